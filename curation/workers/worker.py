@@ -147,6 +147,12 @@ class Worker:
         """Return for how many seconds nothing has to be looked at."""
         return max(0.0, min(self._deadline() - time.monotonic(), _SAMPLE))
 
+    def starting_seconds(self) -> float:
+        """Return for how long the child has been starting; 0 where none is."""
+        if self._child is None or self._ready:
+            return 0.0
+        return time.monotonic() - self._clock
+
     def extend_deadline(self, seconds: float) -> None:
         """Do not count seconds during which the parent was busy elsewhere."""
         self._clock += seconds
@@ -324,7 +330,8 @@ class Worker:
             )
         elif not was_ready:
             self._failed_starts += 1
-            if self._failed_starts >= _STARTS:
+            # Waiting as long once more would be no accident any more.
+            if self._failed_starts >= _STARTS or ending is Ending.TIMEOUT:
                 raise WorkerDidNotStart(f"{detail} {printed}", str(self._program.file))
 
     def _discard(self) -> None:

@@ -26,6 +26,7 @@ SEVERITY = (
     Outcome.CRASH,
     Outcome.OUT_OF_MEMORY,
     Outcome.TIMEOUT,
+    Outcome.TOO_MUCH_OUTPUT,
     Outcome.PROTOCOL_ERROR,
     Outcome.ENGINE_ERROR,
     Outcome.ERROR,

@@ -34,6 +34,7 @@ RANKS: tuple[frozenset[Outcome], ...] = (
             Outcome.TIMEOUT,
             Outcome.CRASH,
             Outcome.OUT_OF_MEMORY,
+            Outcome.TOO_MUCH_OUTPUT,
             Outcome.PROTOCOL_ERROR,
         }
     ),

@@ -158,6 +158,10 @@ class WorkOptions:
         float,
         typer.Option(min=0.1, help="The same of one schema's walks."),
     ] = 40.0
+    load_seconds: Annotated[
+        float,
+        typer.Option(min=0.1, help="The same of loading an engine, by the wall clock."),
+    ] = 180.0
     memory: Annotated[
         int,
         typer.Option(
@@ -208,6 +212,7 @@ def run_request(  # noqa: PLR0913 - groups of options
         bounds=Bounds(
             compile_seconds=work.compile_seconds,
             run_seconds=work.run_seconds,
+            load_seconds=work.load_seconds,
             memory_mb=work.memory,
         ),
         configs=subject.config or [],

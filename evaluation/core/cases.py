@@ -107,6 +107,8 @@ class Result(StrEnum):
     """The engine failed while walking: neither a refusal nor a death."""
     ERROR = "error"
     """A model, or what it was asked through, failed; no engine did."""
+    TOO_MUCH_OUTPUT = "too_much_output"
+    """The engine printed more than it may, and did not end."""
     PROTOCOL_ERROR = "protocol_error"
     """What came back is not an answer."""
 

@@ -64,6 +64,9 @@ if TYPE_CHECKING:
 #: Bytes of what is printed that come back with one answer.
 _MOST_PRINTED = 8 * 1024
 _MOST_WARNINGS = 50
+#: Bytes that may be printed beside one answer: a little less than the largest file that
+#: the process may write.
+MOST_PRINTED_BYTES = 60 * 2**20
 #: The reference work: what is counted up to, and the bytes that are moved.
 _COUNTED = 2_000
 _MOVED = bytearray(1 << 18)
@@ -98,12 +101,15 @@ class PrintedOutput:
         for stream in (1, 2):
             os.dup2(descriptor, stream)
         self._file = descriptor
+        #: Whether as much was printed as may be, before the last call of `take`.
+        self.too_much = False
         self._flush = _flusher()
 
     def take(self) -> str:
         """Return what was printed since the last call, its end where it is long."""
         self._flush()
         size = os.fstat(self._file).st_size
+        self.too_much = size >= MOST_PRINTED_BYTES
         if not size:
             return ""
         content = os.pread(self._file, _MOST_PRINTED, max(0, size - _MOST_PRINTED))

@@ -17,12 +17,13 @@ import curation.workers.protocol
 from curation.workers.limits import Limits
 from curation.workers.outcomes import MEMORY_WORDS, Ending, ProcessResult
 from curation.workers.process import Program
-from curation.workers.worker import Worker
+from curation.workers.worker import Worker, WorkerDidNotStart
+from evaluation.execution.engine_process import MOST_PRINTED_BYTES
 from evaluation.execution.row_builder import build_row
 from evaluation.execution.worker_messages import CompileQuestion, WalkQuestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from curation.core.json_types import Json
     from curation.workers.process import Child
@@ -41,6 +42,8 @@ _GRACE = 1.0
 #: Bytes of what a process printed that are kept where it died.
 _MOST_PRINTED = 8 * 1024
 _NEVER = 1 << 40
+#: Seconds after which it is said that an engine is still being loaded.
+_SLOW_START = 5.0
 #: Libraries that would use more than the one core that they are given.
 ONE_THREAD = dict.fromkeys(
     (
@@ -61,6 +64,8 @@ class Bounds:
     #: Of processor time, as are those of the walks: another's work is not the engine's.
     compile_seconds: float = 40.0
     run_seconds: float = 40.0
+    #: Seconds by the wall clock until an engine is loaded; it decides no row.
+    load_seconds: float = 180.0
     #: How many times as long either may take by the wall clock.
     wall_times: float = 4.0
     #: MiB above what the worker holds when it is ready.
@@ -71,7 +76,7 @@ class Bounds:
         return Limits(
             seconds=max(self.compile_seconds, self.run_seconds),
             wall_times=self.wall_times,
-            start_seconds=180.0,
+            start_seconds=self.load_seconds,
             memory_mb=self.memory_mb,
             recycle_after=_NEVER,
         )
@@ -101,6 +106,7 @@ class EngineWorker:
         tokenizer: TokenizerFiles,
         bounds: Bounds,
         cores: Sequence[int],
+        say: Callable[[str], None] = lambda _message: None,
     ) -> None:
         """Prepare; nothing is started yet.
 
@@ -109,6 +115,7 @@ class EngineWorker:
             tokenizer: Whose tokens are walked.
             bounds: What one case may cost.
             cores: The cores that the process is kept on; none for any.
+            say: Is told once if the engine takes long to load.
         """
         self._participant = participant
         self._bounds = bounds
@@ -140,6 +147,8 @@ class EngineWorker:
         #: Whether a process does untimed work first; not once it has died of that.
         self._warms_up = True
         self._died_warm = False
+        self._printed_too_much = False
+        self._say: Callable[[str], None] | None = say
 
     def __enter__(self) -> Self:
         """Return the worker."""
@@ -184,7 +193,8 @@ class EngineWorker:
             WorkerDidNotStart: the engine cannot be loaded.
         """
         rows: list[tuple[Case, Row]] = []
-        for outcome in self._worker.collect():
+        self._tell_of_slow_start()
+        for outcome in self._outcomes():
             pending = self._pending[0]
             pending.answers.append(outcome.answer)
             if outcome.ending is not Ending.OK:
@@ -195,6 +205,36 @@ class EngineWorker:
         if self._pending and self._worker.child is None:
             self._ask()
         return rows
+
+    def _tell_of_slow_start(self) -> None:
+        """Say once that an engine is still being loaded, and when it is given up."""
+        if self._say is not None and self._worker.starting_seconds() >= _SLOW_START:
+            self._say(
+                f"{self._participant.label} is still being loaded after "
+                f"{_SLOW_START:g} s; it is given up after {self._bounds.load_seconds:g}"
+            )
+            self._say = None
+
+    def _outcomes(self) -> list[ProcessResult]:
+        """Return what has come of questions; a process that prints and prints is ended.
+
+        Raises:
+            WorkerDidNotStart: the engine cannot be loaded.
+        """
+        found = self._worker.collect()
+        if found or self._worker.child is None or not self._has_printed_too_much():
+            return found
+        detail = f"it printed over {MOST_PRINTED_BYTES >> 20} MiB"
+        if not self._pending or self._worker.starting_seconds():
+            raise WorkerDidNotStart(f"{detail} while it was loaded")
+        self._printed_too_much = True
+        return [ProcessResult(ending=Ending.ERROR, detail=detail)]
+
+    def _has_printed_too_much(self) -> bool:
+        try:
+            return self._printed.stat().st_size >= MOST_PRINTED_BYTES
+        except OSError:
+            return False
 
     def _handle_death(
         self, pending: PendingCase, outcome: ProcessResult
@@ -231,7 +271,9 @@ class EngineWorker:
             pending.answers,
             end,
             pending.fingerprint,
+            printed_too_much=self._printed_too_much,
         )
+        self._printed_too_much = False
         return pending.case, replace(row, repetition=pending.repetition)
 
     def _ask(self) -> None:

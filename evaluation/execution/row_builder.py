@@ -14,6 +14,7 @@ import msgspec
 from curation.workers.outcomes import Ending, ProcessResult
 from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict
 from evaluation.execution.contradictions import find_contradictions
+from evaluation.execution.engine_process import MOST_PRINTED_BYTES
 from evaluation.execution.worker_messages import (
     CompileAnswer,
     WalkAnswer,
@@ -52,6 +53,8 @@ def build_row(  # noqa: PLR0913, PLR0917 (what a row is made of)
     answers: Sequence[Json],
     end: ProcessResult | None,
     fingerprint: str,
+    *,
+    printed_too_much: bool = False,
 ) -> Row:
     """Return the row of one case.
 
@@ -63,6 +66,7 @@ def build_row(  # noqa: PLR0913, PLR0917 (what a row is made of)
             for a question that has no answer.
         end: how the process ended at the question that has no answer.
         fingerprint: of everything that decides the row.
+        printed_too_much: whether its process was ended for what it printed.
     """
     try:
         compiled = _read(answers[:1], CompileAnswer)
@@ -71,6 +75,9 @@ def build_row(  # noqa: PLR0913, PLR0917 (what a row is made of)
         compiled, walked = CompileAnswer(), WalkAnswer()
         end = ProcessResult(ending=Ending.PROTOCOL, detail=f"no answer: {error}")
     result, detail = _ending(compiled, walked, end)
+    if printed_too_much or compiled.printed_too_much or walked.printed_too_much:
+        result = Result.TOO_MUCH_OUTPUT
+        detail = f"it printed over {MOST_PRINTED_BYTES >> 20} MiB"
     asked = (compiled, walked)[: len(answers)]
     last = walked if answers[1:] and answers[1] else compiled
     quiets = [answer.quiet for answer in asked if answer.quiet is not None]
@@ -83,7 +90,7 @@ def build_row(  # noqa: PLR0913, PLR0917 (what a row is made of)
         id=case.id,
         config=case.config,
         result=result,
-        phase=_phase(result, len(answers)),
+        phase=_phase(result, 1 if compiled.printed_too_much else len(answers)),
         detail=_without_addresses(detail),
         warnings=tuple(dict.fromkeys(printed))[:_MOST_WARNINGS],
         compile_ns=compiled.compile_ns,

@@ -107,6 +107,7 @@ class WalkSession:
         after = _switches()
         found["quiet"] = None if before is None else before == after
         found["printed"] = self._printed.take()
+        found["printed_too_much"] = self._printed.too_much
         found["rss_bytes"] = _resident()
         return found
 

@@ -41,6 +41,8 @@ class WorkerAnswer(msgspec.Struct, frozen=True, kw_only=True):
     quiet: bool | None = None
     #: What the engine printed meanwhile.
     printed: str = ""
+    #: Whether it printed as much as it may.
+    printed_too_much: bool = False
     rss_bytes: Whole | None = None
 
 

@@ -101,6 +101,7 @@ _CLASS_OF_RESULT = {
     Result.OUT_OF_MEMORY: TextClass.OUT_OF_MEMORY,
     Result.ENGINE_ERROR: TextClass.ENGINE_ERROR,
     Result.ERROR: TextClass.ENGINE_ERROR,
+    Result.TOO_MUCH_OUTPUT: TextClass.ENGINE_ERROR,
     Result.PROTOCOL_ERROR: TextClass.ENGINE_ERROR,
 }
 _CLASS_OF_ENDING = {

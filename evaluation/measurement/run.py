@@ -171,7 +171,7 @@ def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
         ]
         with progress.bar("Measuring", cases) as advance:
             own = replace(plan, tasks=without_model)
-            totals = run_engines(engines, own, out, advance)
+            totals = run_engines(engines, own, out, advance, progress.say)
     if models is None:
         return totals
     seconds = models.most_seconds(plan.samples(), texts)

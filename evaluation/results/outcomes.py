@@ -62,6 +62,7 @@ class Outcome(Explained):
     CRASH = ("crash", "the process died")
     OUT_OF_MEMORY = ("out_of_memory", "the memory limit was reached")
     ERROR = ("error", "the model, or what it was asked through, failed")
+    TOO_MUCH_OUTPUT = ("too_much_output", "it printed without end")
     PROTOCOL_ERROR = ("protocol_error", "what came back was no answer")
 
 

@@ -58,6 +58,7 @@ _COLOURS = {
     Outcome.CONTRADICTED: "#E39ECB",
     Outcome.ENGINE_ERROR: "#56B4E9",
     Outcome.ERROR: "#A6D8F0",
+    Outcome.TOO_MUCH_OUTPUT: "#7A9CB8",
     Outcome.PROTOCOL_ERROR: "#8FD0F0",
     Outcome.TIMEOUT: "#0072B2",
     Outcome.OUT_OF_MEMORY: "#5B2C6F",

@@ -31,6 +31,7 @@ def run(
     plan: RunPlan,
     out: ResultsFolder,
     advance: Callable[[int], None] = lambda _steps: None,
+    say: Callable[[str], None] = lambda _message: None,
 ) -> RunTotals:
     """Put every case to every engine and write its row, but for those finished.
 
@@ -42,7 +43,7 @@ def run(
     )
     usable = [one for one in participants if not one.unavailable]
     own = usable_cores()
-    work = SharedWork(plan, out, _encoder(plan.tokenizer), totals, advance, own)
+    work = SharedWork(plan, out, _encoder(plan.tokenizer), totals, advance, own, say)
     in_turn = [task for task in plan.tasks if _takes_turns(task, usable, plan)]
     with _off_timed_cores(own, plan):
         for task in in_turn:

@@ -38,6 +38,8 @@ class SharedWork:
     advance: Callable[[int], None]
     #: All cores that the run may use.
     cores: Sequence[int]
+    #: Is told what a person may want to know at once.
+    say: Callable[[str], None]
 
     def worker(self, participant: EngineUnderTest, core: int | None) -> EngineWorker:
         """Return a worker of an engine; it is not started yet.
@@ -50,7 +52,8 @@ class SharedWork:
         cores: tuple[int, ...] = () if core is None else (core,)
         if cores and participant.chooses_its_threads:
             cores = tuple(self.cores)
-        return EngineWorker(participant, self.plan.tokenizer, self.plan.bounds, cores)
+        plan = self.plan
+        return EngineWorker(participant, plan.tokenizer, plan.bounds, cores, self.say)
 
     def cases(self, task: Task) -> Iterator[Case]:
         """Yield the cases of a task that the plan wants."""

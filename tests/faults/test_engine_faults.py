@@ -18,19 +18,21 @@ import pytest
 from curation.system.progress import Quiet
 from curation.workers.limits import Limits
 from curation.workers.process import Program
-from evaluation.core.cases import Instance, Result, WalkVerdict
+from evaluation.core.cases import Instance, Result, Sample, WalkVerdict
 from evaluation.core.task_settings import TaskSettings
 from evaluation.execution.engine_worker import tokenizer_setup
 from evaluation.execution.header import header
 from evaluation.execution.results_folder import open_results_folder
 from evaluation.generation.engine_batch import EngineProcess
 from evaluation.measurement.run import plan_run
+from evaluation.measurement.run import run as run_request
 from evaluation.results.outcomes import Outcome, outcome_of
 from evaluation.results.reader import open_run
 from evaluation.scheduling.runner import run
 from evaluation.setup.engine_files import find_engine
 from evaluation.setup.selected_engines import EngineUnderTest
 from tests.evaluation.measuring import (
+    BRISK,
     MINIATURES,
     measured,
     miniature,
@@ -201,6 +203,88 @@ def test_an_engine_wrong_only_in_the_second_text_is_caught(tmp_path: Path) -> No
     assert row.walks[1].verdict is WalkVerdict.CONTRADICTED
     assert outcome_of(row) is Outcome.CONTRADICTED
     assert len(totals.reproducers) == 1
+
+
+def test_an_engine_that_hangs_while_it_loads_is_told_of_and_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A word soon, the end at its deadline, once, and the others go on."""
+    monkeypatch.setattr("evaluation.execution.engine_worker._SLOW_START", 0.2)
+    request = request_of(
+        tmp_path,
+        [sample("well", "{}")],
+        engines=(miniature("stuck_loading"), miniature("accept_all")),
+        bounds=replace(BRISK, load_seconds=1.5),
+        run_dir=tmp_path / "run",
+    )
+    told = _Told()
+    result = run_request(request, told)
+    assert [row.engine.split()[0] for row in result.open().rows()] == ["accept_all"]
+    (reason,) = result.totals.unavailable.values()
+    assert "no answer within 1.5 s" in reason
+    still = [line for line in told.lines if "still being loaded" in line]
+    (said,) = [line for line in still if line.startswith("stuck_loading")]
+    assert "given up after 1.5" in said
+
+
+class _Told(Quiet):
+    """Keeps what is said."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def say(self, message: str) -> None:
+        """Keep one line."""
+        self.lines.append(message)
+
+
+@pytest.mark.parametrize(
+    ("title", "phase"),
+    [("by-python", "compile"), ("behind-it", "compile"), ("in-mask", "walk")],
+)
+def test_an_engine_that_prints_without_end_is_said_to(
+    tmp_path: Path, title: str, phase: str
+) -> None:
+    """It is no refusal and no hang; what it printed last is kept, and little of it."""
+    samples = [sample("first", "{}"), sample(title, "{}"), sample("last", "{}")]
+    bounds = replace(BRISK, compile_seconds=30.0, run_seconds=30.0)
+    request = request_of(tmp_path, samples, bounds=bounds)
+    _, done = measured(tmp_path, [miniature("flood")], request)
+    by_id = {row.id: row for row in done.rows()}
+    before, row, after = (by_id[one.id] for one in samples)
+    assert (row.result, row.phase) == (Result.TOO_MUCH_OUTPUT, phase)
+    assert "printed over 60 MiB" in row.detail
+    assert any("still warning" in line for line in row.warnings)
+    assert len(row.warnings) <= 50
+    assert before.result is after.result is Result.OK
+
+
+def test_an_engine_that_answers_for_another_schema_is_wrong_both_ways(
+    tmp_path: Path,
+) -> None:
+    """It takes the texts of the schema before, and blocks those of this one."""
+    samples = [
+        Sample(
+            id=str(number),
+            config="Made",
+            split="",
+            schema=f'{{"const": {number}}}',
+            dialect="2020-12",
+            instances=(
+                Instance(text=str(number), valid=True, kind="made"),
+                Instance(text=str(number - 1), valid=False, kind="near_miss"),
+            ),
+        )
+        for number in (1, 2, 3)
+    ]
+    request = request_of(tmp_path, samples)
+    _, done = measured(tmp_path, [miniature("another_schema")], request)
+    assert [outcome_of(row) for row in done.rows()] == [
+        # The schema before the first is that of the warm-up.
+        Outcome.OVER_CONSTRAINED,
+        Outcome.WRONG_BOTH_WAYS,
+        Outcome.WRONG_BOTH_WAYS,
+    ]
 
 
 def test_a_babbler_does_not_break_the_protocol(tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def write_maskbench(run: RecordedRun, folder: Path) -> list[Path]:
 
 def result_of(row: Row) -> MaskBenchResult:
     """Return the content of one schema's file."""
-    if row.result in _EXITS or row.result is Result.PROTOCOL_ERROR:
+    if row.result in {*_EXITS, Result.TOO_MUCH_OUTPUT, Result.PROTOCOL_ERROR}:
         return {"pending_file": 1}
     measured = measure(row, None)
     walks = [walk for walk in row.walks if not is_judged_apart(walk)]

@@ -33,6 +33,7 @@ _WORDS: Final = {
     Result.OUT_OF_MEMORY: "out of memory",
     Result.ENGINE_ERROR: "engine error",
     Result.ERROR: "error",
+    Result.TOO_MUCH_OUTPUT: "too much output",
     Result.PROTOCOL_ERROR: "protocol error",
 }
 
