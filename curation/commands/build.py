@@ -247,7 +247,7 @@ def _print(built: BuildResult, shown_out: Path) -> None:
 def partiality(built: BuildResult) -> Iterator[str]:
     """Say which configs of a build are not real, why, and what to do; or nothing."""
     from curation.packaging.origins import origins_of
-    from curation.pipeline.inputs import SAMPLE_REASON
+    from curation.sources.base import SAMPLE_REASON
 
     origins = origins_of(built.manifest)
     if not origins.partial:

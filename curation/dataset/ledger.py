@@ -74,7 +74,8 @@ DOCUMENT_COLUMNS = pa.schema(
 )
 #: Columns of the table of changes; null in `before` or `after` is "nothing there".
 CHANGE_COLUMNS = pa.schema([_POSITION, *columns_of(Change)])
-_DISTINCT = frozenset(
+#: Columns of either that rarely repeat a value.
+DISTINCT = frozenset(
     {"document", "unique_id", "path", "raw_sha256", "sha256", "before", "after"}
 )
 
@@ -122,7 +123,7 @@ def _table(
 
 def _writer(path: Path, columns: pa.Schema) -> pq.ParquetWriter:
     path.parent.mkdir(parents=True, exist_ok=True)
-    return parquet_writer(path, columns, distinct=_DISTINCT)
+    return parquet_writer(path, columns, distinct=DISTINCT)
 
 
 def write_ledger(entries: Iterable[LedgerRow], folder: Path) -> tuple[str, str]:

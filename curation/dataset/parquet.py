@@ -24,7 +24,8 @@ ROW_GROUP_LENGTH = 1_500_000
 ROW_GROUP_ROWS = 1_000
 #: The columns of every file: `Record`'s fields in order.
 COLUMNS = columns_of(Record)
-_DISTINCT = frozenset({"json_schema", "unique_id", "path", "sha256", "skeleton_sha256"})
+#: Those that rarely repeat a value.
+DISTINCT = frozenset({"json_schema", "unique_id", "path", "sha256", "skeleton_sha256"})
 
 
 def file_name(config: str, split: str) -> str:
@@ -32,17 +33,36 @@ def file_name(config: str, split: str) -> str:
     return f"{config}/{split}-00000-of-00001.parquet"
 
 
-def _groups(records: Sequence[Record]) -> Iterator[Sequence[Record]]:
-    start = size = 0
-    for index, record in enumerate(records):
-        length = len(record.json_schema)
-        full = size + length > ROW_GROUP_LENGTH or index - start >= ROW_GROUP_ROWS
-        if full and index > start:
-            yield records[start:index]
-            start, size = index, 0
+def row_group_sizes(
+    lengths: Iterable[int], *, most_length: int, most_rows: int
+) -> Iterator[int]:
+    """Yield the rows of each row group of a table.
+
+    Args:
+        lengths: Characters of each row's text, in order.
+        most_length: Characters after which a group ends.
+        most_rows: Rows after which a group ends.
+    """
+    rows = size = 0
+    for length in lengths:
+        if rows and (size + length > most_length or rows >= most_rows):
+            yield rows
+            rows = size = 0
+        rows += 1
         size += length
-    if start < len(records):
-        yield records[start:]
+    if rows:
+        yield rows
+
+
+def _groups(records: Sequence[Record]) -> Iterator[Sequence[Record]]:
+    start = 0
+    for rows in row_group_sizes(
+        (len(record.json_schema) for record in records),
+        most_length=ROW_GROUP_LENGTH,
+        most_rows=ROW_GROUP_ROWS,
+    ):
+        yield records[start : start + rows]
+        start += rows
 
 
 def write_split(records: Iterable[Record], path: Path) -> None:
@@ -54,7 +74,7 @@ def write_split(records: Iterable[Record], path: Path) -> None:
         OSError: the file cannot be written.
     """
     rows = sorted(records, key=lambda record: natural_key(record.unique_id))
-    with parquet_writer(path, COLUMNS, distinct=_DISTINCT) as writer:
+    with parquet_writer(path, COLUMNS, distinct=DISTINCT) as writer:
         for group in _groups(rows):
             writer.write_table(table_of(group, COLUMNS), row_group_size=len(group))
 

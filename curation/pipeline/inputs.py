@@ -14,7 +14,14 @@ from curation.download.local_files import FolderFiles, SingleFile, open_files
 from curation.download.pins import pins_for
 from curation.packaging.licences import is_copyleft
 from curation.rules.sets import rule_set
-from curation.sources.base import Reading, Source
+from curation.sources.base import (
+    SAMPLE_ATTRIBUTION,
+    SAMPLE_COMMIT,
+    SAMPLE_LICENCE,
+    SAMPLE_REASON,
+    Reading,
+    Source,
+)
 from curation.sources.local import unread_files
 from curation.sources.registry import UnknownSourceError, source_named, sources
 from curation.system.errors import BadUsage, NoInput
@@ -27,13 +34,8 @@ if TYPE_CHECKING:
     from curation.system.progress import Progress
 
 
-#: What a row of the embedded sample says of its commit and licence.
-SAMPLE_COMMIT = "sample"
-SAMPLE_LICENCE = "Apache-2.0"
 #: Files that are named where some are not read.
 _SHOWN = 5
-#: Why a config of the sample is partial.
-SAMPLE_REASON = "taken from the embedded sample"
 #: A source with a quota has this one there, small enough that the sample meets it.
 SAMPLE_QUOTA = 40
 
@@ -336,7 +338,7 @@ def _sample_input(source: Source, rules: str, archive: str, sample: Path) -> Bui
         commit=SAMPLE_COMMIT,
         sha256=digest,
         licence=SAMPLE_LICENCE,
-        attribution="The csbdata developers",
+        attribution=SAMPLE_ATTRIBUTION,
     )
     return BuildInput(
         source=replace(source, quota=source.quota and SAMPLE_QUOTA),

@@ -92,7 +92,8 @@ def plan_hub_push(request: HubPushRequest) -> HubPreview:
     """Return what a push would do now; changes nothing.
 
     Raises:
-        BadData: the version's tag stands for other content (exit 65).
+        BadData: the version's tag stands for other content, or main would go back
+            to an earlier version or to data that was not released (exit 65).
         CsbdataError: no answer, or a refusal.
     """
     repository = HubRepository(name=request.name, time_limits=request.time_limits)
@@ -115,6 +116,8 @@ def plan_hub_push(request: HubPushRequest) -> HubPreview:
     state = repository.state(MAIN if new_branch else revision)
     ours = files_listed(repository.manifest(state))
     plan = plan_for(request.files, state.files, ours)
+    if not plan.nothing:
+        _refuse_to_go_back(repository, request)
     return HubPreview(
         request=request,
         visibility=visibility,
@@ -132,6 +135,28 @@ def _refuse_taken_tag(repository: HubRepository, request: HubPushRequest) -> Non
             f"{request.tag} is there already and stands for other content",
             request.name,
             "csbdata release computes the next version",
+        )
+
+
+def _refuse_to_go_back(repository: HubRepository, request: HubPushRequest) -> None:
+    """Refuse to put less than the newest release in its place on main.
+
+    Other branches may hold what they like: a line of patches, or a preview.
+
+    Raises:
+        BadData: a tag on the Hub is of a higher version (exit 65).
+    """
+    if request.revision != MAIN:
+        return
+    released = [version for tag in repository.tags() if (version := Version.parse(tag))]
+    own = Version.parse(request.facts.data_version)
+    if released and (own is None or own < max(released)):
+        said = request.facts.data_version
+        raise BadData(
+            f"{said} would replace {max(released)} on main"
+            + ("" if own else f": {said} was never released"),
+            request.name,
+            "csbdata release, or --revision BRANCH for a branch of its own",
         )
 
 

@@ -68,10 +68,26 @@ def push_to_hub(preview: HubPreview, progress: Progress) -> HubPushed:
     _read_back(repository, request, commit)
     tag = request.tag if url is None else None
     if tag:
-        repository.tag(tag, commit)
+        _tag(repository, request, tag, commit)
     return HubPushed(
         commit=commit, unchanged=preview.plan.nothing, tag=tag, pull_request=url
     )
+
+
+def _tag(
+    repository: HubRepository, request: HubPushRequest, tag: str, commit: str
+) -> None:
+    """Tag a commit; a tag that stands for the same files already stays where it is.
+
+    Raises:
+        BadData: the tag stands for other content (exit 65).
+        CsbdataError: no answer, or another refusal.
+    """
+    taken = repository.tags().get(tag)
+    if taken is None:
+        repository.tag(tag, commit)
+    elif files_to_send(request.files, repository.files(taken)):
+        raise BadData(f"the tag {tag} stands for other content", request.name)
 
 
 def _with_branch(preview: HubPreview, repository: HubRepository) -> HubPreview:

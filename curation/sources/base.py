@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     from curation.core.files import Files
     from curation.download.acquire import Acquired, FetchSettings
 
+#: What a row of the embedded sample says of its commit and licence, whom its pin
+#: names, and why a config of it is partial.
+SAMPLE_COMMIT = "sample"
+SAMPLE_LICENCE = "Apache-2.0"
+SAMPLE_ATTRIBUTION = "The csbdata developers"
+SAMPLE_REASON = "taken from the embedded sample"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:

@@ -17,13 +17,23 @@ from curation.verification.checks.loading import LOADING
 from curation.verification.checks.personal import PERSONAL
 from curation.verification.checks.schemas import SCHEMAS
 from curation.verification.checks.viewer import VIEWER
+from curation.verification.derivations.encoding import ENCODING
+from curation.verification.derivations.facts import FACTS
+from curation.verification.derivations.ledger_tables import LEDGER_TABLES
+from curation.verification.derivations.provenance import PROVENANCE
+from curation.verification.derivations.strays import STRAYS
 
-#: Each is a file of `curation.verification.checks`.
+#: Each is a file of `curation.verification.checks`, or of `derivations`.
 CHECKS = (
     DIGESTS,
+    STRAYS,
     COUNTS,
     LOADING,
     CARD,
+    FACTS,
+    PROVENANCE,
+    LEDGER_TABLES,
+    ENCODING,
     INSTANCES,
     SCHEMAS,
     IDENTITY,

@@ -36,6 +36,9 @@ ROW_GROUP_LENGTH = 1_500_000
 ROW_GROUP_ROWS = 4_000
 #: The columns of every config of instances.
 COLUMNS = columns_of(InstanceRow)
+#: Columns that rarely repeat a value: of instances, and of the reports.
+DISTINCT = frozenset({"text"})
+LEDGER_DISTINCT = frozenset({"unique_id", "text"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +124,14 @@ class Disagreement:
     jsonschema: bool
     #: What both say without formats, as in the instance's row.
     verdicts: str
+
+
+#: The columns of each report.
+LEDGER_COLUMNS = {
+    INSTANCE_LEDGER: columns_of(InstanceLedgerRow),
+    MISSING: columns_of(MissingPair),
+    DISAGREEMENTS: columns_of(Disagreement),
+}
 
 
 def ledger_row(record: RecordInstances) -> InstanceLedgerRow:
@@ -235,8 +246,7 @@ def write_instances(folder: Path, records: Iterable[RecordInstances]) -> None:
 
 def _write(path: Path, row_type: type, rows: Iterable[object]) -> None:
     columns = columns_of(row_type)
-    distinct = frozenset({"unique_id", "text"})
-    with parquet_writer(path, columns, distinct=distinct) as writer:
+    with parquet_writer(path, columns, distinct=LEDGER_DISTINCT) as writer:
         writer.write_table(table_of(rows, columns))
 
 
@@ -266,8 +276,7 @@ class _File:
     """One parquet file whose row groups stay small."""
 
     def __init__(self, path: Path) -> None:
-        distinct = frozenset({"text"})
-        self._writer = parquet_writer(path, COLUMNS, distinct=distinct)
+        self._writer = parquet_writer(path, COLUMNS, distinct=DISTINCT)
         self._rows: list[InstanceRow] = []
         self._length = 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -19,9 +20,10 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.verification.core.check import CheckBatch, UnitResult
-    from curation.verification.core.folder_contents import FolderContents
+    from curation.verification.core.folder_contents import FolderContents, ParquetTable
 
 _NAME = "credentials"
+_UNNAMED = "the name of a file"
 #: How a JSON text begins that may hide something behind an escape.
 _JSON = ("{", "[", '"')
 
@@ -72,7 +74,11 @@ def _work(folder: Path, unit: CheckUnit) -> list[CredentialInRow]:
 
 def _in_files(contents: FolderContents) -> Iterator[Finding]:
     for name, path in contents.files.items():
+        found = credentials.find_credential(name)
+        if found is not None:
+            yield Finding(check=_NAME, where=_UNNAMED, detail=f"{found.format} in it")
         if name in contents.tables:
+            yield from _in_metadata(contents.tables[name])
             continue
         try:
             text = read_text(path)
@@ -81,6 +87,25 @@ def _in_files(contents: FolderContents) -> Iterator[Finding]:
         found = credentials.find_credential(text)
         if found is not None:
             yield Finding(check=_NAME, where=name, detail=found.format)
+
+
+def _in_metadata(table: ParquetTable) -> Iterator[Finding]:
+    """Yield the credentials in the key-value metadata of a table."""
+    for key, value in (table.metadata.metadata or {}).items():
+        for text in (key, value, _decoded(value)):
+            found = credentials.find_credential(text.decode("utf-8", "replace"))
+            if found is not None:
+                detail = f"{found.format} in its metadata"
+                yield Finding(check=_NAME, where=table.path, detail=detail)
+                break
+
+
+def _decoded(value: bytes) -> bytes:
+    """Return a value that is base64, as Arrow's own is, decoded; else nothing."""
+    try:
+        return b64decode(value, validate=True)
+    except ValueError:
+        return b""
 
 
 def _judge(contents: FolderContents, results: Sequence[UnitResult]) -> CheckResult:

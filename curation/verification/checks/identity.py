@@ -1,4 +1,4 @@
-"""Has every record an id that no other record of its config has?"""
+"""Has every record an id that no other record of its config has, in natural order?"""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from curation.core.benchmark import natural_key
 from curation.verification.checks.counts import record_columns
 from curation.verification.core.check import CheckResult, FolderCheck
 from curation.verification.core.findings import Finding
@@ -40,9 +41,22 @@ def _judge(contents: FolderContents, _results: Sequence[UnitResult]) -> CheckRes
         )
         for row in again.iter_rows(named=True)
     ]
+    findings += [
+        Finding(check=_NAME, where=table.path, detail="not in natural order of the ids")
+        for table in contents.records()
+        if not _is_sorted(rows, table.config, table.split)
+    ]
     return CheckResult(findings=findings)
 
 
+def _is_sorted(rows: pl.DataFrame, config: str, split: str) -> bool:
+    chosen = rows.filter(config=config, split=split)
+    ids = [natural_key(name or "") for name in chosen["unique_id"]]
+    return ids == sorted(ids)
+
+
 IDENTITY = FolderCheck(
-    name=_NAME, question="is every id unique within its config?", judge=_judge
+    name=_NAME,
+    question="is every id unique within its config, and in its place?",
+    judge=_judge,
 )

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
+from functools import cache
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from curation.core.documents import Rejected
 from curation.json import text as jsontext
+from curation.packaging.manifest import read_facts
 from curation.schema.dialects import BY_NAME
-from curation.schema.skeleton import skeleton_digest
 from curation.validation.both_validators import both_verdicts
 from curation.validation.metaschemas import complaint
 from curation.verification.core.check import CheckResult, CheckUnit, FolderCheck
 from curation.verification.core.findings import Finding
-from curation.verification.core.rows import row_batches, text_columns
+from curation.verification.core.rows import row_batches, row_columns
+from curation.verification.derivations.record_columns import DERIVED, wrong_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
     from curation.verification.core.folder_contents import FolderContents
 
 _NAME = "schemas"
-_COLUMNS = ("unique_id", "json_schema", "dialect", "sha256", "skeleton_sha256")
+#: The rule that flags defects.
+_LINTS = "lints"
+_COLUMNS = ("unique_id", "json_schema", "dialect", *DERIVED)
 
 
 class RecordFaults(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,12 +51,14 @@ def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
 
 def _work(folder: Path, unit: CheckUnit) -> RecordFaults:
     """Return what is wrong with one record."""
-    rows = text_columns(folder / unit.where, unit.group, _COLUMNS)
+    rows = row_columns(folder / unit.where, unit.group, _COLUMNS)
     row = {name: rows[name][unit.row] for name in _COLUMNS}
     invalid: list[str] = []
     wrong: list[str] = []
-    schema = jsontext.parse((row["json_schema"] or "").encode("utf-8", "surrogatepass"))
-    dialect = BY_NAME.get(row["dialect"] or "")
+    schema = jsontext.parse(
+        str(row["json_schema"] or "").encode("utf-8", "surrogatepass")
+    )
+    dialect = BY_NAME.get(str(row["dialect"]))
     if isinstance(schema, Rejected):
         wrong.append(f"json_schema is no JSON: {schema.detail}")
     elif dialect is None:
@@ -61,11 +66,17 @@ def _work(folder: Path, unit: CheckUnit) -> RecordFaults:
     else:
         text = jsontext.canonical(schema)
         invalid += _invalid(schema, dialect, text)
-        if sha256(text).hexdigest() != row["sha256"]:
-            wrong.append("sha256 is not that of the schema's canonical form")
-        if skeleton_digest(schema, dialect) != row["skeleton_sha256"]:
-            wrong.append("skeleton_sha256 is not that of the schema's skeleton")
-    return RecordFaults(unique_id=row["unique_id"], invalid=invalid, wrong=wrong)
+        wrong += wrong_columns(row, schema, dialect, linted=_linted(folder))
+    name = row["unique_id"]
+    return RecordFaults(
+        unique_id=name if isinstance(name, str) else None, invalid=invalid, wrong=wrong
+    )
+
+
+@cache
+def _linted(folder: Path) -> bool:
+    """Return whether the rules of a folder flag the defects of a schema."""
+    return any(rule.name == _LINTS for rule in read_facts(folder).rule_list)
 
 
 def _invalid(schema: Json, dialect: Dialect, text: bytes) -> Iterator[str]:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from curation.core.benchmark import holds_instances
 from curation.dataset.parquet_columns import CHUNKING_KEY
 from curation.verification.core.check import CheckResult, FolderCheck
 from curation.verification.core.findings import Finding
@@ -11,6 +15,7 @@ from curation.verification.core.folder_contents import LEDGER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from curation.verification.core.check import UnitResult
     from curation.verification.core.folder_contents import FolderContents, ParquetTable
@@ -34,7 +39,28 @@ def _large_rows(table: ParquetTable) -> Iterator[str]:
             )
 
 
-def _faults_of(table: ParquetTable) -> Iterator[str]:
+def _not_alone(path: Path, table: ParquetTable) -> Iterator[str]:
+    """Yield the groups in which a large row stands beside others."""
+    column = "text" if holds_instances(table.config) else "json_schema"
+    for number in range(table.metadata.num_row_groups):
+        group = table.metadata.row_group(number)
+        if group.num_rows > 1 and group.total_byte_size > MOST_ROW:
+            with pq.ParquetFile(path) as file:
+                texts = file.read_row_group(number, columns=[column])
+            largest = (
+                pc.max(pc.binary_length(texts[column])).as_py()
+                if texts.num_columns
+                else 0
+            )
+            if largest and largest > MOST_ROW:
+                yield (
+                    f"row group {number} has a row of {largest:,} bytes among "
+                    f"{group.num_rows:,}; one of over {MOST_ROW:,} stands alone"
+                )
+
+
+def _faults_of(path: Path, table: ParquetTable) -> Iterator[str]:
+    yield from _not_alone(path, table)
     metadata = table.metadata
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     for number, group in enumerate(groups):
@@ -58,7 +84,7 @@ def _judge(contents: FolderContents, _results: Sequence[UnitResult]) -> CheckRes
     findings = [
         Finding(check=_NAME, where=table.path, detail=detail)
         for table in tables
-        for detail in _faults_of(table)
+        for detail in _faults_of(contents.files[table.path], table)
     ]
     findings += [
         Finding(check=_NAME, where=table.path, detail=detail, failure=False)

@@ -181,7 +181,10 @@ def _not_a_file(path: Path, root: Path) -> str:
         return f"cannot be read ({getattr(error, 'strerror', None) or error})"
     if path.is_symlink() and stat.S_ISDIR(mode):
         return "a symbolic link to a folder"
-    return "" if stat.S_ISREG(mode) else "neither a file nor a folder"
+    if not stat.S_ISREG(mode):
+        return "neither a file nor a folder"
+    readable = mode & stat.S_IRUSR and os.access(path, os.R_OK)
+    return "" if readable else "may not be read"
 
 
 def _table(name: str, path: Path, findings: list[Finding]) -> ParquetTable | None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from curation.core.json_types import Json
     from curation.verification.core.check import CheckBatch
     from curation.verification.core.folder_contents import FolderContents, ParquetTable
 
@@ -50,16 +51,16 @@ def _groups(table: ParquetTable) -> Iterator[tuple[int, int]]:
 
 
 @lru_cache(maxsize=1)
-def text_columns(
+def row_columns(
     path: Path, group: int, names: tuple[str, ...]
-) -> Mapping[str, list[str | None]]:
-    """Return columns of text of one row group; the last is remembered.
+) -> Mapping[str, list[Json]]:
+    """Return columns of one row group; the last is remembered.
 
     Raises:
         pa.ArrowException: the file is damaged.
     """
     with pq.ParquetFile(path) as file:
-        found: dict[str, list[str | None]] = file.read_row_group(
+        found: dict[str, list[Json]] = file.read_row_group(
             group, columns=list(names)
         ).to_pydict()
     return found

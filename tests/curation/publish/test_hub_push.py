@@ -67,6 +67,54 @@ def test_what_is_there_already_is_only_read_back(
     assert there.hub.count("PUT", "") == sent
 
 
+def test_versions_go_forward(there: Connection, tmp_path: Path) -> None:
+    """Neither an earlier release nor unreleased data takes the place of a newer one."""
+    old = write_folder(tmp_path / "old", version="2.0.0")
+    new = write_folder(
+        tmp_path / "new", {**FILES, "LICENSES/MIT.txt": b"New."}, version="2.1.0"
+    )
+    dev = write_folder(tmp_path / "dev", version="2.2.0-dev")
+    for folder in (old, new):
+        pushed(folder)
+    requests = len(there.hub.asked)
+    for folder, said in (
+        (old, "2.0.0 would replace 2.1.0 on main"),
+        (dev, "2.2.0-dev was never released"),
+    ):
+        with pytest.raises(BadData, match=said):
+            looked(folder)
+        with pytest.raises(BadData, match=said):
+            looked(folder, create_pr=True)
+    assert {asked.method for asked in there.hub.asked[requests:]} == {"GET", "HEAD"}
+    assert there.seen() == contents(new)
+    assert there.commits == 3
+    assert pushed(dev, revision="next").tag is None
+    assert there.seen("next") == contents(dev)
+
+
+def test_a_release_pushed_again_changes_nothing(
+    there: Connection, tmp_path: Path
+) -> None:
+    """Even where somebody has committed a file of their own in the meantime."""
+    folder = write_folder(tmp_path / "build")
+    first = pushed(folder)
+    there.hub.store.put(NAME, {**there.seen(), "NOTES.md": b"mine"})
+    again = pushed(folder)
+    assert (again.unchanged, again.tag) == (True, "v2.0.0")
+    assert there.hub.repository(NAME).tags == {"v2.0.0": first.commit}
+
+
+def test_a_release_returns_to_its_place(there: Connection, tmp_path: Path) -> None:
+    """Main was changed by hand; the newest release replaces it, and its tag stays."""
+    folder = write_folder(tmp_path / "build")
+    first = pushed(folder)
+    there.hub.store.put(NAME, {**there.seen(), "LICENSES/MIT.txt": b"mine"})
+    again = pushed(folder)
+    assert again.commit != first.commit
+    assert there.seen() == contents(folder)
+    assert there.hub.repository(NAME).tags == {"v2.0.0": first.commit}
+
+
 def test_data_without_a_released_version_is_not_tagged(
     there: Connection, tmp_path: Path
 ) -> None:

@@ -1,0 +1,169 @@
+"""Do rows, ledger and pins agree on where a schema comes from, and what was changed?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pyarrow.parquet as pq
+
+from curation.core.documents import Origin
+from curation.dataset.ledger import CHANGES, DOCUMENTS, KEPT
+from curation.download.pins import load_pins
+from curation.packaging.manifest import read_facts
+from curation.sources.base import SAMPLE_LICENCE
+from curation.verification.core.check import CheckResult, FolderCheck
+from curation.verification.core.findings import Finding
+from curation.verification.derivations.rule_list import mechanical_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from curation.packaging.manifest import BuildFacts
+    from curation.verification.core.check import UnitResult
+    from curation.verification.core.folder_contents import FolderContents
+
+_NAME = "provenance"
+_COLUMNS = ("source", "path", "commit", "licence", "origin")
+#: Findings of one kind that are listed one by one.
+_MOST = 20
+_UNKNOWN = "NOASSERTION"
+
+
+def _limited(findings: Iterator[Finding], where: str) -> Iterator[Finding]:
+    """Yield the first findings of a kind, and the number of the others."""
+    more = 0
+    for number, finding in enumerate(findings):
+        if number < _MOST:
+            yield finding
+        else:
+            more += 1
+    if more:
+        detail = f"{more:,} more rows of which the same is wrong"
+        yield Finding(check=_NAME, where=where, detail=detail)
+
+
+def _kept(contents: FolderContents) -> pl.DataFrame:
+    """Return the kept documents, with the rules that changed each, in order."""
+    documents = pl.scan_parquet(contents.files[DOCUMENTS], glob=False)
+    kept = documents.filter(pl.col("outcome") == KEPT)
+    edits = (
+        pl.scan_parquet(contents.files[CHANGES], glob=False)
+        .group_by("document", maintain_order=True)
+        .agg(changes=pl.col("rule").unique(maintain_order=True))
+    )
+    return (
+        kept.select("document", "config", "unique_id", *_COLUMNS)
+        .join(edits, on="document", how="left")
+        .with_columns(pl.col("changes").fill_null(pl.lit([], pl.List(pl.String))))
+        .collect()
+    )
+
+
+def _rows(contents: FolderContents) -> pl.DataFrame:
+    names = ["unique_id", *_COLUMNS, "changes", "repaired"]
+    frames = [
+        pl.DataFrame(
+            pl.from_arrow(pq.read_table(contents.files[table.path], columns=names))
+        ).with_columns(config=pl.lit(table.config))
+        for table in contents.records()
+        if set(names) <= set(table.metadata.schema.to_arrow_schema().names)
+    ]
+    types = dict.fromkeys(["unique_id", *_COLUMNS], pl.String())
+    empty = pl.DataFrame(
+        schema={
+            **types,
+            **dict.fromkeys(("changes", "repaired"), pl.List(pl.String)),
+            "config": pl.String,
+        }
+    )
+    return pl.concat([empty, *frames])
+
+
+def _unlike_the_ledger(
+    contents: FolderContents, facts: BuildFacts
+) -> Iterator[Finding]:
+    """Yield each record of which its row and the ledger say different things."""
+    rows = _rows(contents)
+    mechanical = list(mechanical_rules(facts.rules))
+    repairs = pl.col("changes").list.filter(pl.element().is_in(mechanical))
+    for config, unique_id, repaired in (
+        rows.filter(pl.col("repaired").ne_missing(repairs))
+        .select("config", "unique_id", "repaired")
+        .iter_rows()
+    ):
+        yield Finding(
+            check=_NAME,
+            where=f"{config}/{unique_id}",
+            detail=f"repaired is {repaired}, unlike the rules that changed it",
+        )
+    both = rows.join(_kept(contents), on=["config", "unique_id"], suffix="_there")
+    for name in (*_COLUMNS, "changes"):
+        wrong = both.filter(pl.col(name).ne_missing(pl.col(f"{name}_there")))
+        for row in wrong.iter_rows(named=True):
+            yield Finding(
+                check=_NAME,
+                where=f"{row['config']}/{row['unique_id']}",
+                detail=f"{name} is {row[name]!r}, but {row[f'{name}_there']!r} in the "
+                "ledger",
+            )
+
+
+def _unlike_the_pins(contents: FolderContents, facts: BuildFacts) -> Iterator[Finding]:
+    """Yield each raw document that cannot come from an archive that is pinned."""
+    pinned = {(pin.source, pin.origin, pin.commit): pin.archive for pin in facts.pins}
+    archives = load_pins()
+    documents = pl.read_parquet(
+        contents.files[DOCUMENTS],
+        columns=["config", "unique_id", *_COLUMNS],
+        glob=False,
+    )
+    for row in documents.iter_rows(named=True):
+        archive = pinned.get((row["source"], row["origin"], row["commit"]))
+        fault = ""
+        if archive is None:
+            fault = (
+                f"no pin of {row['source']} is of origin {row['origin']} and commit "
+                f"{row['commit']}"
+            )
+        elif row["origin"] == Origin.SAMPLE and row["licence"] != SAMPLE_LICENCE:
+            fault = f"licence is {row['licence']}; the sample's is {SAMPLE_LICENCE}"
+        elif archive in archives and row["origin"] != Origin.LOCAL:
+            known = archives[archive]
+            fetched = row["path"].startswith(("https://", "http://"))
+            if not fetched and row["path"].partition("#")[0] not in known.paths:
+                fault = f"path {row['path']!r} is none that is read of {archive}"
+            elif _is_another_licence(row["licence"], known.file_licence) and (
+                row["origin"] != Origin.SAMPLE and not fetched
+            ):
+                fault = (
+                    f"licence is {row['licence']}; files of {archive} have "
+                    f"{known.file_licence}"
+                )
+        if fault:
+            where = f"{row['config']}/{row['unique_id']}"
+            yield Finding(check=_NAME, where=where, detail=fault)
+
+
+def _is_another_licence(stated: str, of_archive: str) -> bool:
+    """Return whether a file's licence is not the one of all of its archive's files."""
+    return _UNKNOWN not in of_archive and stated != of_archive
+
+
+def _judge(contents: FolderContents, _results: Sequence[UnitResult]) -> CheckResult:
+    if not {DOCUMENTS, CHANGES} <= contents.tables.keys() or not contents.manifest:
+        return CheckResult()
+    facts = read_facts(contents.folder)
+    return CheckResult(
+        findings=[
+            *_limited(_unlike_the_ledger(contents, facts), "rows"),
+            *_limited(_unlike_the_pins(contents, facts), DOCUMENTS),
+        ]
+    )
+
+
+PROVENANCE = FolderCheck(
+    name=_NAME,
+    question="do rows, ledger and pins agree on source, licence and changes?",
+    judge=_judge,
+)

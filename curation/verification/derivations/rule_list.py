@@ -1,0 +1,79 @@
+"""Are the manifest's rules those of the rule set that it names?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from curation.core.rule import RepairKind
+from curation.dataset.ledger import CHANGES, DOCUMENTS
+from curation.rules.sets import rule_set
+from curation.system.errors import BadUsage
+from curation.verification.derivations.contradiction import (
+    Contradiction,
+    is_of_this_version,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from curation.packaging.manifest import BuildFacts
+    from curation.verification.core.folder_contents import FolderContents
+
+#: What rejects a document before any rule does.
+_PARSE = "parse"
+
+
+def contradictions(
+    facts: BuildFacts, contents: FolderContents
+) -> Iterator[Contradiction]:
+    """Yield where the list of rules is not that of its set, or of the ledger.
+
+    Rules that other packages add may stand in the list; they are noted where the
+    package is not installed.
+    """
+    try:
+        known = rule_set(facts.rules).all_rules
+    except BadUsage:
+        yield Contradiction(f"`rules` is {facts.rules!r}: there is no such rule set")
+        return
+    stated = {rule.name: rule for rule in facts.rule_list}
+    certain = is_of_this_version(facts)
+    for rule in known:
+        note = stated.get(rule.name)
+        if note is None:
+            yield Contradiction(f"`rule_list` lacks {rule.name}", certain)
+        elif (note.summary, note.source) != (rule.summary, rule.source):
+            yield Contradiction(
+                f"`rule_list` does not give {rule.name} in its own words", certain
+            )
+    for name in stated.keys() - {rule.name for rule in known}:
+        yield Contradiction(
+            f"`rule_list` has {name}, which {facts.rules} has not", certain=False
+        )
+    for name in sorted(_acted(contents) - stated.keys() - {_PARSE, ""}):
+        yield Contradiction(f"`rule_list` lacks {name}, of which the ledger tells")
+
+
+def mechanical_rules(rules: str) -> frozenset[str]:
+    """Return the names of the rules of a set that make mechanical repairs.
+
+    Raises:
+        BadUsage: there is no such rule set.
+    """
+    return frozenset(
+        rule.name
+        for rule in rule_set(rules).rules
+        if rule.repair is RepairKind.MECHANICAL
+    )
+
+
+def _acted(contents: FolderContents) -> set[str]:
+    """Return the rules that the ledger names."""
+    found: set[str] = set()
+    for path in (DOCUMENTS, CHANGES):
+        if path in contents.tables:
+            table = pl.scan_parquet(contents.files[path], glob=False)
+            found |= set(table.select("rule").unique().collect()["rule"])
+    return found

@@ -1,0 +1,201 @@
+"""Means of changing a built folder as somebody would who wants not to be noticed.
+
+What is changed is written as a build writes it, and what is derived of the folder is
+made anew afterwards, so that neither digests nor card give it away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import msgspec
+import polars as pl
+
+from curation.dataset import ledger, parquet
+from curation.dataset.parquet_columns import parquet_writer
+from curation.instances.dataset import parquet as instances
+from curation.json.text import digest, write
+from curation.packaging.derived_files import write_derived
+from curation.packaging.plots.plot_process import PlotProcess
+from curation.schema.dialects import BY_NAME
+from curation.schema.skeleton import skeleton_digest
+from curation.verification.core.check import UnitResult
+from curation.verification.core.folder_contents import open_folder
+from curation.workers.outcomes import Ending, ProcessResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from curation.core.json_types import UntypedJson
+    from curation.packaging.plots.plot_messages import PaperTables
+    from curation.verification.core.check import FolderCheck
+
+RECORDS = "Github_easy/train-00000-of-00001.parquet"
+INSTANCES = "Github_easy_instances/train-00000-of-00001.parquet"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tamper:
+    """One way to change a folder, and who notices."""
+
+    name: str
+    do: Callable[[Path], object]
+    check: FolderCheck
+    #: Stands in what the check says.
+    said: str
+    #: Whether `csbdata card` follows; what it would mend is tried without.
+    then_card: bool = True
+
+
+def columns_of(path: str) -> tuple[pa.Schema, frozenset[str], int, str]:
+    """Return columns, those without dictionary, rows of a group and its text."""
+    if path in {ledger.DOCUMENTS, ledger.CHANGES}:
+        known = {
+            ledger.DOCUMENTS: ledger.DOCUMENT_COLUMNS,
+            ledger.CHANGES: ledger.CHANGE_COLUMNS,
+        }
+        return known[path], ledger.DISTINCT, 0, ""
+    if path.startswith("ledger/"):
+        return instances.LEDGER_COLUMNS[path], instances.LEDGER_DISTINCT, 0, ""
+    if "_instances/" in path:
+        return (
+            instances.COLUMNS,
+            instances.DISTINCT,
+            instances.ROW_GROUP_ROWS,
+            "text",
+        )
+    return parquet.COLUMNS, parquet.DISTINCT, parquet.ROW_GROUP_ROWS, "json_schema"
+
+
+def rewrite(
+    path: str, change: Callable[[pl.DataFrame], pl.DataFrame]
+) -> Callable[[Path], None]:
+    """Return what writes a table again, changed, as a build writes it."""
+
+    def do(folder: Path) -> None:
+        columns, distinct, most_rows, text = columns_of(path)
+        rows = change(pl.read_parquet(folder / path)).to_arrow().cast(columns)
+        with parquet_writer(folder / path, columns, distinct=distinct) as writer:
+            if not text:
+                writer.write_table(rows)
+                return
+            start = 0
+            lengths = [len(value or "") for value in rows[text].to_pylist()]
+            for size in parquet.row_group_sizes(
+                lengths, most_length=1_500_000, most_rows=most_rows
+            ):
+                writer.write_table(rows.slice(start, size), row_group_size=size)
+                start += size
+
+    return do
+
+
+def cell(path: str, row: int, values: Mapping[str, object]) -> Callable[[Path], None]:
+    """Return what sets columns of one row of a table."""
+
+    def change(rows: pl.DataFrame) -> pl.DataFrame:
+        listed = rows.to_dicts()
+        listed[row] |= values
+        return pl.DataFrame(listed, schema=rows.schema)
+
+    return rewrite(path, change)
+
+
+def where(path: str, chosen: pl.Expr, /, **values: object) -> Callable[[Path], None]:
+    """Return what sets columns of every row of a table that an expression chooses."""
+
+    def change(rows: pl.DataFrame) -> pl.DataFrame:
+        assert rows.filter(chosen).height
+        return rows.with_columns(
+            pl.when(chosen).then(pl.lit(value)).otherwise(pl.col(name)).alias(name)
+            for name, value in values.items()
+        )
+
+    return rewrite(path, change)
+
+
+def record(**values: object) -> Callable[[Path], None]:
+    """Return what sets columns of the first record of a table."""
+    return cell(RECORDS, 0, values)
+
+
+def both(**values: object) -> Callable[[Path], None]:
+    """Return what sets columns of a record, and of its document in the ledger."""
+
+    def do(folder: Path) -> None:
+        name = pl.read_parquet(folder / RECORDS)["unique_id"][0]
+        record(**values)(folder)
+        own = (pl.col("unique_id") == name) & (pl.col("config") == "Github_easy")
+        where(ledger.DOCUMENTS, own, **values)(folder)
+
+    return do
+
+
+def schema(value: UntypedJson, dialect: str = "2020-12") -> dict[str, str]:
+    """Return the columns of a schema with the digests that are its own."""
+    return {
+        "json_schema": write(value),
+        "dialect": dialect,
+        "sha256": digest(value),
+        "skeleton_sha256": skeleton_digest(value, BY_NAME[dialect]),
+    }
+
+
+def manifest(change: Callable[[UntypedJson], object]) -> Callable[[Path], None]:
+    """Return what changes the manifest in place."""
+
+    def do(folder: Path) -> None:
+        path = folder / "manifest.json"
+        stated = msgspec.json.decode(path.read_bytes())
+        change(stated)
+        path.write_bytes(msgspec.json.encode(stated))
+
+    return do
+
+
+def all_of(*steps: Callable[[Path], object]) -> Callable[[Path], None]:
+    """Return what does several things."""
+
+    def do(folder: Path) -> None:
+        for step in steps:
+            step(folder)
+
+    return do
+
+
+class Drawn(PlotProcess):
+    """A process that has drawn: its plots stay as they are."""
+
+    def __init__(self, tables: PaperTables | None) -> None:
+        """Take the tables that it gave."""
+        self._tables = tables
+
+    def finish(self, into: Path) -> PaperTables | None:
+        """Return the tables; the plots lie there already."""
+        assert (into / "plots").is_dir()
+        return self._tables
+
+
+def card_again(folder: Path, tables: PaperTables | None) -> None:
+    """Write what is derived of a folder anew, but for its plots."""
+    write_derived(folder, folder, Drawn(tables))
+
+
+def said_here(check: FolderCheck, folder: Path) -> list[str]:
+    """Return what a check says of a folder, its units done in this process."""
+    contents = open_folder(folder)
+    results = []
+    for batch in check.batches(contents):
+        for unit in batch:
+            try:
+                answer = msgspec.to_builtins(check.work(folder, unit))
+                result = ProcessResult(ending=Ending.OK, answer=answer)
+            except Exception as error:  # noqa: BLE001 - as a worker does
+                result = ProcessResult(ending=Ending.ERROR, detail=str(error))
+            results.append(UnitResult(unit=unit, result=result))
+    found = check.judge(contents, results).findings
+    return [str(finding) for finding in (*contents.findings, *found) if finding.failure]
