@@ -6,6 +6,7 @@ Source: JSON Schema core, section 6.4.
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 import regress
@@ -16,7 +17,7 @@ from curation.schema.dialects import DIALECTS, DRAFT_2019_09, Dialect
 from curation.validation.python_validators import PYTHON_VALIDATORS, jsonschema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from curation.core.json_types import Json
     from curation.instances.judging.python_validator import PythonValidator
@@ -105,7 +106,38 @@ def _unique_items(
         yield jsonschema.ValidationError("an item stands twice")
 
 
+def _any_of(
+    validator: PythonValidator,
+    branches: Sequence[Json],
+    instance: Json,
+    _: Mapping[str, Json],
+) -> Iterator[jsonschema.ValidationError]:
+    """Ask branches until one accepts; jsonschema lists what is wrong with each."""
+    if not any(
+        validator.evolve(schema=branch).is_valid(instance) for branch in branches
+    ):
+        yield jsonschema.ValidationError("no branch accepts it")
+
+
+def _one_of(
+    validator: PythonValidator,
+    branches: Sequence[Json],
+    instance: Json,
+    _: Mapping[str, Json],
+) -> Iterator[jsonschema.ValidationError]:
+    """Ask branches until two accept; jsonschema lists what is wrong with each."""
+    accepting = (
+        branch
+        for branch in branches
+        if validator.evolve(schema=branch).is_valid(instance)
+    )
+    if len(list(islice(accepting, 2))) != 1:
+        yield jsonschema.ValidationError("not exactly one branch accepts it")
+
+
 _KEYWORDS: Final = {
+    "anyOf": _any_of,
+    "oneOf": _one_of,
     "uniqueItems": _unique_items,
     "pattern": _pattern,
     "patternProperties": _pattern_properties,
