@@ -1,0 +1,208 @@
+"""Whatever an engine does in the middle of a text is the outcome of that text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evaluation.core.cases import Result
+from evaluation.generation.loop import generate
+from evaluation.generation.text_generation import LoopOptions, TextEnding
+from tests.evaluation.generation.loop_sessions import (
+    COMPACT,
+    ENGINES,
+    engine_file,
+    session,
+    sessions,
+    tokenized,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evaluation.models.transformers import TransformersModel
+    from evaluation.tokenizers import TokenizerFiles
+
+
+def test_a_refused_schema_is_the_outcome_of_that_textalone(
+    model: TransformersModel, tokenizer: TokenizerFiles
+) -> None:
+    """Next to a compile error the other text of the batch is written."""
+    bad = tokenized(model, "bad", schema='{"type": "neither"}')
+    engine = ENGINES / "llguidance.py"
+    with sessions(tokenizer, engine, COMPACT, texts=2) as opened:
+        refused, written = generate(
+            model, [bad, tokenized(model, "good")], opened, LoopOptions()
+        )
+        again = generate(model, [tokenized(model, "good")], opened[:1], LoopOptions())[
+            0
+        ]
+    assert refused.result is Result.COMPILE_ERROR
+    assert refused.ending is TextEnding.ENGINE
+    assert (written.result, again.result) == (Result.OK, Result.OK)
+    assert written.tokens == again.tokens
+
+
+_CRASHES = """
+import os
+class Matcher:
+    def __init__(self, size): self.left, self.size = 3, size
+    def mask(self): return b"\\xff" * self.size
+    def commit(self, token):
+        self.left -= 1
+        if not self.left: os.abort()
+        return True
+    def may_end(self): return False
+class Engine:
+    version = "0"
+    def __init__(self, size): self.size = size
+    def compile(self, schema): return schema
+    def start(self, grammar): return Matcher(self.size)
+def load(tokenizer, options): return Engine((tokenizer.vocab_size + 31) // 32 * 4)
+"""
+
+
+def test_an_engine_that_dies_in_the_middle_is_an_outcome(
+    model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
+) -> None:
+    """A crash while a text is written ends that text, and the session goes on."""
+    with session(tokenizer, engine_file(tmp_path, _CRASHES)) as opened:
+        for _ in range(2):
+            made = generate(model, [tokenized(model, "x")], [opened], LoopOptions())[0]
+            assert made.result is Result.CRASH
+            assert "SIGABRT" in made.detail
+
+
+_RAISES = _CRASHES.replace(
+    "return Matcher(self.size)", "raise ValueError('no matcher')"
+)
+
+
+def test_an_engine_that_raises_is_an_outcome_each_time(
+    model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
+) -> None:
+    """What is still under way when one text ends is never taken for the next one's."""
+    with session(tokenizer, engine_file(tmp_path, _RAISES)) as opened:
+        for _ in range(5):
+            made = generate(model, [tokenized(model, "x")], [opened], LoopOptions())[0]
+            assert made.result is Result.ENGINE_ERROR
+            assert "no matcher" in made.detail
+
+
+_LIES = _CRASHES.replace(
+    "        self.left -= 1\n        if not self.left: os.abort()\n        return True",
+    "        return token != 9\n    def forced(self): return [8, 9]",
+)
+
+
+def test_an_engine_that_refuses_what_it_forces_is_an_outcome(
+    model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
+) -> None:
+    """A forced token that commit refuses ends the text, and not the run."""
+    options = LoopOptions(forced=True)
+    with session(tokenizer, engine_file(tmp_path, _LIES)) as opened:
+        for _ in range(3):
+            made = generate(model, [tokenized(model, "x")], [opened], options)[0]
+            assert made.result is Result.ENGINE_ERROR
+            assert "forced" in made.detail
+
+
+_DEAD_END = _CRASHES.replace('b"\\xff"', 'b"\\x00"')
+
+
+def test_a_mask_without_any_token_is_a_dead_end(
+    model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
+) -> None:
+    """Where neither a token nor the end is allowed the text ends, and says why."""
+    with session(tokenizer, engine_file(tmp_path, _DEAD_END)) as opened:
+        made = generate(model, [tokenized(model, "x")], [opened], LoopOptions())[0]
+    assert made.ending is TextEnding.DEAD_END
+
+
+# Far longer than the deadline at which it is killed.
+_SLOW = _CRASHES.replace(
+    "return schema", "import time; time.sleep(60) if 'slow' in schema else 0; return 1"
+).replace("if not self.left: os.abort()", "pass")
+
+
+def test_a_slow_compile_holds_up_nobody_else(
+    model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
+) -> None:
+    """While one grammar is compiled until its deadline, the other text is finished."""
+    engine = engine_file(tmp_path, _SLOW)
+    options = LoopOptions(compile_seconds=2.0)
+    asked = [
+        tokenized(model, "slow", schema='{"slow": 1}', budget=4),
+        tokenized(model, "fast", budget=4),
+    ]
+    with sessions(tokenizer, engine, texts=2) as opened:
+        opened[0].start()
+        slow, fast = generate(model, asked, opened, options)
+    assert slow.result is Result.TIMEOUT
+    assert slow.compile_ns is None
+    assert fast.result is Result.OK
+    assert fast.total_ns is not None
+    assert fast.total_ns < 2e9
+
+
+_FRAGILE = _CRASHES.replace(
+    "    def start(self, grammar): return Matcher(self.size)",
+    "    def start(self, grammar):\n"
+    "        matcher = Matcher(self.size)\n"
+    "        if 'sound' in grammar: matcher.left = 1 << 30\n"
+    "        return matcher",
+)
+
+
+def test_a_crash_ends_one_text_of_a_batch(
+    model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
+) -> None:
+    """One process serves a batch; when it dies, the other texts are brought back."""
+    engine = engine_file(tmp_path, _FRAGILE)
+    sound = [
+        tokenized(model, say, schema='{"sound": 1}', budget=30) for say in ("a", "b c")
+    ]
+    asked = [sound[0], tokenized(model, "dies", budget=30), sound[1]]
+    with sessions(tokenizer, engine, texts=3) as opened:
+        first, dead, last = generate(model, asked, opened, LoopOptions())
+    assert dead.result is Result.CRASH
+    assert len(dead.tokens) <= 3
+    for found, request in ((first, sound[0]), (last, sound[1])):
+        assert found.result is Result.OK
+        with session(tokenizer, engine) as opened_alone:
+            assert (
+                found.tokens
+                == generate(model, [request], [opened_alone], LoopOptions())[0].tokens
+            )
+
+
+_COMPILE_CRASHES = _FRAGILE.replace(
+    "return schema", "(os.abort() if 'aborts' in schema else 0); return schema"
+)
+
+
+def test_a_crash_in_a_compile_beside_others_is_blamed_on_it(
+    model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
+) -> None:
+    """Nobody else of the batch pays for a schema on which the engine aborts."""
+    engine = engine_file(tmp_path, _COMPILE_CRASHES)
+    asked = [
+        tokenized(model, "x", schema=schema, budget=20)
+        for schema in ('{"sound": 1}', '{"aborts": 1}', '{"sound": 2}')
+    ]
+    with sessions(tokenizer, engine, texts=3) as opened:
+        made = generate(model, asked, opened, LoopOptions())
+    assert [text.result for text in made] == [Result.OK, Result.CRASH, Result.OK]
+    assert made[1].compile_ns is None
+    assert made[0].tokens == made[2].tokens
+
+
+def test_what_an_engine_prints_is_a_warning_of_its_text(
+    model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
+) -> None:
+    """Lines that a compile prints come back with the text, and are not kept."""
+    prints = _FRAGILE.replace("return schema", "print('odd keyword'); return schema")
+    with session(tokenizer, engine_file(tmp_path, prints)) as opened:
+        request = tokenized(model, "x", schema='{"sound": 1}', budget=2)
+        for _ in range(2):
+            made = generate(model, [request], [opened], LoopOptions())[0]
+            assert made.warnings == ("odd keyword",)
