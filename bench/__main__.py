@@ -25,6 +25,7 @@ PARTS = (
     "reached",
     "publishing",
     "engines",
+    "engine_noise",
     "models",
     "suites",
     "leaderboard",

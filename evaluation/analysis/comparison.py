@@ -21,7 +21,7 @@ from evaluation.reporting.tables import Cell, Rate, Ratio, Shift, Table
 from evaluation.results.completeness import gaps_of
 from evaluation.results.conditions import differences
 from evaluation.results.measurements import compiled_by_all, measure_run
-from evaluation.results.noise_table import TIMES, times_taken
+from evaluation.results.noise_table import ASSUMED_DEVIATIONS, TIMES, times_taken
 from evaluation.results.overview import coverage, latency
 
 if TYPE_CHECKING:
@@ -206,12 +206,16 @@ def ratios(pair: PairedEngines) -> dict[str, Ratio | None]:
     """
     compiled = [(a, b) for a, b in pair.cases if a.compiled and b.compiled]
     drift = machine_ratio(pair)
-    return {name: _ratio(compiled, time, drift) for name, time in TIMES.items()}
+    return {
+        name: _ratio(compiled, time, ASSUMED_DEVIATIONS[name], drift)
+        for name, time in TIMES.items()
+    }
 
 
 def _ratio(
     cases: Iterable[tuple[CaseMeasurement, CaseMeasurement]],
     time: Callable[[RepetitionTimes], float | None],
+    assumed: float,
     drift: float | None,
 ) -> Ratio | None:
     known = [
@@ -227,7 +231,7 @@ def _ratio(
     if found.interval is None:
         return Ratio(found.value)
     processes = [max(map(len, side)) for side in sides]
-    reaches = [Noise.of(sides).reach(processes)]
+    reaches = [Noise.of(sides, assumed).reach(processes)]
     if drift is not None:
         reaches.append(DRIFT_REACH * abs(log(drift)))
     return Ratio(found.value, widened(found.value, found.interval, *reaches))

@@ -27,7 +27,8 @@ class SubjectOptions:
         list[str] | None,
         typer.Option(
             metavar="SPEC",
-            help="NAME, NAME==VERSION or the path of an engine's file; repeatable "
+            help="NAME, NAME==VERSION or the path of an engine's file, each also with "
+            "@PRESET; repeatable "
             "[default: llguidance].",
         ),
     ] = None

@@ -17,9 +17,7 @@ from evaluation.reporting.statistics import Interval
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-#: What is assumed before anything is measured: the standard deviation between
-#: processes, as a logarithm, and how many measured ones this is worth.
-ASSUMED_DEVIATION: Final = 0.01
+#: How many measured degrees of freedom an assumed deviation is worth.
 ASSUMED_WORTH: Final = 8
 
 
@@ -27,12 +25,12 @@ ASSUMED_WORTH: Final = 8
 class Noise:
     """What lies between processes of one engine: a standard deviation of logarithms."""
 
-    deviation: float = ASSUMED_DEVIATION
+    deviation: float
     #: Degrees of freedom that it rests on.
     freedom: int = ASSUMED_WORTH
 
     @classmethod
-    def of(cls, sides: Iterable[Sequence[Sequence[float]]]) -> Noise:
+    def of(cls, sides: Iterable[Sequence[Sequence[float]]], assumed: float) -> Noise:
         """Return the noise of several engines together, with what is assumed.
 
         Without repetitions it is what is assumed. The more of them there are, the less
@@ -41,8 +39,9 @@ class Noise:
 
         Args:
             sides: Of each engine, for each schema, the times of its repetitions.
+            assumed: The deviation before anything is measured.
         """
-        squares, freedom = ASSUMED_WORTH * ASSUMED_DEVIATION**2, ASSUMED_WORTH
+        squares, freedom = ASSUMED_WORTH * assumed**2, ASSUMED_WORTH
         for cases in sides:
             offsets = repetition_offsets(cases)
             if len(offsets) > 1:

@@ -20,6 +20,13 @@ TIMES: Final[Mapping[str, Callable[[RepetitionTimes], float | None]]] = {
     "first mask": lambda taken: taken.first_mask_ns,
     "between masks": lambda taken: taken.between_ns,
 }
+#: The standard deviation between processes of one engine, as a logarithm, that is
+#: assumed of each time: what `bench/engine_noise` has found for llguidance.
+ASSUMED_DEVIATIONS: Final = {
+    "to first mask": 0.02,
+    "first mask": 0.05,
+    "between masks": 0.03,
+}
 
 
 def times_taken(

@@ -33,7 +33,7 @@ FAITHFUL = "faithful"
 #: The preset that is what the library does by itself.
 VENDOR = "vendor"
 #: What engines with presets have.
-_PRESETS = (FAITHFUL, VENDOR, "paper")
+PRESETS = (FAITHFUL, VENDOR, "paper")
 _FOLDER = Path(__file__).parents[1] / "engines"
 _LITERALS = ("ABOUT", "OPTIONS", "PRESETS")
 
@@ -158,7 +158,7 @@ def choose_options(
         BadConfiguration: no such preset or option, or a value of another type.
     """
     # An engine without presets is the same under each that others have.
-    known = file.presets or _PRESETS
+    known = file.presets or PRESETS
     if preset not in known:
         names = ", ".join(known)
         raise BadConfiguration(

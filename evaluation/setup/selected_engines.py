@@ -15,6 +15,7 @@ from curation.system.programs import environment_for_others, run_to_end
 from curation.workers.fingerprint import fingerprint
 from evaluation.setup.engine_files import (
     FAITHFUL,
+    PRESETS,
     VENDOR,
     EngineFile,
     choose_options,
@@ -120,12 +121,19 @@ def select_engines(
         >>> [engine.label for engine in select_engines(cache, ["none"], "faithful", [])]
         ['none']
     """
-    files = [find_engine(spec) for spec in dict.fromkeys(specs)]
+    named = [_with_preset(spec, preset) for spec in dict.fromkeys(specs)]
+    files = [find_engine(spec) for spec, _ in named]
     options = _options_by_engine(files, assignments)
     return [
-        _engine_under_test(cache, file, preset, assigned)
-        for file, assigned in zip(files, options, strict=True)
+        _engine_under_test(cache, file, own, assigned)
+        for file, (_, own), assigned in zip(files, named, options, strict=True)
     ]
+
+
+def _with_preset(spec: str, preset: str) -> tuple[str, str]:
+    """Return what names an engine, and its own preset or else that of all."""
+    name, at, own = spec.rpartition("@")
+    return (name, own) if at and name and own in PRESETS else (spec, preset)
 
 
 def _options_by_engine(

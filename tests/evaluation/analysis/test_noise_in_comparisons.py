@@ -68,7 +68,15 @@ def test_an_engine_that_became_slower_is_caught(tmp_path: Path) -> None:
     """The machine took as long as before, and the engine did not."""
     pair = _pair(tmp_path, _rows("alpha 1.0"), _rows("alpha 1.0", speed=1.3))
     assert machine_ratio(pair) == 1.0
-    assert len(slowdowns(pair, 1.2)) == 3
+    assert [text.split(" as long ")[1] for text in slowdowns(pair, 1.2)] == [
+        "to first mask"
+    ]
+    repeated = _pair(
+        tmp_path / "repeated",
+        _rows("alpha 1.0", repetitions=6),
+        _rows("alpha 1.0", speed=1.3, repetitions=6),
+    )
+    assert len(slowdowns(repeated, 1.2)) == 3
 
 
 def test_repetitions_that_lie_apart_say_how_far_others_may(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.reporting.noise import (
-    ASSUMED_DEVIATION,
     ASSUMED_WORTH,
     Noise,
     repetition_offsets,
@@ -31,14 +30,14 @@ def _processes(deviation: float, count: int, seed: int) -> list[list[float]]:
 
 def test_without_repetitions_it_is_what_is_assumed() -> None:
     """Nothing was measured: not that there is none."""
-    noise = Noise.of([[[5.0], [7.0]], []])
-    assert noise == Noise(ASSUMED_DEVIATION, ASSUMED_WORTH)
+    noise = Noise.of([[[5.0], [7.0]], []], 0.02)
+    assert noise == Noise(0.02, ASSUMED_WORTH)
     assert noise.reach([1, 1]) > 0
 
 
 def test_many_repetitions_outweigh_what_is_assumed() -> None:
     """The deviation between processes is found, whatever lies between schemas."""
-    noise = Noise.of([_processes(0.1, 200, 1), _processes(0.1, 200, 2)])
+    noise = Noise.of([_processes(0.1, 200, 1), _processes(0.1, 200, 2)], 0.01)
     assert noise.deviation == pytest.approx(0.1, rel=0.1)
     assert noise.freedom == ASSUMED_WORTH + 398
 

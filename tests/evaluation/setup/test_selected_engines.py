@@ -82,3 +82,14 @@ def test_what_decides_the_answers_decides_the_identity() -> None:
             0
         ].identity
     )
+
+
+def test_an_engine_takes_part_in_two_ways() -> None:
+    """As its authors ship it beside as the specification is read; labels tell."""
+    specs = ["xgrammar", "xgrammar@vendor"]
+    faithful, vendor = select_engines(Path("no-cache"), specs, "faithful", [])
+    assert (faithful.preset, faithful.options["cache"]) == ("faithful", False)
+    # None: what the library does by itself.
+    assert (vendor.preset, vendor.options["cache"]) == ("vendor", None)
+    assert faithful.label != vendor.label
+    assert faithful.identity != vendor.identity
