@@ -1,0 +1,60 @@
+"""Every fault that docs/findings.md lists shows in the version that it names."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from curation.download.acquire import FetchSettings
+from evaluation.setup.engine_files import find_engine
+from evaluation.setup.environments import NotInstalled, find_interpreter
+
+_ROOT = Path(__file__).parents[2]
+_PAGE = _ROOT / "docs" / "findings.md"
+_PROGRAMS = sorted((_ROOT / "docs" / "findings").glob("*.py"))
+#: Runs a program with stand-ins for what XGrammar imports and does not use.
+_WITH_STAND_INS = """
+import runpy, sys
+sys.argv = sys.argv[1:]
+if "xgrammar" in sys.argv[1]:
+    runpy.run_path(sys.argv[0])["import_xgrammar"]()
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def _engine(program: Path) -> tuple[str, str]:
+    """Return the engine and the version that a program is about."""
+    found = re.match(r'"""(\w+) ([\d.]+): ', program.read_text("utf-8"))
+    assert found
+    return found[1], found[2]
+
+
+def test_every_program_is_listed_with_its_version() -> None:
+    """The page has a row for each, and each row has its program."""
+    row = r"^\| (\w+ [\d.]+) \|.*\(findings/(\w+\.py)\) \|$"
+    found = re.findall(row, _PAGE.read_text("utf-8"), re.MULTILINE)
+    rows = {program: version for version, program in found}
+    assert rows == {program.name: " ".join(_engine(program)) for program in _PROGRAMS}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", _PROGRAMS, ids=lambda program: program.stem)
+def test_the_fault_shows(program: Path) -> None:
+    """The program ends with 0 in the version that it names."""
+    name, version = _engine(program)
+    file = find_engine(f"{name.lower()}=={version}")
+    found = find_interpreter(FetchSettings.from_environment().cache, file)
+    if isinstance(found, NotInstalled):
+        pytest.skip(f"not run: {found.reason}; {found.install}")
+    said = subprocess.run(
+        [found, "-c", _WITH_STAND_INS, file.path, program],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert said.returncode == 0, said.stdout + said.stderr
