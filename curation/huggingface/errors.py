@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 _LOGIN = "hf auth login, or set HF_TOKEN"
 _SERVER_ERROR = 500
 _TIMEOUT, LIMITED, _GONE_AHEAD = 408, 429, (409, 412)
+_NO_ROOM, _MAKE_ROOM = (402, 413, 507), "free space there or raise the plan"
+#: How `hf_xet` writes an answer that is a refusal.
+_XET_STATUS = re.compile(r"HTTP status (?:client|server) error \((\d{3})")
 #: What is raised where code is wrong, not the world.
 _DEFECTS = (AssertionError, AttributeError, LookupError, NameError, TypeError)
 _QUOTA = re.compile(r"(?i)quota|storage limit|exceeded|upgrade your plan|payment")
@@ -111,6 +114,8 @@ def _of_the_rest(error: Exception, where: str) -> CsbdataError:
         return Unavailable("what answers there is no Hub", where, "see HF_ENDPOINT")
     if isinstance(error, errors.LocalEntryNotFoundError | errors.FileMetadataError):
         return Unavailable(redacted(str(error)), where)
+    if isinstance(error, ConnectionError | TimeoutError):
+        return _of_xet(error, where)
     if isinstance(error, OSError):
         return CannotCreate(_innermost_text(error), where)
     said = redacted(f"{type(error).__name__}: {_innermost_text(error)}")
@@ -118,6 +123,32 @@ def _of_the_rest(error: Exception, where: str) -> CsbdataError:
         return CsbdataError(said, where)
     # The upload over Xet has exceptions of its own.
     return Unavailable(said, where, "the same command later goes on from here")
+
+
+def _of_xet(error: OSError, where: str) -> CsbdataError:
+    """Return what a failure of the upload over Xet means.
+
+    `hf_xet` raises Python's own connection errors, and gives the status as text.
+    """
+    said = redacted(str(error))
+    found = _XET_STATUS.search(said)
+    code = int(found[1]) if found else 0
+    shown = f"the Hub's storage answers {code}" if code else said
+    if code in {httpx2.codes.UNAUTHORIZED, httpx2.codes.FORBIDDEN}:
+        return NotPermitted(shown, where, "use a token that may write there")
+    if code in _NO_ROOM:
+        return NotPermitted(f"{shown}: no room left", where, _MAKE_ROOM)
+    if code == httpx2.codes.NOT_FOUND:
+        return NoInput(
+            f"{shown}: it has nothing of that name, or shows it to others only",
+            where,
+            _LOGIN,
+        )
+    if code == LIMITED or code in _GONE_AHEAD:
+        return TemporarilyUnavailable(shown, where, "the same command later goes on")
+    if code and code != _TIMEOUT and code < _SERVER_ERROR:
+        return BadData(f"{shown}: {said}", where)
+    return Unavailable(shown, where, "the same command later goes on from here")
 
 
 def _innermost_text(error: BaseException) -> str:
@@ -135,12 +166,8 @@ def _of_answer(error: errors.HfHubHTTPError, where: str) -> CsbdataError:
         )
     if code == httpx2.codes.UNAUTHORIZED:
         return NotPermitted(f"{shown}: no token that it knows", where, _LOGIN)
-    if code in {402, 413, 507} or (
-        code == httpx2.codes.FORBIDDEN and _QUOTA.search(said)
-    ):
-        return NotPermitted(
-            f"{shown}: no room left", where, "free space there or raise the plan"
-        )
+    if code in _NO_ROOM or (code == httpx2.codes.FORBIDDEN and _QUOTA.search(said)):
+        return NotPermitted(f"{shown}: no room left", where, _MAKE_ROOM)
     if code == httpx2.codes.FORBIDDEN:
         return NotPermitted(shown, where, "use a token that may write there")
     if isinstance(error, errors.RevisionNotFoundError | errors.EntryNotFoundError):

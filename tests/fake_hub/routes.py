@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from tests.fake_hub import listings, storage
+from tests.fake_hub import listings, storage, xet
 from tests.fake_hub.store import Blob, Commit, is_large
 
 if TYPE_CHECKING:
@@ -264,6 +264,7 @@ _ROUTES: tuple[tuple[str, str, str, Callable[[Handler, Any, str], None]], ...] =
     ("DELETE", r"/api/repos/delete", "write", _delete),
     ("GET", r"/api/whoami-v2", "known", _who),
     ("POST", r"/api/validate-yaml", "read", _valid_yaml),
+    ("GET", rf"{_API}/xet-write-token/{_REST}", "write", xet.give_token),
     ("POST", rf"{_API}/preupload/{_REST}", "write", _preupload),
     ("POST", rf"{_API}/commit/{_REST}", "write", _commit),
     ("*", rf"{_API}/tag/{_REST}", "write", _tag),

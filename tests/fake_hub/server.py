@@ -123,6 +123,7 @@ class Handler(BaseHTTPRequestHandler):
         hub, method = self.hub, self.command
         self.body = self._read()
         path = unquote(self.path)
+        hub.seen_tokens[self.server.name].add(self.token)
         hub.asked.append(
             Asked(self.server.name, method, path, "Authorization" in self.headers)
         )
@@ -214,8 +215,12 @@ class FakeHub:
         self.store = Store()
         self.troubles = Troubles()
         self.asked: list[Asked] = []
+        #: The tokens that came to each door.
+        self.seen_tokens: dict[str, set[str]] = {"hub": set(), "storage": set()}
         #: Bytes of a part where the storage wants parts; None: one PUT a file.
         self.part_bytes: int | None = None
+        #: The dataset for which the client was last given a token of the storage.
+        self.xet_repository = ""
         #: Entries on one page of a listing; the real Hub's 1000.
         self.page = 1000
         self._hub = Door(self, "hub", answer_hub, port)

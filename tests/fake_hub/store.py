@@ -171,6 +171,8 @@ class Store:
         self.tokens: dict[str, str] = {}
         #: Parts of large files that wait for the others, by digest and number.
         self.parts: dict[tuple[str, int], bytes] = {}
+        #: The chunks of each xorb, by its name.
+        self.xorbs: dict[str, list[bytes]] = {}
         #: What the owner of every token is called.
         self.user = "tester"
 

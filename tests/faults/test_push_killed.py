@@ -20,7 +20,7 @@ from tests.fake_hub.troubles import status
 from tests.publishing import FILES, NAME, TOKEN, contents, write_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from http.server import BaseHTTPRequestHandler
 
 ROOT = Path(__file__).parents[2]
@@ -28,6 +28,8 @@ SCRIPT = Path(__file__).with_name("push_once.py")
 SEED = 20261122
 #: How many requests the push here makes; a test below counts them.
 REQUESTS = 49
+#: And over Xet, at least.
+REQUESTS_OVER_XET = 40
 
 
 def _environment(hub: FakeHub, home: Path, **more: str) -> dict[str, str]:
@@ -92,21 +94,23 @@ def _killing(process: list[int], pause: float, *, at_once: bool) -> Callable[[],
     return happens
 
 
-def _killed_once(folder: Path, request: int, rng: random.Random) -> bool:
+def _killed_once(
+    folder: Path, request: int, rng: random.Random, way: Mapping[str, str]
+) -> bool:
     """Kill a push at a request, run it again; return whether it had landed."""
     with _prepared(folder) as (hub, old, new):
         process: list[int] = []
         happens = _killing(process, rng.random() * 0.02, at_once=rng.random() < 0.7)
         after = rng.random() < 0.5
         hub.troubles.add("*", "", skip=request, after=after, happens=happens)
-        first = _start(hub, new)
+        first = _start(hub, new, **way)
         process.append(first.pid)
         _, errors = first.communicate(timeout=60)
         assert first.returncode in {0, -signal.SIGKILL}, errors.decode()
         landed = _seen(hub)
         assert landed in (old, contents(new))
         assert _seen(hub, "v1.0.0") == old
-        second = _start(hub, new)
+        second = _start(hub, new, **way)
         _, errors = second.communicate(timeout=60)
         assert second.returncode == 0, errors.decode()
         assert _seen(hub) == _seen(hub, "v2.0.0") == contents(new)
@@ -114,10 +118,12 @@ def _killed_once(folder: Path, request: int, rng: random.Random) -> bool:
         return landed != old
 
 
-def _killed(folder: Path, count: int) -> list[bool]:
+def _killed(
+    folder: Path, count: int, *, requests: int = REQUESTS, **way: str
+) -> list[bool]:
     rng = random.Random(SEED)
     return [
-        _killed_once(folder / str(number), rng.randrange(REQUESTS), rng)
+        _killed_once(folder / str(number), rng.randrange(requests), rng, way)
         for number in range(count)
     ]
 
@@ -136,6 +142,13 @@ def test_f41_killed_at_twenty_instants_the_same_command_finishes(
 ) -> None:
     """Some of them before the commit, some behind it."""
     assert set(_killed(tmp_path, 20)) == {False, True}
+
+
+@pytest.mark.slow
+def test_f41_killed_at_twenty_instants_over_xet(tmp_path: Path) -> None:
+    """The same where the client uploads over Xet, which is its default."""
+    killed = _killed(tmp_path, 20, requests=REQUESTS_OVER_XET, HF_HUB_DISABLE_XET="0")
+    assert set(killed) == {False, True}
 
 
 def _echo(handler: BaseHTTPRequestHandler) -> None:
