@@ -23,6 +23,7 @@ PARTS = (
     "building",
     "instances",
     "reached",
+    "ajv",
     "publishing",
     "engines",
     "engine_noise",
