@@ -27,6 +27,7 @@ PARTS = (
     "publishing",
     "engines",
     "engine_noise",
+    "batches",
     "models",
     "suites",
     "leaderboard",
