@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from curation.system.errors import BadUsage
 from curation.system.terminal import Format, FormatOption, print_json, say, show
 
+if TYPE_CHECKING:
+    from curation.dataset.summary import Publication
 
-def card(
+#: What the card says of its publication must have these forms.
+_FORMS = {
+    "repository": re.compile(r"[\w.-]+/[\w.-]+", re.ASCII),
+    "doi": re.compile(r"10\.[0-9]{4,9}/[\w.:;()/-]+", re.ASCII),
+    "code": re.compile(r"https://[\w.~/%#?=&+@:-]+", re.ASCII),
+}
+
+
+def card(  # noqa: PLR0913 (one parameter an option)
+    *,
     folder: Annotated[
         Path, typer.Argument(metavar="[DIR]", help="A folder that csbdata built.")
     ] = Path("build/JSONSchemaBench"),
@@ -25,19 +39,26 @@ def card(
             help="Also the Hub's eval.yaml; from then on it is kept with the rest.",
         ),
     ] = False,
+    repo: Annotated[
+        str, typer.Option(metavar="OWNER/NAME", help="Where it will be published.")
+    ] = "",
+    doi: Annotated[str, typer.Option(help="Its DOI, 10.PREFIX/SUFFIX.")] = "",
+    code: Annotated[str, typer.Option(help="Address of the code, https://...")] = "",
     format_: FormatOption = Format.AUTO,
 ) -> None:
     """Write the card of a built folder anew, from its rows, ledger and manifest.
 
     With the card come LICENSE and LICENSES/, plots/, croissant.json, the counts and
     digests of manifest.json, and SHA256SUMS: the same bytes as the build wrote, if
-    nothing else has changed. Rows and ledger are only read.
+    nothing else has changed. Rows and ledger are only read. What --repo, --doi and
+    --code say is kept in the manifest, and told in the card from then on.
 
     \b
     Examples:
       csbdata card
       csbdata card --check build/JSONSchemaBench
       csbdata card --eval-yaml build/JSONSchemaBench
+      csbdata card --repo OWNER/JSONSchemaBench build/JSONSchemaBench
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.packaging.derived_files import differing_files, rebuild
     from curation.system.atomic_files import cannot_write
@@ -45,8 +66,11 @@ def card(
     if check:
         _print_check(folder, differing_files(folder, eval_yaml_too=eval_yaml), format_)
         return
+    told = {"repository": repo, "doi": doi, "code": code}
+    given = {name: text for name, text in told.items() if text}
+    publication = _publication(folder, given) if given else None
     try:
-        written = rebuild(folder, eval_yaml_too=eval_yaml)
+        written = rebuild(folder, eval_yaml_too=eval_yaml, publication=publication)
     except OSError as error:
         raise cannot_write(folder, error) from error
     if format_ is Format.JSON:
@@ -54,6 +78,24 @@ def card(
     else:
         show("\n".join(sorted(written)))
         say(f"{len(written)} files written in {folder}")
+
+
+def _publication(folder: Path, given: dict[str, str]) -> Publication:
+    """Return where a folder is published: what it says already, and what is said now.
+
+    Raises:
+        BadUsage: a value has not the form that it must have.
+    """
+    from curation.dataset.summary import Publication
+    from curation.packaging.manifest import read_facts
+
+    for name, text in given.items():
+        if not _FORMS[name].fullmatch(text):
+            option = "repo" if name == "repository" else name
+            raise BadUsage("is not of the form that is wanted", text, f"see --{option}")
+    stated = read_facts(folder).publication
+    known = stated if isinstance(stated, Publication) else Publication()
+    return replace(known, **given)
 
 
 def _print_check(folder: Path, names: list[str], format_: Format) -> None:

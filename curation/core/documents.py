@@ -161,10 +161,15 @@ class Change:
     The pointer (RFC 6901) is that of the place after the rule's earlier changes.
     """
 
+    #: The rule that made it.
     rule: str
+    #: Where, as JSON pointer.
     pointer: str
+    #: What stood there, as JSON text; null in the table where there was nothing.
     before: str
+    #: What stands there since; null where there is nothing.
     after: str
+    #: What else is to say of it.
     note: str = ""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from curation.core.benchmark import RAW_IN_TABLE_9
@@ -75,13 +75,33 @@ def statistics_of(
         edition: The edition.
         records: The measures of `texts_of`, where they are known already.
     """
-    _, aside = _parted(edition)
+    counted, aside = _parted(edition)
     counts = aside.group_by("config").len().sort("config")
+    measured = measure_schemas(texts_of(edition)) if records is None else records
     return EditionStatistics(
-        records=measure_schemas(texts_of(edition)) if records is None else records,
+        records=_with_own_features(measured, counted),
         raw=raw_file_measures(edition.folder),
         left_out=dict(counts.iter_rows()),
     )
+
+
+def _with_own_features(
+    measured: Sequence[SchemaMeasures], rows: pl.DataFrame
+) -> Sequence[SchemaMeasures]:
+    """Return the measures with the features and formats that the rows say.
+
+    A row's columns count under its own dialect; a text alone is read under any. An
+    edition without these columns keeps the latter.
+    """
+    columns = ("features", "formats")
+    if not set(columns) <= set(rows.columns) or len(measured) != rows.height:
+        return measured
+    return [
+        replace(schema, features=tuple(features), formats=tuple(formats))
+        for schema, (features, formats) in zip(
+            measured, rows.select(columns).iter_rows(), strict=True
+        )
+    ]
 
 
 def texts_of(edition: Edition) -> list[tuple[str, str]]:

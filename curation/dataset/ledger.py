@@ -57,12 +57,16 @@ class LedgerRow:
     sha256: str = ""
     #: Empty unless kept.
     split: str = ""
-    #: Figures of the raw file (`curation.dataset.raw_figures`); null where they
-    #: were not taken.
+    #: Bytes of the raw file's JSON text, as `size` of a record; like the next ones
+    #: null where the figures of the raw file were not taken.
     raw_size: int | None = None
+    #: Field count of the raw file.
     raw_field_count: int | None = None
+    #: Largest fan-out of the raw file.
     raw_fan_out: int | None = None
+    #: Depth of the raw file.
     raw_depth: int | None = None
+    #: The draft named in the raw file's `$schema`, or `unknown`.
     raw_draft: str | None = None
     changes: tuple[Change, ...] = ()
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator
 
 from curation.system.escaping import shortened
 
@@ -57,6 +57,8 @@ _DPI = 220
 _NAME = 28
 # A measure that stays below this is shown on a linear scale.
 _LINEAR_UP_TO = 60
+# A measure with a larger ratio of most to least has ticks at powers of ten alone.
+_DECADES = 3_000
 
 
 @contextmanager
@@ -165,7 +167,12 @@ def _panel(axes: Axes, title: str, configs: Mapping[str, Spread]) -> None:
         axes.plot(box, [row, row], color=SKY, lw=6, solid_capstyle="butt", zorder=2)
         axes.plot([spread.median], [row], "o", color=BLUE, ms=3.4, zorder=3)
     most = max((spread.most for spread in configs.values()), default=1.0)
-    axes.set_xscale("log" if most > _LINEAR_UP_TO else "linear")
+    if most > _LINEAR_UP_TO:
+        least = min(spread.least for spread in configs.values())
+        axes.set_xscale("log")
+        # Three ticks at least, and not so many that they touch.
+        wide = least > 0 and most / least > _DECADES
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 3.0)))
     axes.xaxis.set_major_formatter(FuncFormatter(_count))
     axes.minorticks_off()
     axes.grid(axis="x", color="#E5E5E5", lw=0.5, zorder=0)

@@ -73,6 +73,18 @@ class RuleNote:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Publication:
+    """Where a dataset is published, as whoever publishes it says; empty if unknown."""
+
+    #: `OWNER/NAME` on the Hub.
+    repository: str = ""
+    #: `10.PREFIX/SUFFIX`, without a resolver's address.
+    doi: str = ""
+    #: Address of the code that built it.
+    code: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
     """One build."""
 
@@ -92,6 +104,7 @@ class Summary:
     instances: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     #: One plain sentence for each reason why the build is partial.
     partial: tuple[str, ...] = ()
+    publication: Publication = field(default_factory=Publication)
     #: What was asked beside the rules: `fastjsonschema`, `instances`; None where it is
     #: not known.
     options: tuple[str, ...] | None = None

@@ -103,17 +103,21 @@ class NearMiss:
 class InstanceRow:
     """One row of a config of instances. Field order is column order."""
 
+    #: That of the record.
     unique_id: str
     #: Position among the record's instances, from 0.
     number: int
     #: JSON text with Python's default separators.
     text: str
+    #: Whether the schema accepts it.
     valid: bool
-    #: A value of `InstanceKind`.
+    #: `minimal`, `full`, `random` or `near_miss`.
     kind: str
-    #: Empty for witnesses.
+    #: The keyword that refuses a near miss; empty for witnesses.
     keyword: str
+    #: Where that keyword stands in the schema, as JSON pointer.
     schema_pointer: str
+    #: The place in the instance that it refuses, as JSON pointer.
     instance_pointer: str
     #: JSON text of what each validator said; null where it was not asked.
     verdicts: str

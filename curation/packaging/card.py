@@ -17,22 +17,35 @@ import msgspec
 
 from curation.core.benchmark import DEFAULT, SPLITS, instances_config
 from curation.core.canary import MAJOR, METADATA_KEY, canary
-from curation.core.documents import Origin, Reason
+from curation.core.documents import Change, Origin, Reason
 from curation.core.records import Record
 from curation.dataset.edition_statistics import TITLES
+from curation.dataset.ledger import (
+    CHANGE_COLUMNS,
+    CHANGES,
+    DOCUMENT_COLUMNS,
+    DOCUMENTS,
+    LedgerRow,
+)
 from curation.dataset.parquet import COLUMNS
+from curation.dataset.parquet_columns import columns_of
 from curation.dataset.summary import ConfigSummary, total_of
+from curation.instances.dataset.parquet import COLUMNS as INSTANCES
+from curation.instances.dataset.parquet import INSTANCE_LEDGER, InstanceLedgerRow
+from curation.instances.model import InstanceRow
 from curation.lint.lint import CODES
 from curation.packaging import licences
 from curation.packaging.hub_info import configs_metadata
 from curation.packaging.markdown import render_template
 from curation.packaging.plots import plot_process as figures
+from curation.system.escaping import safe
 from curation.system.package_data import cards_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    import pyarrow as pa
     from huggingface_hub import DatasetCardData
 
     from curation.core.json_types import Json, UntypedJson
@@ -54,6 +67,21 @@ _SIZES = (
     (100_000, "10K<n<100K"),
     (1_000_000, "100K<n<1M"),
 )
+#: What the card folds, below everything else: the line to click, and the template.
+_FOLDED = {
+    "Columns of records, instances and ledger": "card/columns.md.j2",
+    "How each subset was made, rule by rule": "card/making.md.j2",
+    "Why raw documents are not here": "card/reasons.md.j2",
+    "Datasheet": "card/datasheet.md.j2",
+    "Contamination canary": "card/canary.md.j2",
+}
+#: Meanings of columns that no class of rows has.
+_SHARED = {
+    "document": "Number of the document, in the order of reading, from 0.",
+    "config": "The config that the record is in.",
+    "split": "Its split.",
+    "detail": "What exactly was seen.",
+}
 #: Features and formats that the card lists.
 _TOP = 15
 
@@ -98,16 +126,37 @@ class CardContents:
 
 @cache
 def card_columns() -> tuple[CardColumn, ...]:
-    """Return the columns in order; the meanings are the comments in `Record`."""
-    source = inspect.getsource(Record)
-    notes = {
-        name: " ".join(re.findall(r"#: (.*)", comment))
-        for comment, name in _NOTE.findall(source)
+    """Return the columns of records; the meanings are the comments in `Record`."""
+    return _described(Record, COLUMNS)
+
+
+@cache
+def other_columns() -> Mapping[str, tuple[CardColumn, ...]]:
+    """Return the columns of instances and of the ledger's tables, by what they hold."""
+    made = columns_of(InstanceLedgerRow)
+    return {
+        "Configs of instances": _described(InstanceRow, INSTANCES),
+        DOCUMENTS: _described(LedgerRow, DOCUMENT_COLUMNS),
+        CHANGES: _described(Change, CHANGE_COLUMNS),
+        INSTANCE_LEDGER: _described(InstanceLedgerRow, made),
     }
+
+
+def _described(row_type: type, columns: pa.Schema) -> tuple[CardColumn, ...]:
+    """Return columns with the comments of a class, else with those of `Record`."""
+    notes = {**_SHARED, **_notes(Record), **_notes(row_type)}
+    types = [re.sub(r"\w+: ", "", str(column.type)) for column in columns]
     return tuple(
-        CardColumn(field.name, re.sub(r"\w+: ", "", str(field.type)), notes[field.name])
-        for field in COLUMNS
+        CardColumn(name, type_, notes.get(name, ""))
+        for name, type_ in zip(columns.names, types, strict=True)
     )
+
+
+def _notes(row_type: type) -> dict[str, str]:
+    """Return the comments on the fields of a class; a block is of its first field."""
+    found = _NOTE.findall(inspect.getsource(row_type))
+    noted = {name: " ".join(re.findall(r"#: (.*)", text)) for text, name in found}
+    return {name: note for name, note in noted.items() if note}
 
 
 class PublishedEdition(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,6 +166,10 @@ class PublishedEdition(msgspec.Struct, frozen=True, kw_only=True):
     arxiv: str
     title: str
     year: int
+    #: Day of its first publication, `YYYY-MM-DD`.
+    day: str
+    #: Family name last.
+    authors: list[str]
     #: Config to records, the paper's Table 1.
     records: dict[str, int]
 
@@ -128,6 +181,31 @@ class ResponsibleAi(msgspec.Struct, frozen=True, kw_only=True):
     #: Field of the vocabulary to its text, or texts.
     #: Source: MLCommons' RAI 1.0 (http://mlcommons.org/croissant/RAI/1.0).
     rai: dict[str, str | list[str]]
+
+
+class MeasuredEngine(msgspec.Struct, frozen=True, kw_only=True):
+    """What one engine came to; a figure that was not measured is "not run"."""
+
+    engine: str
+    #: Schemas that it compiles, of all.
+    declared: str = "not run"
+    #: Of the schemas of the small run: walked to the end, refused, out of time.
+    walked: str = "not run"
+    refused: str = "not run"
+    timed_out: str = "not run"
+
+
+class MeasuredResults(msgspec.Struct, frozen=True, kw_only=True):
+    """The card's one table of results, and how they were measured."""
+
+    how: str
+    engine: list[MeasuredEngine]
+
+
+def results() -> MeasuredResults:
+    """Return what `cards/results.toml` says."""
+    content = (cards_folder() / "results.toml").read_bytes()
+    return msgspec.toml.decode(content, type=MeasuredResults)
 
 
 def published() -> PublishedEdition:
@@ -150,8 +228,16 @@ def _size(rows: int) -> str:
 
 
 def _source_datasets(summary: Summary) -> list[str]:
-    hub = [pin.url.removeprefix(_HUB) for pin in summary.pins if _HUB in pin.url]
-    return ["original", *sorted(set(hub))]
+    """Return what it is made of: datasets of the Hub by name, archives by ours."""
+    named = {
+        "original"
+        if pin.origin in {Origin.SAMPLE, Origin.LOCAL}
+        else pin.url.removeprefix(_HUB)
+        if pin.url.startswith(_HUB)
+        else f"extended|other-{safe(pin.archive)}"
+        for pin in summary.pins
+    }
+    return sorted(named) or ["original"]
 
 
 def hub_metadata(contents: CardContents) -> DatasetCardData:
@@ -193,10 +279,17 @@ def _total(summary: Summary) -> ConfigSummary:
     return total_of(summary.configs, "all, sample only")
 
 
-def _example(listed: Sequence[HubConfig]) -> tuple[str, str]:
-    """Return a config and a split to load; a build without records has none."""
-    named = [config for config in listed if not config.default] or list(listed)
-    return (named[0].name, list(named[0].files)[-1]) if named else (DEFAULT, SPLITS[-1])
+def _example(contents: CardContents) -> tuple[str, str]:
+    """Return a config and a split to load, no sample's where there are others."""
+    named = [config for config in contents.listed if not config.default]
+    sample = {
+        config.config
+        for config in contents.summary.configs
+        if config.origin == Origin.SAMPLE
+    }
+    real = [config for config in named if config.name not in sample]
+    chosen = next(iter(real or named), None)
+    return (chosen.name, list(chosen.files)[-1]) if chosen else (DEFAULT, SPLITS[-1])
 
 
 def _tops(counts: Mapping[str, int]) -> list[tuple[str, int]]:
@@ -213,6 +306,7 @@ def _subsets(summary: Summary, records: Mapping[str, int]) -> list[PublishedSubs
 def _template_values(contents: CardContents) -> dict[str, UntypedJson]:
     """Return the values that the templates may name."""
     summary, counts = contents.summary, contents.counts
+    publication = summary.publication
     terms = licences.archive_terms(summary, counts.licences, contents.notices)
     names = licences.named_licences(terms)
     edition = published()
@@ -230,7 +324,12 @@ def _template_values(contents: CardContents) -> dict[str, UntypedJson]:
         "splits": SPLITS,
         "total": _total(summary),
         "default": next((config for config in contents.listed if config.default), None),
-        "example": _example(contents.listed),
+        "example": _example(contents),
+        "publication": publication,
+        "place": publication.repository or ".",
+        "results": results(),
+        "other_columns": other_columns(),
+        "folded_parts": _FOLDED,
         "reasons": tuple(Reason),
         "columns": card_columns(),
         "instances": {

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from curation.core.benchmark import SPLITS
+from curation.core.documents import Origin
 from curation.dataset.ledger import KEPT
 from curation.dataset.parquet import file_name
 from curation.instances.dataset.parquet import DISAGREEMENTS, INSTANCE_LEDGER
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.dataset.ledger_reader import Ledger
+
+#: Characters of the schema in the row that the card shows.
+_EXAMPLE = (200, 600)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +65,11 @@ class FolderCounts:
     #: Dialect to records, oldest first; and how it was found, most first.
     dialects: Mapping[str, int]
     dialects_found: Mapping[str, int]
-    #: Characters of the longest schema.
+    #: Characters of the longest schema; like the dialects, of all but the sample's
+    #: rows, where there are others.
     longest_schema: int
+    #: One row as JSON text, by column; empty where there is none to show.
+    example: str
     #: None where no instances were made.
     instances: InstanceCounts | None
 
@@ -74,17 +82,19 @@ def count_rows(folder: Path, ledger: Ledger, configs: Iterable[str]) -> FolderCo
     """
     listed = list(configs)
     records = _records(folder, listed)
+    counted = _without_sample(records)
     lints = records.select(pl.col("lints").explode()).drop_nulls()
-    counted = _counts(lints, "lints")
+    codes = _counts(lints, "lints")
     return FolderCounts(
         archives=_archives(ledger, listed),
         rejected=_rejected(ledger),
         licences=_licences(records),
-        lints={code: counted[code] for code in counted if code in CODES},
+        lints={code: codes[code] for code in codes if code in CODES},
         flagged=records.filter(pl.col("lints").list.len() > 0).height,
-        dialects=dict(sorted(_counts(records, "dialect").items(), key=_by_age)),
-        dialects_found=_counts(records, "dialect_found"),
-        longest_schema=int(records.select(pl.col("length").max()).item() or 0),
+        dialects=dict(sorted(_counts(counted, "dialect").items(), key=_by_age)),
+        dialects_found=_counts(counted, "dialect_found"),
+        longest_schema=int(counted.select(pl.col("length").max()).item() or 0),
+        example=_example(folder, listed),
         instances=_instances(folder),
     )
 
@@ -100,7 +110,7 @@ def _records(folder: Path, configs: list[str]) -> pl.DataFrame:
         for split in SPLITS
         if (folder / file_name(config, split)).is_file()
     ]
-    wanted = ("source", "licence", "lints", "dialect", "dialect_found")
+    wanted = ("source", "licence", "lints", "dialect", "dialect_found", "origin")
     if not paths:
         schema = dict.fromkeys(wanted, pl.String()) | {
             "lints": pl.List(pl.String()),
@@ -109,6 +119,34 @@ def _records(folder: Path, configs: list[str]) -> pl.DataFrame:
         return pl.DataFrame(schema=schema)
     length = pl.col("json_schema").str.len_chars().alias("length")
     return pl.scan_parquet(paths, glob=False).select(*wanted, length).collect()
+
+
+def _without_sample(records: pl.DataFrame) -> pl.DataFrame:
+    """Leave the sample's rows out, as the statistics do, unless there are no others."""
+    real = records.filter(pl.col("origin") != Origin.SAMPLE.value)
+    return real if real.height else records
+
+
+def _example(folder: Path, configs: list[str]) -> str:
+    """Return a row that fits a page, as JSON; the sample's only where no other does."""
+    of_sample = ""
+    for config in configs:
+        path = folder / file_name(config, SPLITS[-1])
+        if not path.is_file():
+            continue
+        text = pl.col("json_schema")
+        fitting = pl.read_parquet(path, glob=False).filter(
+            text.str.len_chars().is_between(*_EXAMPLE),
+            # No address of anybody's.
+            ~text.str.contains("@", literal=True),
+        )
+        for row in fitting.sort("sha256").head(1).to_dicts():
+            # ASCII, so that no character of the row's can pass for the card's own.
+            shown = json.dumps(row, indent=1).replace("`", "\\u0060")
+            if row["origin"] != Origin.SAMPLE.value:
+                return shown
+            of_sample = of_sample or shown
+    return of_sample
 
 
 def _counts(rows: pl.DataFrame, column: str) -> dict[str, int]:

@@ -99,7 +99,8 @@ def croissant_description(
         "citeAs": f"{edition.title}. {edition.year}. {paper}",
         "url": paper,
         "version": summary.version,
-        **({"datePublished": summary.released} if summary.released else {}),
+        # Of this edition; before its release that of the benchmark.
+        "datePublished": summary.released or edition.day,
         "license": [
             f"https://spdx.org/licenses/{name}.html"
             for name in licences.named_licences(terms)

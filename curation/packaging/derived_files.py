@@ -29,7 +29,7 @@ from curation.system.atomic_folders import recover
 from curation.workers.run_folder import locked, run_folder_of
 
 if TYPE_CHECKING:
-    from curation.dataset.summary import Summary
+    from curation.dataset.summary import Publication, Summary
     from curation.packaging.plots.plot_process import PlotProcess
     from curation.system.checksums import Sum
 
@@ -69,13 +69,14 @@ def carry_over(old: Path, folder: Path) -> None:
             copyfile(old / name, folder / name)
 
 
-def write_derived(
+def write_derived(  # noqa: PLR0913 (one argument for each thing that may be told)
     folder: Path,
     into: Path,
     drawing: PlotProcess,
     *,
     eval_yaml_too: bool = False,
     release: DataRelease | None = None,
+    publication: Publication | None = None,
 ) -> list[str]:
     """Write everything derived of `folder` into `into`, which may be the same.
 
@@ -85,6 +86,7 @@ def write_derived(
         drawing: The process that draws the plots of `folder`.
         eval_yaml_too: Whether to write the Hub's `eval.yaml`.
         release: The version to state; None for the one that `folder` states.
+        publication: Where it is published; None for what `folder` states.
 
     Returns:
         The paths written.
@@ -99,6 +101,8 @@ def write_derived(
         facts = msgspec.structs.replace(
             facts, data_version=release.version, released=release.day
         )
+    if publication is not None:
+        facts = msgspec.structs.replace(facts, publication=publication)
     contents = _contents(folder, into, manifest.summary_of(facts, folder), drawing)
     summary = contents.summary
     sums = _sums_of_data(folder)
@@ -146,12 +150,14 @@ def rebuild(
     *,
     eval_yaml_too: bool = False,
     release: DataRelease | None = None,
+    publication: Publication | None = None,
 ) -> list[str]:
     """Write what is derived of a folder anew, in its place; return the paths.
 
     Nothing is touched before everything new stands whole in a folder beside it.
     What an earlier version had derived and this one does not is removed; an
-    `eval.yaml` that is there stays. `release` is the version to state, if another.
+    `eval.yaml` that is there stays. `release` is the version to state, `publication`
+    the place, if another.
 
     Raises:
         NoInput: the folder is no build.
@@ -165,7 +171,13 @@ def rebuild(
     with locked(run_folder_of(place)), _swept_folder_beside(place) as name:
         wanted = eval_yaml_too or (folder / eval_yaml.FILE).is_file()
         fresh = Path(name)
-        written = _write_anew(folder, fresh, eval_yaml_too=wanted, release=release)
+        written = _write_anew(
+            folder,
+            fresh,
+            eval_yaml_too=wanted,
+            release=release,
+            publication=publication,
+        )
         for file in checksums.names_in(folder) - set(written):
             if is_derived(file):
                 (folder / file).unlink()
@@ -213,13 +225,19 @@ def _write_anew(
     *,
     eval_yaml_too: bool,
     release: DataRelease | None = None,
+    publication: Publication | None = None,
 ) -> list[str]:
     manifest.read_facts(folder)
     refuse_foreign_columns(folder)
     with plot_process.PlotProcess(folder) as drawing:
         drawing.begin()
         return write_derived(
-            folder, fresh, drawing, eval_yaml_too=eval_yaml_too, release=release
+            folder,
+            fresh,
+            drawing,
+            eval_yaml_too=eval_yaml_too,
+            release=release,
+            publication=publication,
         )
 
 

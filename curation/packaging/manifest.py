@@ -19,7 +19,13 @@ import msgspec
 from curation.core.canary import canary
 from curation.core.documents import Origin
 from curation.dataset.ledger_reader import open_ledger
-from curation.dataset.summary import ConfigSummary, Pin, RuleNote, Summary
+from curation.dataset.summary import (
+    ConfigSummary,
+    Pin,
+    Publication,
+    RuleNote,
+    Summary,
+)
 from curation.packaging.recount import recount_configs, recount_instances
 from curation.system.checksums import FILE as SUMS
 from curation.system.checksums import Sum
@@ -108,6 +114,8 @@ class BuildFacts(msgspec.Struct, frozen=True, kw_only=True):
     #: What was asked beside the rules: `fastjsonschema`, `instances`; absent in builds
     #: of earlier versions.
     options: list[str] | msgspec.UnsetType = msgspec.UNSET
+    #: Where it is published; absent until `csbdata card` was told.
+    publication: Publication | msgspec.UnsetType = msgspec.UNSET
     #: Day of the release, `YYYY-MM-DD` or empty; absent before the first.
     released: str | msgspec.UnsetType = msgspec.UNSET
 
@@ -208,6 +216,11 @@ def summary_of(facts: BuildFacts, folder: Path) -> Summary:
         pins=tuple(Pin(**msgspec.structs.asdict(pin)) for pin in facts.pins),
         instances=recount_instances(folder, (config.config for config in configs)),
         partial=tuple(facts.partial),
+        publication=(
+            facts.publication
+            if isinstance(facts.publication, Publication)
+            else Publication()
+        ),
         options=tuple(facts.options) if isinstance(facts.options, list) else None,
     )
 

@@ -53,32 +53,40 @@ class InstanceLedgerRow:
     #: Why there is no witness; empty where there is one.
     reason: str
     detail: str
+    #: Witnesses that were made.
     witnesses: int
     #: Witnesses that both validators accept with formats on.
     agreed: int
+    #: Near misses that were made.
     near_misses: int
-    #: Instances that both validators judged, and those on which they differ.
+    #: Instances that both validators judged.
     judged_by_both: int
+    #: Those of them on which the two differ.
     disputed: int
-    #: Pairs of a place and an assertion keyword that some instance can meet; those
-    #: with a near miss that fails that keyword alone; those with a proof that the
-    #: keyword cannot fail alone; those that the cap on near misses lets be covered.
-    #: Null where no near misses were made.
+    #: Pairs of a place and an assertion keyword that some instance can meet; like the
+    #: next ones null where no near misses were made.
     pairs: int | None
+    #: Pairs with a near miss that fails that keyword alone.
     pairs_covered: int | None
+    #: Pairs with a proof that the keyword cannot fail alone.
     pairs_implied: int | None
+    #: Pairs that the cap on near misses lets be covered.
     pairs_possible: int | None
-    #: The same, a keyword counting once for the whole schema.
+    #: As `pairs`, a keyword counting once for the whole schema.
     keywords: int | None
+    #: As `pairs_covered`, by keyword.
     keywords_covered: int | None
+    #: As `pairs_implied`, by keyword.
     keywords_implied: int | None
     #: JSON text: name of the proof to pairs that it shows to be implied.
     proofs: str | None
     #: Subschemas of properties and elements, and branches of anyOf and oneOf, that a
-    #: walk from the root meets; those that no witness reaches; and those of these with
-    #: a proof that none can. Null where no witness was made to reach them.
+    #: walk from the root meets; like the next ones null where no witness was made to
+    #: reach them.
     targets: int | None
+    #: Those of them that no witness reaches.
     unreached: int | None
+    #: Those of these with a proof that none can.
     out_of_reach: int | None
 
 

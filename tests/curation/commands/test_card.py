@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from curation.commands.card import card
 from curation.packaging.manifest import write_facts
-from curation.system.errors import CannotCreate, NoInput
+from curation.system.errors import BadUsage, CannotCreate, NoInput
 from tests.builds import write_build
 from tests.made import summary
 
@@ -75,3 +75,31 @@ def test_a_place_that_cannot_be_written_is_named(
     monkeypatch.setattr("curation.packaging.card.write_card", full)
     with pytest.raises(CannotCreate, match="No space left"):
         run(str(build))
+
+
+def test_where_it_is_published_is_kept(build: Path) -> None:
+    """A later `card` without the options tells the same, and two calls add up."""
+    run(str(build), "--repo", "some/where")
+    run(str(build), "--doi", "10.5072/x")
+    text = (build / "README.md").read_text(encoding="utf-8")
+    assert 'load_dataset("some/where"' in text
+    run(str(build))
+    assert (build / "README.md").read_text(encoding="utf-8") == text
+    assert "10.5072/x" in text
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--repo", "name"),
+        ("--repo", 'a/b", x=("'),
+        ("--doi", "https://doi.org/10.5072/x"),
+        ("--code", "http://plain.example"),
+    ],
+)
+def test_what_has_not_the_form_is_refused(build: Path, option: str, value: str) -> None:
+    """It would stand in a snippet that others run: exit 2, and nothing is written."""
+    before = (build / "README.md").read_bytes()
+    with pytest.raises(BadUsage, match=option):
+        run(str(build), option, value)
+    assert (build / "README.md").read_bytes() == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,12 +15,13 @@ from curation.core.documents import Origin, Reason
 from curation.dataset.ledger import write_ledger
 from curation.dataset.ledger_reader import open_ledger
 from curation.dataset.parquet import COLUMNS, write_config
-from curation.dataset.summary import NAME, PARTIAL_NAME, Pin
+from curation.dataset.summary import NAME, PARTIAL_NAME, Pin, Publication
 from curation.packaging.card import (
     CardContents,
     card_columns,
     card_text,
     hub_metadata,
+    other_columns,
     write_card,
 )
 from curation.packaging.card_figures import count_rows
@@ -265,3 +267,68 @@ def test_hostile_names_stay_in_their_cell(tmp_path: Path, name: str) -> None:
     assert "https://evil" not in plain
     assert "www.evil" not in plain
     assert DatasetCard(text).data.get("pretty_name") == PARTIAL_NAME
+
+
+def test_the_snippet_names_the_place_where_it_is_published(tmp_path: Path) -> None:
+    """So does the citation, with DOI and code; without them neither is mentioned."""
+    known = contents(tmp_path)
+    assert 'load_dataset(".", "Github_easy"' in card_text(known)
+    assert "doi" not in card_text(known).lower()
+    place = Publication(
+        repository="some/where", doi="10.5072/x.1", code="https://code.example/c"
+    )
+    published = replace(known, summary=replace(known.summary, publication=place))
+    text = card_text(published)
+    assert 'load_dataset("some/where", "Github_easy"' in text
+    assert "doi = {10.5072/x.1}," in text
+    assert "<https://doi.org/10.5072/x.1>" in text
+    assert text.count("<https://code.example/c>") == 2
+
+
+def test_the_parts_in_front_come_first_and_the_long_ones_are_folded(
+    tmp_path: Path,
+) -> None:
+    """What it is, results, use, citation; then the rest; every fold is closed."""
+    text = body(card_text(contents(tmp_path)))
+    names = [line[3:] for line in text.splitlines() if line.startswith("## ")]
+    assert names[:4] == ["Results", "Use", "Authors and citation", "Rows"]
+    assert text.count("<details>") == text.count("</details>") == 5
+    assert text.index("<details>") > text.index("## Asking for removal")
+
+
+def test_every_column_of_every_table_has_a_meaning() -> None:
+    """Instances and ledger have tables of columns, as the records have."""
+    tables = other_columns()
+    assert len(tables) == 4
+    assert all(column.meaning for columns in tables.values() for column in columns)
+
+
+def test_what_it_is_made_of_is_named(tmp_path: Path) -> None:
+    """A dataset of the Hub by its name, an archive by ours, our sample as original."""
+    (pin,) = summary(_entries()).pins
+    hub = "https://huggingface.co/datasets/some/functions"
+    pins = (
+        pin,
+        replace(pin, archive="functions", url=hub),
+        replace(pin, archive="other", origin=Origin.SAMPLE),
+    )
+    made = contents(tmp_path, pins=pins)
+    assert hub_metadata(made)["source_datasets"] == [
+        "extended|other-corpus",
+        "original",
+        "some/functions",
+    ]
+
+
+def test_the_row_shown_cannot_end_its_fence(tmp_path: Path) -> None:
+    """Foreign text in it is ASCII without a back quote, and still the same JSON."""
+    schema = json.dumps(
+        {"title": "``` \u202e \x1b[31m" + "x" * 200}, ensure_ascii=False
+    )
+    shown = replace(in_split("test"), json_schema=schema)
+    write_config(tmp_path, "Snowplow", {"test": [shown]})
+    write_ledger([], tmp_path)
+    text = count_rows(tmp_path, open_ledger(tmp_path), ["Snowplow"]).example
+    assert text.isascii()
+    assert "`" not in text
+    assert json.loads(text)["json_schema"] == schema

@@ -9,6 +9,7 @@ from shutil import copytree
 from typing import TYPE_CHECKING, Self
 
 import msgspec
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -281,3 +282,15 @@ def test_what_a_killed_card_left_is_gone_after_the_next(built: Path) -> None:
     (left / "README.md").write_text("half")
     rebuild(built)
     assert not left.exists()
+
+
+def test_features_are_counted_once(sample: Path) -> None:
+    """Card and plot count as the column does: under each row's own dialect."""
+    rows = pl.read_parquet(sorted(sample.glob("[A-Z]*/t*.parquet")), glob=False)
+    rows = pl.concat([rows, *map(pl.read_parquet, sample.glob("[A-Z]*/val*.parquet"))])
+    counted = rows.select(pl.col("features").explode()).group_by("features").len()
+    tables = as_json(statistics_of(open_edition(str(sample))))
+    shown = tables["figure_2"]["features"]  # type: ignore[index,call-overload]  # as_json
+    assert shown == dict(counted.drop_nulls().iter_rows())
+    text = (sample / "README.md").read_text(encoding="utf-8")
+    assert f"| `required` | {shown['required']} |" in text
