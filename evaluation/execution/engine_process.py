@@ -138,9 +138,19 @@ def _flush_python() -> None:
             stream.flush()
 
 
-def compile_schema(engine: Engine, schema: str) -> tuple[object, Answer]:
-    """Return a grammar and what its compilation took; or None, and the refusal."""
+def compile_schema(
+    engine: Engine, schema: str, waits: CoreWaits | None = None
+) -> tuple[object, Answer]:
+    """Return a grammar and what its compilation took; or None, and the refusal.
+
+    Args:
+        engine: The engine.
+        schema: The schema's text.
+        waits: Tells how long the call waited for its core; None: nobody asks.
+    """
     gc.collect()
+    if waits is not None:
+        waits.since_last()
     start = perf_counter_ns()
     try:
         grammar = engine.compile(schema)
@@ -148,7 +158,10 @@ def compile_schema(engine: Engine, schema: str) -> tuple[object, Answer]:
         raise
     except BaseException as error:  # noqa: BLE001 - a panic of native code is none of Exception
         return None, {"refusal": describe_error(error)}
-    return grammar, {"compile_ns": perf_counter_ns() - start}
+    found: Answer = {"compile_ns": perf_counter_ns() - start}
+    if waits is not None:
+        found["waited_ns"] = waits.since_last()
+    return grammar, found
 
 
 def engine_warnings(engine: Engine, grammar: object) -> list[str]:

@@ -114,9 +114,8 @@ class WalkSession:
     def _compile(self, schema: str) -> Answer:
         self._grammar, self._compiled = None, False
         reference = reference_ns()
-        self._waits.since_last()
-        self._grammar, found = compile_schema(self._engine, schema)
-        found |= {"reference_ns": reference, "waited_ns": self._waits.since_last()}
+        self._grammar, found = compile_schema(self._engine, schema, self._waits)
+        found["reference_ns"] = reference
         self._compiled = "refusal" not in found
         if self._compiled:
             found["warnings"] = engine_warnings(self._engine, self._grammar)

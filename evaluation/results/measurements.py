@@ -11,6 +11,7 @@ from __future__ import annotations
 from array import array
 from dataclasses import dataclass, replace
 from itertools import groupby, zip_longest
+from statistics import median
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     #: What a task says of a row: whether it is as it should be (`Task.passes`).
     Criterion: TypeAlias = Callable[[Row], bool]
 
+#: How many times as long as the middle one a step is that may hold a wait.
+_FAR: Final = 4
 #: Keywords that bound how long a value is.
 LENGTH_BOUNDS: Final = frozenset(
     {
@@ -205,16 +208,19 @@ def times_of(row: Row) -> RepetitionTimes:
 def _waited(walked: InstanceResult) -> int:
     """Return how much of a walk's times was waiting for the core.
 
-    Never more than what lies above its shortest steps: some of the waiting may have
-    been between them.
+    Only of steps that are far above the middle one of their kind, since some of the
+    waiting may have been between steps.
     """
-    times = [*walked.mask_ns, *walked.commit_ns]
-    return min(walked.waited_ns or 0, sum(times) - len(times) * min(times))
+    excess = 0.0
+    for times in (walked.mask_ns, walked.commit_ns):
+        middle = median(times) if times else 0
+        excess += sum(time - middle for time in times if time > _FAR * middle)
+    return min(walked.waited_ns or 0, int(excess))
 
 
 def _without(ns: int, waited: int) -> float:
-    """Return a time without the waiting in it, and one nanosecond at least."""
-    return float(max(1, ns - waited))
+    """Return a time without the waiting in it; the whole, were it all waiting."""
+    return float(ns - waited if waited < ns else ns)
 
 
 def measure(
