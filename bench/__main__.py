@@ -28,6 +28,7 @@ PARTS = (
     "engines",
     "engine_noise",
     "batches",
+    "official_suite",
     "models",
     "suites",
     "leaderboard",
