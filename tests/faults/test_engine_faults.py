@@ -26,11 +26,13 @@ from evaluation.execution.results_folder import open_results_folder
 from evaluation.generation.engine_batch import EngineProcess
 from evaluation.measurement.run import plan_run
 from evaluation.measurement.run import run as run_request
+from evaluation.reporting.tables import Duration
 from evaluation.results.outcomes import Outcome, outcome_of
 from evaluation.results.reader import open_run
 from evaluation.scheduling.runner import run
 from evaluation.setup.engine_files import find_engine
 from evaluation.setup.selected_engines import EngineUnderTest
+from evaluation.tasks.masks.warm_times import WarmTimes
 from tests.evaluation.measuring import (
     BRISK,
     MINIATURES,
@@ -285,6 +287,24 @@ def test_an_engine_that_answers_for_another_schema_is_wrong_both_ways(
         Outcome.WRONG_BOTH_WAYS,
         Outcome.WRONG_BOTH_WAYS,
     ]
+
+
+def test_an_engine_that_slows_down_once_it_is_warm_is_told_apart(
+    tmp_path: Path,
+) -> None:
+    """Quick with the first text of a schema and slow with the next: a count says so."""
+    samples = [sample(name, "[1, 2, 3]", "[1, 2, 4]") for name in ("one", "two")]
+    request = request_of(tmp_path, samples)
+    _, done = measured(tmp_path, [miniature("tired")], request)
+    times = WarmTimes()
+    for row in done.rows():
+        times.add(row)
+    ((_, schemas, fresh, warm, _, slower),) = times.table().rows
+    assert (schemas, slower) == (2, 2)
+    assert isinstance(fresh, Duration)
+    assert isinstance(warm, Duration)
+    # It sleeps for two milliseconds in each mask of the second text.
+    assert warm.ns >= 2_000_000
 
 
 def test_a_babbler_does_not_break_the_protocol(tmp_path: Path) -> None:

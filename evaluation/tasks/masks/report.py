@@ -19,6 +19,7 @@ from evaluation.tasks.masks.time_tables import (
     slowest_first_masks,
     slowest_schemas,
 )
+from evaluation.tasks.masks.warm_times import WarmTimes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,11 +64,12 @@ class _EngineTotals:
 def report_of(run: RunRows) -> Report:
     """Return the tables and plots of a run."""
     engines: dict[str, _EngineTotals] = {}
-    limits = EngineLimits()
+    limits, warm = EngineLimits(), WarmTimes()
     for row in run.rows():
         if row.task == NAME:
             engines.setdefault(row.engine, _EngineTotals()).add(row)
             limits.add(row)
+            warm.add(row)
     if not engines:
         return Report(tables=())
     cases_by_engine = measure_run(run, NAME)
@@ -76,6 +78,7 @@ def report_of(run: RunRows) -> Report:
         own.append(_orders(engines))
     coverage, outcomes, *others = tables(cases_by_engine)
     times = (
+        warm.table(),
         by_length(cases_by_engine),
         slowest_schemas(cases_by_engine),
         slowest_first_masks(cases_by_engine),
