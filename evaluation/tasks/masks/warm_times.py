@@ -68,8 +68,8 @@ class WarmTimes:
                 if any(fresh for fresh, _ in pairs)
             ),
             note="Fresh: the mean mask of the first text under a grammar; warm: that "
-            "of the texts after it, which share what the engine has cached. Medians over "
-            "schemas with two texts at least, also of the ratios. Slower when warm: "
+            "of the texts after it, which share what the engine has cached. Medians "
+            "over schemas with two texts at least, of the ratios too. Slower when warm: "
             f"schemas whose warm masks take {_MUCH:g} times as long as the fresh "
             "ones or more. Texts differ: the first is a valid one.",
         )
