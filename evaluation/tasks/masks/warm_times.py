@@ -69,7 +69,7 @@ class WarmTimes:
             ),
             note="Fresh: the mean mask of the first text under a grammar; warm: that "
             "of the texts after it, which share what the engine has cached. Medians "
-            "over schemas with two texts at least, of the ratios too. Slower when warm: "
+            "over schemas with two texts or more, of the ratios too. Slower when warm: "
             f"schemas whose warm masks take {_MUCH:g} times as long as the fresh "
             "ones or more. Texts differ: the first is a valid one.",
         )
