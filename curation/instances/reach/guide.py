@@ -22,9 +22,24 @@ class Guide:
     """
 
     def __init__(
-        self, graph: SchemaGraph, targets: AbstractSet[SchemaLocation], most: int
+        self,
+        graph: SchemaGraph,
+        targets: AbstractSet[SchemaLocation],
+        most: int,
+        *,
+        is_reversed: bool = False,
     ) -> None:
-        """Take the open targets, and how many values may be made for them."""
+        """Take the open targets, and how many values may be made for them.
+
+        Args:
+            graph: Of the schema.
+            targets: What is to be reached.
+            most: Values after which only required ones are made.
+            is_reversed: Whether properties are chosen last first, undeclared ones
+                before declared ones. What one of them expands is lost for the next,
+                so that one order reaches what the other does not.
+        """
+        self.is_reversed = is_reversed
         self.graph = graph
         self.targets = targets
         self.most = most

@@ -97,6 +97,7 @@ class _Covering:
         self.unreached = unreached
         self.tries: Counter[SchemaLocation] = Counter()
         self.given_up: set[SchemaLocation] = set()
+        self.rounds = 0
 
     def note(self, reached: set[SchemaLocation]) -> bool:
         """Take targets for reached; return whether one of them was open."""
@@ -112,6 +113,7 @@ class _Covering:
             targets = self.unreached - self.given_up
             if not targets or failures >= _FAILURES:
                 break
+            self.rounds += 1
             value, tried = self._made(targets)
             is_new = value is not NOTHING and self.note(reached_by(self.graph, value))
             for target in tried & self.unreached:
@@ -143,7 +145,14 @@ class _Covering:
         guides: list[Guide] = []
 
         def guide() -> Guide:
-            guides.append(Guide(self.graph, targets, self.budget.values))
+            guides.append(
+                Guide(
+                    self.graph,
+                    targets,
+                    self.budget.values,
+                    is_reversed=self.rounds % 2 == 0,
+                )
+            )
             return guides[-1]
 
         search = WitnessSearch(

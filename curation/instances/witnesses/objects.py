@@ -48,8 +48,7 @@ class _ObjectBuilder:
         self.declared = _declared(conjunction)
 
     def run(self) -> Json | Nothing:
-        if self.builder.guide:
-            self.builder.guide.expand(self.conjunction.locations())
+        self._expand()
         start = self.builder.values_made
         required = list(self.conjunction.required)
         optional = self._optional()
@@ -71,6 +70,14 @@ class _ObjectBuilder:
         if not self._fill():
             return NOTHING
         return self._ordered()
+
+    def _expand(self) -> None:
+        """Tell the guide that members are chosen; begin with undeclared ones if so."""
+        guide = self.builder.guide
+        if guide:
+            guide.expand(self.conjunction.locations())
+            if guide.is_reversed:
+                self._add_wanted(guide)
 
     def _optional(self) -> list[str]:
         """Return the optional names to add, in order."""
@@ -98,6 +105,8 @@ class _ObjectBuilder:
             and (*self.context.path, name) not in self.builder.refused_paths
             and guide.wants_any(self._sites(name))
         ]
+        if guide.is_reversed:
+            names.reverse()
         return names[: self._room(len(self.conjunction.required))]
 
     def _sites(self, name: str) -> list[SchemaLocation]:
@@ -168,7 +177,8 @@ class _ObjectBuilder:
                     continue
                 pattern = rest[0] if rest else ""
                 for _ in range(_SIBLINGS):
-                    room = self._room(len(self.members)) > 0
+                    missing = self.conjunction.required.keys() - self.members.keys()
+                    room = self._room(len(self.members) + len(missing)) > 0
                     if not (room and guide.wants(site) and self._affordable(guide)):
                         break
                     if not self._add_new(pattern):

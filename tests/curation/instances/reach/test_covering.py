@@ -70,6 +70,19 @@ def _deep(levels: int) -> Json:
         },
         {"dependencies": {"a": {"properties": {"b": {"type": "null"}}}}},
         {"type": ["string", "array", "object"], "items": {}, "properties": {"a": {}}},
+        {
+            "type": "object",
+            "properties": {"first": {"maxItems": 1, "items": {"type": "null"}}},
+            "patternProperties": {
+                ".*": {
+                    "type": "array",
+                    "items": {
+                        "type": ["null", "object"],
+                        "properties": {"deep": {"type": "null"}},
+                    },
+                }
+            },
+        },
         _TREE,
         _deep(5),
     ],
