@@ -10,6 +10,8 @@ LIMITS = (
     ("Github_hard", 500),
 )
 LARGEST = "Github_ultra"
+#: Config of the records of which nothing but the root's type can fail, of any size.
+VACUOUS = "Github_vacuous"
 #: Config of a document whose subset is not known yet, or never will be.
 UNDIVIDED = "Github"
 
@@ -19,9 +21,18 @@ def github_config(field_count: int) -> str:
     return next((name for name, limit in LIMITS if field_count < limit), LARGEST)
 
 
-def final_config(config: str, field_count: int) -> str:
-    """Return the config of a record whose document was read for a config."""
-    return github_config(field_count) if config == UNDIVIDED else config
+def final_config(config: str, field_count: int, *, vacuous: bool = False) -> str:
+    """Return the config of a record whose document was read for a config.
+
+    Args:
+        config: The config for which it was read.
+        field_count: Its field count.
+        vacuous: Whether nothing but its root's type can fail: such a record says
+            nothing of an engine, whatever its size.
+    """
+    if config != UNDIVIDED:
+        return config
+    return VACUOUS if vacuous else github_config(field_count)
 
 
 def is_github_config(config: str) -> bool:

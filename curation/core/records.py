@@ -41,6 +41,12 @@ class Record:
     depth: int
     #: Bytes of the JSON text with Python's default separators.
     size: int
+    #: Part of the keywords that some value can violate, to three digits.
+    live: float
+    #: Fields that lead to such a keyword: `field_count` without the others.
+    live_fields: int
+    #: Whether nothing but the type of the root can fail.
+    vacuous: bool
     #: Feature names as in the paper's Figure 4, sorted.
     features: tuple[str, ...]
     #: Values of `format` in keyword position, sorted.

@@ -34,6 +34,8 @@ Merged = list[tuple["dict[str, Json]", "dict[str, int]"]]
 #: Objects and arrays nested deeper than this are refused (RFC 8259 section 9
 #: allows an implementation to set limits).
 MAX_DEPTH = 256
+#: The least integer that an unsigned 64-bit integer cannot hold.
+_PAST_64_BITS = 2**64
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _NEGATIVE_ZERO = re.compile(rb"-0(?![\d.eE])")
@@ -73,6 +75,8 @@ class Policy:
 
     #: Let the last of two equal keys count, as most parsers do.
     last_key_counts: bool = False
+    #: Read integers of 2**64 and more as doubles, as parsers with 64 bits do.
+    large_integers_are_floats: bool = False
     #: Let members that are equal, value and all, count once.
     merge_equal_members: bool = False
 
@@ -107,7 +111,13 @@ def parse(
                 else partial(_members_of, merged=merged)
             ),
             parse_float=_read_float,
-            parse_int=_read_int if _NEGATIVE_ZERO.search(content) else None,
+            parse_int=(
+                _read_large_as_float
+                if policy and policy.large_integers_are_floats
+                else _read_int
+                if _NEGATIVE_ZERO.search(content)
+                else None
+            ),
             parse_constant=_refuse_constant,
         )
     except (ValueError, RecursionError) as error:
@@ -184,6 +194,11 @@ def _read_float(spelling: str) -> float:
         detail = f"the number {spelling[:40]} has an exponent beyond reason"
         raise _RefusalError(Reason.NUMBER_OUT_OF_RANGE, detail)
     return SpelledFloat(spelling)
+
+
+def _read_large_as_float(spelling: str) -> int | float:
+    value = _read_int(spelling)
+    return float(value) if value >= _PAST_64_BITS else value
 
 
 def _read_int(spelling: str) -> int | float:

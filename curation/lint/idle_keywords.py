@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from curation.lint.check import LintCheck
+from curation.lint.liveness import excluded_by_type
 from curation.schema.dialects import ANY_DIALECT, BY_NAME, Dialect
-from curation.schema.keywords import ANNOTATIONS, CONTAINERS, KNOWN_KEYWORDS, Shape
+from curation.schema.keywords import (
+    ANNOTATIONS,
+    CONTAINERS,
+    KNOWN_KEYWORDS,
+    TYPE_OF_KEYWORD,
+    Shape,
+)
 from curation.schema.slips import slips
 
 if TYPE_CHECKING:
@@ -35,6 +43,8 @@ _COMPANIONS = {
     "maxContains": "contains",
     "additionalItems": "items",
 }
+#: Marks that are taken for a part of a keyword's name.
+_STRAY_MARK = re.compile(r"[#$@]+")
 #: Shorter keywords have too many neighbours.
 _SHORTEST = 5
 
@@ -164,7 +174,32 @@ def _plausible(keyword: str, value: Json) -> bool:
     )
 
 
+def _excluded(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
+    return excluded_by_type(schema, dialect)
+
+
+def _stray(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
+    for name in schema.keys() - KNOWN_KEYWORDS - _DEAD:
+        meant = _STRAY_MARK.sub("", name)
+        known = meant in dialect.effective or f"${meant}" in dialect.effective
+        if meant != name and known and meant not in CONTAINERS:
+            yield (name,)
+
+
 CHECKS = (
+    LintCheck(
+        code="type-excludes-keyword",
+        meaning="a keyword about values that the `type` beside it does not let through",
+        keywords=frozenset(TYPE_OF_KEYWORD) - {"format"},
+        find=_excluded,
+    ),
+    LintCheck(
+        code="stray-mark",
+        meaning="a keyword behind a mark that it does not have, such as `#ref` or "
+        "`$type`: it is ignored",
+        keywords=None,
+        find=_stray,
+    ),
     LintCheck(
         code="newer-keyword",
         meaning="a keyword that only a later draft knows: it is ignored",

@@ -9,6 +9,7 @@ from curation.core.documents import Lint
 from curation.json.pointer import pointer
 from curation.lint import contradictions, idle_keywords
 from curation.lint.non_object_roots import accepts_every_non_object
+from curation.lint.outside_properties import members_outside_properties
 from curation.references.reachable import leaves_the_subschemas, taking_part
 from curation.schema.keywords import KNOWN_KEYWORDS
 from curation.schema.subschemas import subschemas
@@ -23,10 +24,12 @@ if TYPE_CHECKING:
 #: Every check of one schema, in the order in which codes are listed.
 CHECKS = (*idle_keywords.CHECKS, *contradictions.CHECKS)
 _NON_OBJECT_ROOT = "non-object-root"
+_OUTSIDE = "content-outside-properties"
 #: Every code that `lints` can give, with its meaning.
 CODES: Mapping[str, str] = {
     **{check.code: check.meaning for check in CHECKS},
     _NON_OBJECT_ROOT: "the root accepts every value that is no object",
+    _OUTSIDE: "a root without `properties` has a schema in a member that no draft knows",
 }
 _FOR_UNKNOWN_KEYWORDS = tuple(check for check in CHECKS if check.keywords is None)
 _KEYWORDS = frozenset[str]().union(*(check.keywords or () for check in CHECKS))
@@ -52,6 +55,10 @@ def lints(schema: Json, dialect: Dialect) -> list[Lint]:
     found: set[Lint] = set()
     if accepts_every_non_object(schema, dialect):
         found.add(Lint(code=_NON_OBJECT_ROOT, pointer=""))
+    found |= {
+        Lint(code=_OUTSIDE, pointer=pointer((name,)))
+        for name in members_outside_properties(schema)
+    }
     suspect = any(
         leaves_the_subschemas(subschema, dialect) or any(_defects(subschema, dialect))
         for subschema in subschemas(schema, dialect)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from curation.core.records import Record
 from curation.dataset.features import used
 from curation.json import text as jsontext
+from curation.lint.liveness import liveness
 from curation.schema.dialects import BY_NAME, DRAFT_2020_12, declared
 from curation.schema.measures import max_fan_out, nesting, text_size
 from curation.schema.skeleton import skeleton_digest
@@ -32,6 +33,7 @@ def make_record(document: Document) -> Record:
     text = jsontext.write(schema)
     provenance = document.provenance
     usage, nested = used(schema, dialect), nesting(schema)
+    alive = liveness(schema, dialect)
     return Record(
         json_schema=text,
         unique_id=document.unique_id,
@@ -47,6 +49,9 @@ def make_record(document: Document) -> Record:
         max_fan_out=max_fan_out(schema),
         depth=nested.depth,
         size=text_size(text),
+        live=alive.share,
+        live_fields=alive.fields,
+        vacuous=alive.vacuous,
         features=usage.features,
         formats=usage.formats,
         lints=tuple(sorted({lint.code for lint in document.lints})),

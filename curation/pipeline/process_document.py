@@ -67,7 +67,8 @@ def apply_rules(raw: RawDocument, rules: RuleSet, context: Context) -> DocumentR
         document = result
     record = make_record(document)
     if not rules.subset_by_raw_file:
-        config, figures = final_config(raw.config, record.field_count), None
+        figures = None
+        config = final_config(raw.config, record.field_count, vacuous=record.vacuous)
     else:
         config = final_config(raw.config, document.raw_field_count)
         known = record if document.schema is as_read else None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from curation.core.rule import RepairKind, Rule
 from curation.rules.editing import mended, without
 from curation.schema.dialects import DRAFT_04
+from curation.schema.exclusive_bounds import BOUNDS, with_numeric_bounds
 from curation.validation.refusal import is_refused, refused_by
 
 if TYPE_CHECKING:
@@ -16,40 +16,21 @@ if TYPE_CHECKING:
     from curation.core.rule import Context
 
 _NAME = "exclusive-bounds"
-_BOUNDS = (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum"))
 
 
 def apply(document: Document, _context: Context) -> Document:
     """Port the boolean bounds of a schema that is refused; drop those of nothing."""
     if not is_refused(document.schema):
         return document
-    booleans = refused_by(document.schema) is DRAFT_04
-    mend = partial(_mended, booleans=booleans)
+    old = refused_by(document.schema) is DRAFT_04
+    mend = _without_idle if old else with_numeric_bounds
     return mended(document, _NAME, mend, "boolean until draft-04, a number since")
 
 
-def _mended(schema: dict[str, Json], *, booleans: bool) -> dict[str, Json]:
-    """Return the schema in its draft's way, or without what says nothing in any.
-
-    Args:
-        schema: One subschema.
-        booleans: Whether its draft is draft-04, where they are booleans.
-    """
-    for exclusive, bound in _BOUNDS:
-        said = schema.get(exclusive)
-        if not isinstance(said, bool) or (booleans and bound in schema):
-            continue
-        if said and bound in schema:
-            limit = schema[bound]
-            ported = {
-                (exclusive if name == bound else name): (
-                    limit if name == bound else value
-                )
-                for name, value in schema.items()
-                if name != exclusive
-            }
-            schema = ported
-        else:
+def _without_idle(schema: dict[str, Json]) -> dict[str, Json]:
+    """Return a schema of draft-04 without the booleans that have no bound."""
+    for exclusive, bound in BOUNDS:
+        if isinstance(schema.get(exclusive), bool) and bound not in schema:
             schema = without(schema, exclusive)
     return schema
 

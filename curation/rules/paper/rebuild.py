@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from curation.core.rule import Context
 
 NAME = "paper-rebuild"
+DRAFT_04 = "http://json-schema.org/draft-04/schema#"
 DRAFT_07 = "http://json-schema.org/draft-07/schema#"
 DRAFT_2020_12 = "https://json-schema.org/draft/2020-12/schema"
 _KIND = jsonschema_rs.ValidationErrorKind
@@ -62,12 +63,15 @@ def _was_promoted(document: Document) -> bool:
     return any(change.rule == "paper-promote" for change in document.changes)
 
 
-def _redeclared(document: Document) -> str:
-    """Return the `$schema` under which the document is tried again."""
+def _redeclared(document: Document) -> tuple[str, ...]:
+    """Return the `$schema`s under which the document is tried again, in order."""
     lenient = not _was_promoted(document) and any(
         subschema.get("required") == [] for _, subschema in objects(document.schema)
     )
-    return DRAFT_2020_12 if lenient else DRAFT_07
+    if lenient:
+        return (DRAFT_2020_12,)
+    # Draft-04 reads no `$id`, which else hides what pointers lead to.
+    return (DRAFT_07,) if document.config.startswith("Github") else (DRAFT_07, DRAFT_04)
 
 
 def _apply(document: Document, _context: Context) -> Document | Rejected:
@@ -75,9 +79,9 @@ def _apply(document: Document, _context: Context) -> Document | Rejected:
     error = _failure(schema)
     if error is None or _unretrieved(error):
         return document
-    uri = _redeclared(document)
-    if _failure({**schema, "$schema": uri}) is None:
-        return _declared(document, uri)
+    for uri in _redeclared(document):
+        if _failure({**schema, "$schema": uri}) is None:
+            return _declared(document, uri)
     # Only GitHub's were dropped: of SchemaStore one such record was published.
     if _about_regex(error) or not document.config.startswith("Github"):
         return document

@@ -9,6 +9,7 @@ from curation.core.documents import Reason, Rejected
 from curation.core.rule import Rule
 from curation.json.objects import objects, searchable, tokens
 from curation.json.pointer import pointer
+from curation.references.metaschema_documents import standard_document
 
 if TYPE_CHECKING:
     from curation.core.documents import Document
@@ -19,12 +20,22 @@ if TYPE_CHECKING:
 _SIGN = re.compile(rb'"\$ref":"(?!#)')
 
 
+def _stays(reference: str, inside: set[str]) -> bool:
+    """Return whether a reference leads into its own document or a metaschema."""
+    uri = reference.partition("#")[0]
+    if not uri:
+        return reference.startswith("#")
+    return uri in inside or standard_document(uri) is not None
+
+
 def _apply(document: Document, _context: Context) -> Document | Rejected:
     if not _SIGN.search(searchable(document.schema)):
         return document
+    own = [document.schema.get(keyword) for keyword in ("id", "$id")]
+    inside = {uri.removesuffix("#") for uri in own if isinstance(uri, str)}
     for trail, subschema in objects(document.schema):
         ref = subschema.get("$ref")
-        if isinstance(ref, str) and not ref.startswith("#"):
+        if isinstance(ref, str) and not _stays(ref, inside):
             place = pointer((*tokens(trail), "$ref"))
             return Rejected(
                 reason=Reason.REMOTE_REFERENCE, detail=f"{place} refers to {ref}"
@@ -34,10 +45,10 @@ def _apply(document: Document, _context: Context) -> Document | Rejected:
 
 RULE = Rule(
     name="paper-remote-reference",
-    summary="A `$ref` that is not a bare fragment drops the document; nothing is "
-    "bundled.",
-    source="JSONSchemaBench paper, section 3.1; 41 SchemaStore files, of which the "
-    "authors published 2",
+    summary="A `$ref` that leads out of the document drops it, unless it leads to a "
+    "metaschema, which every validator has; nothing is bundled.",
+    source="JSONSchemaBench paper, section 3.1; 39 SchemaStore files, none of them "
+    "published",
     apply=_apply,
     reasons=(Reason.REMOTE_REFERENCE,),
 )

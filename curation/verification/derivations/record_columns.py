@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from curation.dataset.features import used
 from curation.json import text as jsontext
 from curation.lint.lint import lints
+from curation.lint.liveness import liveness
 from curation.schema.dialects import declared
 from curation.schema.measures import max_fan_out, nesting, text_size
 from curation.schema.skeleton import skeleton_digest
@@ -25,6 +26,9 @@ DERIVED = (
     "max_fan_out",
     "depth",
     "size",
+    "live",
+    "live_fields",
+    "vacuous",
     "features",
     "formats",
     "lints",
@@ -55,6 +59,7 @@ def wrong_columns(
         linted: Whether the rules that built it flag defects; `paper` never does.
     """
     usage, nested = used(schema, dialect), nesting(schema)
+    alive = liveness(schema, dialect)
     text = jsontext.write(schema)
     if text != row["json_schema"]:
         yield "json_schema is not written as a build writes it"
@@ -63,6 +68,9 @@ def wrong_columns(
         "max_fan_out": max_fan_out(schema),
         "depth": nested.depth,
         "size": text_size(text),
+        "live": alive.share,
+        "live_fields": alive.fields,
+        "vacuous": alive.vacuous,
         "features": list(usage.features),
         "formats": list(usage.formats),
         "valid_under": list(valid_under(schema)),

@@ -276,3 +276,12 @@ def test_the_last_of_two_equal_keys_counts_if_the_policy_says_so() -> None:
     """Rule set `paper` reads as the original's parser did."""
     value = parse(b'{"a": 1, "a": 2}', Policy(last_key_counts=True))
     assert value == {"a": 2}
+
+
+def test_integers_past_64_bits_are_doubles_where_the_policy_says_so() -> None:
+    """As the paper's parser read them; smaller ones stay exact."""
+    policy = Policy(large_integers_are_floats=True)
+    value = parse(b"[18446744073709551615, 18446744073709551616]", policy)
+    assert value == [2**64 - 1, float(2**64)]
+    assert isinstance(value, list)
+    assert [type(item) for item in value] == [int, float]

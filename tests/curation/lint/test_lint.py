@@ -158,10 +158,6 @@ def test_each_defect_is_flagged_where_it_stands(
                 "patternProperties": {"(?=b)": {}},
             },
         ),
-        (
-            "draft-07",
-            {"type": "array", "required": ["a"], "additionalProperties": False},
-        ),
         ("draft-07", {"minimum": 1, "maximum": 1}),
         ("draft-04", {"minimum": 1, "maximum": 1, "exclusiveMinimum": True}),
         ("draft-07", {"format": "date-time", "type": ["string", "null"]}),

@@ -188,3 +188,17 @@ def test_every_rejection_states_a_reason_that_its_rule_lists() -> None:
         ended = rule.apply(document(schema), CONTEXT)
         assert not isinstance(ended, Document)
         assert ended.reason in rule.reasons
+
+
+@pytest.mark.parametrize(
+    "ref",
+    [
+        "http://example.com/own#",
+        "http://example.com/own#/a",
+        DRAFT_04 + "/properties/id",
+    ],
+)
+def test_the_own_identifier_and_metaschemas_are_no_other_document(ref: str) -> None:
+    """Every validator finds these without fetching anything."""
+    given = document({"id": "http://example.com/own#", "items": {"$ref": ref}})
+    assert remote_reference.RULE.apply(given, CONTEXT) is given

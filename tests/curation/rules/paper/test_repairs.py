@@ -218,3 +218,19 @@ def test_patterns_and_remote_references_are_no_matter_of_this_rule(
     left = rebuilt(schema)
     assert isinstance(left, Document)
     assert left.schema == schema
+
+
+def test_an_identifier_that_hides_a_target_makes_draft_04_outside_github() -> None:
+    """Draft-07 reads the nested `$id`, draft-04 does not; GitHub's stay as they are."""
+    schema = {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "definitions": {
+            "a": {"$id": "http://example.com/a", "items": {"$ref": "#/definitions/b"}},
+            "b": {"type": "string"},
+        },
+        "properties": {"a": {"$ref": "#/definitions/a"}},
+    }
+    result = rebuilt(schema, config="JsonSchemaStore")
+    assert isinstance(result, Document)
+    assert result.schema["$schema"] == "http://json-schema.org/draft-04/schema#"
+    assert isinstance(rebuilt(schema, config="Github"), Rejected)

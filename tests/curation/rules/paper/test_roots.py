@@ -62,7 +62,7 @@ def test_only_members_of_roots_that_are_no_schemas_are_promoted(
 
 def test_a_promoted_schema_must_pass_the_metaschema_too() -> None:
     """Inside an unknown member nobody had looked at it before."""
-    root = {"a": {"$schema": DRAFT_04, "exclusiveMinimum": True, "minimum": 1}}
+    root = {"a": {"$schema": DRAFT_04, "exclusiveMinimum": "no", "minimum": 1}}
     ended = promote.RULE.apply(document(root), CONTEXT)
     assert isinstance(ended, Rejected)
     assert ended.reason is Reason.INVALID_SCHEMA
@@ -169,3 +169,12 @@ def test_other_objects_with_items_stay(root: UntypedJson) -> None:
     """Nested ones, those with an applying word, and lists stay as they are."""
     made = document(root)
     assert array_type.RULE.apply(made, CONTEXT) is made
+
+
+def test_boolean_bounds_of_a_promoted_schema_become_numbers() -> None:
+    """Only where the schema does not pass `check_schema` as it stands."""
+    inner = {"$schema": DRAFT_04, "maximum": 9, "exclusiveMaximum": True}
+    result = applied(promote.RULE, {"schema": inner})
+    assert result.schema == {"$schema": DRAFT_04, "exclusiveMaximum": 9}
+    plain = {"$schema": DRAFT_04, "exclusiveMaximum": 9}
+    assert applied(promote.RULE, {"schema": plain}).schema is plain
