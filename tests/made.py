@@ -40,7 +40,7 @@ def record(unique_id: str, **given: UntypedJson) -> Record:
         max_fan_out=2,
         depth=1,
         size=40,
-        live=1.0,
+        live=100,
         live_fields=1,
         vacuous=True,
         features=("title", "type"),

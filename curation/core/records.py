@@ -41,8 +41,8 @@ class Record:
     depth: int
     #: Bytes of the JSON text with Python's default separators.
     size: int
-    #: Part of the keywords that some value can violate, to three digits.
-    live: float
+    #: Of a hundred of its keywords, how many some value can violate.
+    live: int
     #: Fields that lead to such a keyword: `field_count` without the others.
     live_fields: int
     #: Whether nothing but the type of the root can fail.

@@ -30,7 +30,6 @@ def _arrow_type(annotation: object) -> pa.DataType:
         str: pa.string(),
         int: pa.int64(),
         bool: pa.bool_(),
-        float: pa.float64(),
     }
     if annotation in plain:
         return plain[annotation]
@@ -46,7 +45,7 @@ def _arrow_type(annotation: object) -> pa.DataType:
 
 
 def columns_of(row_type: type, *, without: frozenset[str] = frozenset()) -> pa.Schema:
-    """Return the columns of a dataclass: text, numbers, truth and tuples.
+    """Return the columns of a dataclass: text, integers, truth and tuples.
 
     Fields named in `without` are left out.
 

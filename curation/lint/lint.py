@@ -29,7 +29,8 @@ _OUTSIDE = "content-outside-properties"
 CODES: Mapping[str, str] = {
     **{check.code: check.meaning for check in CHECKS},
     _NON_OBJECT_ROOT: "the root accepts every value that is no object",
-    _OUTSIDE: "a root without `properties` has a schema in a member that no draft knows",
+    _OUTSIDE: "a root without `properties` has a schema in a member that no draft "
+    "knows",
 }
 _FOR_UNKNOWN_KEYWORDS = tuple(check for check in CHECKS if check.keywords is None)
 _KEYWORDS = frozenset[str]().union(*(check.keywords or () for check in CHECKS))

@@ -59,9 +59,9 @@ class Liveness:
     vacuous: bool
 
     @property
-    def share(self) -> float:
-        """The part of the keywords that is live, to three digits; 0 without any."""
-        return round(self.live / self.keywords, 3) if self.keywords else 0.0
+    def share(self) -> int:
+        """Per cent of the keywords that are live, rounded down; 0 without any."""
+        return 100 * self.live // self.keywords if self.keywords else 0
 
 
 def liveness(schema: Json, dialect: Dialect) -> Liveness:

@@ -49,7 +49,7 @@ def test_a_sound_folder_ends_with_the_next_command(sound: Path) -> None:
     done = run(sound)
     assert done.exit_code == 0, done.output
     assert "personal" in done.stdout
-    assert "306 records" in done.stderr
+    assert "308 records" in done.stderr
     assert f"csbdata push {sound} --repo" in done.stderr
 
 

@@ -54,7 +54,7 @@ def test_a_build_is_sound(sound: Path) -> None:
     assert found.counted["configs"] == 2 * len(CONFIGS)
     assert found.counted["configs opened"] == 2 * len(CONFIGS) + 1
     assert found.counted["splits opened"] == 3 * found.counted["configs opened"]
-    assert found.counted["schemas validated"] == found.counted["records"] == 306
+    assert found.counted["schemas validated"] == found.counted["records"] == 308
 
 
 @pytest.mark.slow
@@ -260,7 +260,7 @@ def test_every_table_bears_the_canary(folder: Path) -> None:
 def test_a_card_that_says_something_else_is_noticed(folder: Path) -> None:
     """One figure changed by hand is enough."""
     card = folder / "README.md"
-    card.write_text(card.read_text().replace("306", "307"))
+    card.write_text(card.read_text().replace("308", "309"))
     (folder / "croissant.json").write_text("{}")
     (folder / "LICENSES/Apache-2.0.txt").write_text("Free.")
     plot = next((folder / "plots").iterdir())
