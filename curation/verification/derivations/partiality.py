@@ -8,6 +8,7 @@ import polars as pl
 
 from curation.core.benchmark import CONFIGS, in_benchmark_order
 from curation.core.documents import Origin
+from curation.core.github_subsets import VACUOUS
 from curation.dataset.ledger import DOCUMENTS
 from curation.dataset.summary import NAME, PARTIAL_NAME
 from curation.sources.base import SAMPLE_REASON
@@ -35,7 +36,8 @@ def contradictions(
             yield Contradiction(
                 f"`partial` does not name {', '.join(concealed)}: {reason}"
             )
-    sample = _configs_of(contents, sample=True)
+    # Github_vacuous has no source of its own: where GitHub is named, it is too.
+    sample = _configs_of(contents, sample=True) - {VACUOUS}
     if sample:
         wanted = f"{', '.join(in_benchmark_order(sample))}: {SAMPLE_REASON}."
         said = {
