@@ -50,6 +50,8 @@ def record(unique_id: str, **given: UntypedJson) -> Record:
         repaired=(),
         sha256=sha256(f"content {unique_id}"),
         skeleton_sha256=sha256(f"skeleton {unique_id}"),
+        split_key=sha256(f"shingles {unique_id}")[:16],
+        cluster=sha256(f"content {unique_id}"),
     )
     return replace(made, **given)
 
@@ -57,7 +59,7 @@ def record(unique_id: str, **given: UntypedJson) -> Record:
 def in_split(split: str, stem: str = "o") -> Record:
     """Return a record that belongs to the split."""
     number = 0
-    while split_of(record(f"{stem}{number}").skeleton_sha256) != split:
+    while split_of(record(f"{stem}{number}").split_key) != split:
         number += 1
     return record(f"{stem}{number}")
 
@@ -76,7 +78,7 @@ def entry(kept: Record, config: str, **given: UntypedJson) -> LedgerRow:
         raw_sha256=sha256(f"raw {kept.unique_id}"),
         outcome=KEPT,
         sha256=kept.sha256,
-        split=split_of(kept.skeleton_sha256),
+        split=split_of(kept.split_key),
     )
     return replace(made, **given)
 

@@ -41,13 +41,12 @@ _UPPER_BOUNDS = (("train", 60), ("val", 70))
 _DIGITS = re.compile(r"([0-9]+)")
 
 
-def split_of(skeleton_sha256: str) -> str:
-    """Return the split of every record that has this skeleton digest.
+def split_of(split_key: str) -> str:
+    """Return the split of every record that has this key of 16 hex digits.
 
-    It depends on nothing else, so that a record never moves when others come or
-    go, and near-duplicates, which share a skeleton, share a split.
+    It depends on nothing else, so that a record never moves when others come or go.
     """
-    part = int(skeleton_sha256[:16], 16) * 100 >> 64
+    part = int(split_key, 16) * 100 >> 64
     for split, bound in _UPPER_BOUNDS:
         if part < bound:
             return split

@@ -60,7 +60,14 @@ class Record:
     repaired: tuple[str, ...]
     #: sha256 of the canonical form.
     sha256: str
-    #: sha256 of the canonical form of its skeleton; decides the split.
+    #: sha256 of the canonical form of its skeleton.
     skeleton_sha256: str
+    #: 16 hex digits that decide the split: from the min-hash of its shingles, or in
+    #: rule set `paper` the beginning of `skeleton_sha256`.
+    split_key: str
+    #: The near-duplicate cluster: the smallest `sha256` among the records of the build
+    #: that it is connected with by pairs that share nine of ten shingles. The one
+    #: column that may change when other records come or go.
+    cluster: str
     #: `compiles`, or in which way fastjsonschema failed; null where it was not tried.
     fastjsonschema: str | None = None

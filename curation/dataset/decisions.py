@@ -25,6 +25,8 @@ class DocumentResult:
     changes: tuple[Change, ...]
     #: Figures of the file as read, where the rule set counts by them.
     raw: RawFigures | None = None
+    #: The record's shingles (`curation.schema.shingles.shingles`).
+    shingles: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,8 @@ class DecidedDocument:
     result: DocumentResult
     #: What the benchmark rules decided, or else the result's own rejection.
     rejected: Rejected | None
+    #: Name of its near-duplicate cluster; empty until all are decided.
+    cluster: str = ""
 
     @property
     def kept(self) -> bool:
@@ -54,7 +58,7 @@ class DecidedDocument:
         return self.rejected is None
 
     def record(self) -> Record:
-        """Return the record with this document's own id and provenance.
+        """Return the record with this document's own id, provenance and cluster.
 
         Raises:
             ValueError: the document was rejected before it became one.
@@ -71,6 +75,7 @@ class DecidedDocument:
             commit=own.commit,
             licence=own.licence,
             origin=own.origin.value,
+            cluster=self.cluster or record.cluster,
         )
 
     def ledger_row(self) -> LedgerRow:
@@ -92,7 +97,7 @@ class DecidedDocument:
             rule="" if rejected is None else rejected.rule,
             detail="" if rejected is None else rejected.detail,
             sha256="" if record is None else record.sha256,
-            split=split_of(record.skeleton_sha256) if record and self.kept else "",
+            split=split_of(record.split_key) if record and self.kept else "",
             changes=self.result.changes,
             **({} if figures is None else asdict(figures)),
         )

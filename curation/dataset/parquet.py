@@ -25,7 +25,17 @@ ROW_GROUP_ROWS = 1_000
 #: The columns of every file: `Record`'s fields in order.
 COLUMNS = columns_of(Record)
 #: Those that rarely repeat a value.
-DISTINCT = frozenset({"json_schema", "unique_id", "path", "sha256", "skeleton_sha256"})
+DISTINCT = frozenset(
+    {
+        "json_schema",
+        "unique_id",
+        "path",
+        "sha256",
+        "skeleton_sha256",
+        "split_key",
+        "cluster",
+    }
+)
 
 
 def file_name(config: str, split: str) -> str:

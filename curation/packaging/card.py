@@ -322,6 +322,7 @@ def _template_values(contents: CardContents) -> dict[str, UntypedJson]:
             if config.kept and config.config in summary.extras
         ],
         "splits": SPLITS,
+        "split_by_shingles": summary.rules != "paper",
         "total": _total(summary),
         "default": next((config for config in contents.listed if config.default), None),
         "example": _example(contents),

@@ -70,6 +70,11 @@ class FolderCounts:
     longest_schema: int
     #: One row as JSON text, by column; empty where there is none to show.
     example: str
+    #: Near-duplicate clusters of several records, and the records in them.
+    clusters: int
+    near_duplicates: int
+    #: Records of `test` whose cluster has one of `train`.
+    leaks: int
     #: None where no instances were made.
     instances: InstanceCounts | None
 
@@ -85,6 +90,8 @@ def count_rows(folder: Path, ledger: Ledger, configs: Iterable[str]) -> FolderCo
     counted = _without_sample(records)
     lints = records.select(pl.col("lints").explode()).drop_nulls()
     codes = _counts(lints, "lints")
+    shared = records.filter(pl.col("cluster").is_duplicated())
+    trained = shared.filter(split="train")["cluster"].implode()
     return FolderCounts(
         archives=_archives(ledger, listed),
         rejected=_rejected(ledger),
@@ -95,6 +102,9 @@ def count_rows(folder: Path, ledger: Ledger, configs: Iterable[str]) -> FolderCo
         dialects_found=_counts(counted, "dialect_found"),
         longest_schema=int(counted.select(pl.col("length").max()).item() or 0),
         example=_example(folder, listed),
+        clusters=shared["cluster"].n_unique(),
+        near_duplicates=shared.height,
+        leaks=shared.filter(pl.col("cluster").is_in(trained), split="test").height,
         instances=_instances(folder),
     )
 
@@ -104,21 +114,21 @@ def _by_age(item: tuple[str, int]) -> tuple[bool, str]:
 
 
 def _records(folder: Path, configs: list[str]) -> pl.DataFrame:
-    paths = [
-        folder / file_name(config, split)
-        for config in configs
-        for split in SPLITS
-        if (folder / file_name(config, split)).is_file()
-    ]
-    wanted = ("source", "licence", "lints", "dialect", "dialect_found", "origin")
-    if not paths:
-        schema = dict.fromkeys(wanted, pl.String()) | {
-            "lints": pl.List(pl.String()),
-            "length": pl.UInt32(),
-        }
-        return pl.DataFrame(schema=schema)
+    wanted = ("source", "licence", "lints", "dialect", "dialect_found", "origin", "cluster")
     length = pl.col("json_schema").str.len_chars().alias("length")
-    return pl.scan_parquet(paths, glob=False).select(*wanted, length).collect()
+    schema = dict.fromkeys((*wanted, "split"), pl.String()) | {
+        "lints": pl.List(pl.String()),
+        "length": pl.UInt32(),
+    }
+    frames = [pl.LazyFrame(schema=schema)]
+    for split in SPLITS:
+        paths = [folder / file_name(config, split) for config in configs]
+        there = [path for path in paths if path.is_file()]
+        if there:
+            rows = pl.scan_parquet(there, glob=False)
+            rows = rows.select(*wanted, length, split=pl.lit(split))
+            frames.append(rows.select(*schema))
+    return pl.concat(frames).collect()
 
 
 def _without_sample(records: pl.DataFrame) -> pl.DataFrame:

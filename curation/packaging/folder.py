@@ -72,5 +72,5 @@ def _compiled(record: Record, verdicts: Mapping[str, str]) -> Record:
 def _by_split(records: Iterable[Record]) -> Mapping[str, Sequence[Record]]:
     splits: dict[str, list[Record]] = {split: [] for split in SPLITS}
     for record in records:
-        splits[split_of(record.skeleton_sha256)].append(record)
+        splits[split_of(record.split_key)].append(record)
     return splits

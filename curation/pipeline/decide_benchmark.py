@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from curation.core.benchmark import CONFIGS, in_benchmark_order, natural_key
 from curation.core.rule import Candidate
 from curation.dataset.decisions import DecidedDocument
+from curation.schema.near_duplicates import clusters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -52,6 +53,19 @@ def decide_benchmark(
             decided[position] = replace(
                 decided[position], rejected=replace(rejected, rule=rule.name)
             )
+    return _in_clusters(decided)
+
+
+def _in_clusters(decided: list[DecidedDocument]) -> list[DecidedDocument]:
+    """Return the documents, those that were kept with their near-duplicate cluster."""
+    kept = [
+        (position, document.result.record.sha256, document.result.shingles)
+        for position, document in enumerate(decided)
+        if document.kept and document.result.record is not None
+    ]
+    names = clusters([sha256 for _, sha256, _ in kept], [own for *_, own in kept])
+    for (position, *_), name in zip(kept, names, strict=True):
+        decided[position] = replace(decided[position], cluster=name)
     return decided
 
 

@@ -10,18 +10,27 @@ from curation.json import text as jsontext
 from curation.lint.liveness import liveness
 from curation.schema.dialects import BY_NAME, DRAFT_2020_12, declared
 from curation.schema.measures import max_fan_out, nesting, text_size
-from curation.schema.skeleton import skeleton_digest
+from curation.schema.shingles import shingles, split_key
+from curation.schema.skeleton import skeleton
 from curation.validation.metaschemas import valid_under
 
 if TYPE_CHECKING:
     from curation.core.documents import Document
 
 
-def make_record(document: Document) -> Record:
-    """Return the record of a document.
+def make_record(
+    document: Document, *, split_by_shingles: bool = True
+) -> tuple[Record, bytes]:
+    """Return the record of a document, and its shingles.
 
     Where no rule decided the dialect (rule set `paper` never does), it is the
-    one that `$schema` declares, else 2020-12, and `dialect_found` says which.
+    one that `$schema` declares, else 2020-12, and `dialect_found` says which. The
+    record's cluster is itself alone: others join when all are known.
+
+    Args:
+        document: What has passed every rule.
+        split_by_shingles: Whether the split follows from the shingles, or else from
+            the digest of the skeleton.
     """
     schema = document.schema
     name, found = document.dialect, document.dialect_found
@@ -34,7 +43,10 @@ def make_record(document: Document) -> Record:
     provenance = document.provenance
     usage, nested = used(schema, dialect), nesting(schema)
     alive = liveness(schema, dialect)
-    return Record(
+    stripped = skeleton(schema, dialect)
+    sha256, skeleton_sha256 = jsontext.digest(schema), jsontext.digest(stripped)
+    packed = shingles(stripped)
+    record = Record(
         json_schema=text,
         unique_id=document.unique_id,
         source=provenance.source,
@@ -57,6 +69,9 @@ def make_record(document: Document) -> Record:
         lints=tuple(sorted({lint.code for lint in document.lints})),
         changes=tuple(dict.fromkeys(change.rule for change in document.changes)),
         repaired=document.repaired,
-        sha256=jsontext.digest(schema),
-        skeleton_sha256=skeleton_digest(schema, dialect),
+        sha256=sha256,
+        skeleton_sha256=skeleton_sha256,
+        split_key=split_key(packed) if split_by_shingles else skeleton_sha256[:16],
+        cluster=sha256,
     )
+    return record, packed

@@ -65,7 +65,7 @@ def apply_rules(raw: RawDocument, rules: RuleSet, context: Context) -> DocumentR
         if rule.repair is RepairKind.MECHANICAL and result is not document:
             result = replace(result, repaired=(*result.repaired, rule.name))
         document = result
-    record = make_record(document)
+    record, shingles = make_record(document, split_by_shingles=rules.split_by_shingles)
     if not rules.subset_by_raw_file:
         figures = None
         config = final_config(raw.config, record.field_count, vacuous=record.vacuous)
@@ -79,6 +79,7 @@ def apply_rules(raw: RawDocument, rules: RuleSet, context: Context) -> DocumentR
         rejected=None,
         changes=document.changes,
         raw=figures,
+        shingles=shingles,
     )
 
 

@@ -43,6 +43,9 @@ class RuleSet:
     bundles: bool = True
     #: Whether GitHub's subset follows the file as read, not the final schema.
     subset_by_raw_file: bool = False
+    #: Whether near-duplicates shall share a split: it follows from the min-hash of the
+    #: shingles, else from the digest of the skeleton alone.
+    split_by_shingles: bool = True
     #: The rules that ship with csbdata: the number that `csbdata rules` prints, and
     #: the module of `curation.rules` that holds the rule. They apply top to bottom.
     order: tuple[tuple[int, str], ...]
@@ -110,6 +113,8 @@ PAPER = RuleSet(
     policy=Policy(last_key_counts=True, large_integers_are_floats=True),
     bundles=False,
     subset_by_raw_file=True,
+    # The published splits were drawn record by record.
+    split_by_shingles=False,
     order=(
         (10, "paper.template"),
         (20, "paper.metaschema"),

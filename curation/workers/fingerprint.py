@@ -34,6 +34,7 @@ _DECISIVE = (
     "pyarrow",
     "referencing",
     "regress",
+    "rensa",
 )
 
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from curation.core.benchmark import split_of
 from curation.json import text as jsontext
 from curation.schema.dialects import DRAFT_07
-from curation.schema.skeleton import skeleton_digest
+from curation.schema.shingles import shingles, split_key
+from curation.schema.skeleton import skeleton
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
@@ -85,13 +86,16 @@ def test_f34_near_duplicates_share_a_split(value: UntypedJson, word: str) -> Non
     schema: UntypedJson = {"type": "object", "properties": {"a": {"minimum": 10}}}
     near = {**schema, word: value}
     far = {**schema, "properties": {"a": {"minimum": 10, word: value}}}
-    splits = {split_of(skeleton_digest(each, DRAFT_07)) for each in (schema, near, far)}
+    splits = {
+        split_of(split_key(shingles(skeleton(each, DRAFT_07))))
+        for each in (schema, near, far)
+    }
     assert len(splits) == 1
 
 
 def test_f34_a_split_depends_on_its_own_schema_alone() -> None:
-    """The split is a function of one digest: no other record can move it."""
-    digest = skeleton_digest({"type": "string"}, DRAFT_07)
-    assert {split_of(digest) for _ in range(3)} == {split_of(digest)}
-    shares = [split_of(f"{part:02x}" + "0" * 62) for part in range(256)]
+    """The split is a function of one key: no other record can move it."""
+    key = split_key(shingles(skeleton({"type": "string"}, DRAFT_07)))
+    assert {split_of(key) for _ in range(3)} == {split_of(key)}
+    shares = [split_of(f"{part:02x}" + "0" * 14) for part in range(256)]
     assert [shares.count(each) for each in ("train", "val", "test")] == [154, 26, 76]

@@ -235,7 +235,7 @@ def tasks_of(documents: Iterable[DecidedDocument]) -> list[InstanceTask]:
             task = InstanceTask(
                 config=document.result.config,
                 unique_id=document.source.unique_id,
-                split=split_of(record.skeleton_sha256),
+                split=split_of(record.split_key),
                 schema=record.json_schema,
                 dialect=record.dialect,
             )

@@ -178,6 +178,36 @@ def _consistent(schema: UntypedJson, dialect: str) -> dict[str, str]:
     }
 
 
+@pytest.mark.parametrize(
+    ("column", "value", "said"),
+    [
+        ("split_key", "0" * 16, "split_key is not that of its shingles"),
+        ("cluster", "0" * 64, "cluster is not the smallest digest of its own"),
+        ("json_schema", '{"const": 1}', "split_key is not that of its shingles"),
+    ],
+)
+def test_split_and_cluster_are_derived_again(
+    folder: Path, column: str, value: str, said: str
+) -> None:
+    """What the schema does not say is named, whichever column was changed."""
+    name = set_cell(folder / TABLE, column, value)
+    found = said_by(LEAKAGE, folder)
+    assert any(f"Github_easy/{name}: {said}" in line for line in found)
+
+
+def test_a_build_without_the_columns_of_splits_is_told_so(folder: Path) -> None:
+    """An edition of before has no clusters; nothing else of it is judged."""
+    pl.read_parquet(folder / TABLE).drop("cluster").write_parquet(folder / TABLE)
+    assert f"leakage: {TABLE}: no column cluster" in said_by(LEAKAGE, folder)
+
+
+def test_paper_splits_follow_from_the_skeleton(folder: Path) -> None:
+    """A clean build that calls itself paper has keys that are not its own."""
+    assert said_by(LEAKAGE, folder) == []
+    edit_manifest(folder, lambda manifest: manifest.update(rules="paper"))
+    assert any("not that of its skeleton" in line for line in said_by(LEAKAGE, folder))
+
+
 INVALID: list[tuple[UntypedJson, str, str]] = [
     ({"type": "strnig"}, "draft-07", "invalid under draft-07: /type:"),
     ({"$ref": "#/nowhere"}, "2020-12", "2020-12: jsonschema does not find #/nowhere"),

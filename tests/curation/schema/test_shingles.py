@@ -1,0 +1,117 @@
+"""Shingles of schemas, and the split that follows from them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curation.core.benchmark import split_of
+from curation.schema.near_duplicates import clusters
+from curation.schema.shingles import hashes_of, shingles, split_key
+
+VALUES: st.SearchStrategy[UntypedJson] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text(max_size=4), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+if TYPE_CHECKING:
+    from curation.core.json_types import UntypedJson
+
+KEYS = ["af788e2239cd76c2", "ae4d8cf10d2f9f53", "d4759fd8f8fa952d"]
+
+
+def wide(*extra: str) -> UntypedJson:
+    """Return a schema of forty properties, and of one more for each name."""
+    names = [f"p{number}" for number in range(40)] + list(extra)
+    return {"properties": {name: {"type": "string"} for name in names}}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"a": [1, 2]}, {"a": [2, 1, 1]}),
+        ({"a": 1.0}, {"a": 1}),
+        ({"b": 1, "a": {"c": "x"}}, {"a": {"c": "x"}, "b": 1}),
+    ],
+)
+def test_order_copies_and_spelling_are_no_difference(
+    one: UntypedJson, other: UntypedJson
+) -> None:
+    """Positions in arrays, repeated items, member order and 1.0 count for nothing."""
+    assert shingles(one) == shingles(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"a": 1}, {"a": True}),
+        ({"a": 1}, {"a": "1"}),
+        ({"a": {}}, {"a": []}),
+        ({"a": {}}, {}),
+        ({"a": {"b": None}}, {"a": {"c": None}}),
+        ({"a": 2**53}, {"a": 2**53 + 1}),
+    ],
+)
+def test_another_value_is_another_shingle(one: UntypedJson, other: UntypedJson) -> None:
+    """Types, names, empty containers and large integers are told apart."""
+    assert shingles(one) != shingles(other)
+
+
+@given(VALUES)
+def test_every_value_has_shingles_and_one_split(value: UntypedJson) -> None:
+    """Sorted, each once, at least one; and the key is one of 64 bits."""
+    found = hashes_of(shingles(value))
+    assert list(found) == sorted(set(found))
+    assert found
+    assert split_of(split_key(shingles(value))) in {"train", "val", "test"}
+
+
+def test_the_split_never_changes() -> None:
+    """What a release has published stays: the keys of three schemas, written down."""
+    schemas: list[UntypedJson] = [{}, {"type": "object"}, wide()]
+    keys = [split_key(shingles(schema)) for schema in schemas]
+    assert keys == KEYS
+
+
+def test_near_duplicates_mostly_share_a_split() -> None:
+    """Of 400 pairs with forty of forty-one shingles in common few part."""
+    parted = 0
+    for number in range(400):
+        base = json.loads(json.dumps(wide()).replace('"p', f'"p{number}_'))
+        more = {**base, "more": {"type": "null"}}
+        keys = {split_key(shingles(schema)) for schema in (base, more)}
+        parted += len(keys) - 1
+    assert parted < 400 * 3 / 41
+
+
+def test_clusters_are_what_near_pairs_connect() -> None:
+    """Each named by its smallest digest; a chain is one cluster, the rest alone."""
+    chain = [wide(*"abcdefgh"[:length]) for length in (0, 4, 8)]
+    far: UntypedJson = {"type": "null"}
+    packed = [shingles(schema) for schema in (*chain, far, chain[0])]
+    assert clusters(list("dbcea"), packed) == ["a", "a", "a", "e", "a"]
+    ends = [packed[0], packed[2]]
+    assert clusters(["x", "y"], ends) == ["x", "y"]
+
+
+def test_the_threshold_itself_is_near() -> None:
+    """36 of 40 shingles in common are nine of ten, 35 are not."""
+    whole = wide()["properties"]
+    digests = ["x", "y"]
+    for fewer, same in ((36, True), (35, False)):
+        part: UntypedJson = {"properties": dict(list(whole.items())[:fewer])}
+        found = clusters(digests, [shingles(wide()), shingles(part)])
+        assert (len(set(found)) == 1) is same
+
+
+def test_no_record_has_no_cluster() -> None:
+    """An empty build has none."""
+    assert clusters([], []) == []
