@@ -21,6 +21,7 @@ from typing import Any
 #: Modules of this folder, each with `add_options(parser)` and `measure(options)`.
 PARTS = (
     "building",
+    "splits",
     "instances",
     "reached",
     "ajv",

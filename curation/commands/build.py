@@ -50,8 +50,10 @@ _With = Annotated[
     typer.Option(
         "--with",
         metavar="SOURCE",
-        help="Add a source outside the ten configs: cloudformation, corpus, "
-        "local=PATH or local:CONFIG=PATH. May be repeated.",
+        help="Add a source outside the ten configs: bfcl, cloudformation, corpus, "
+        "openapi, or your own as local=PATH, openapi:FILE, tools:FILE, mcp:COMMAND, "
+        "pydantic:MODULE or hf:OWNER/NAME@REV#COLUMN; local:CONFIG=PATH and "
+        "tools:CONFIG=FILE, like the others, name the config. May be repeated.",
     ),
 ]
 _Sample = Annotated[
@@ -136,6 +138,9 @@ def build(  # noqa: PLR0913 (one parameter an option)
       csbdata build --sample
       csbdata build --rules paper --allow-partial --out build/paper
       csbdata build --with cloudformation --with local:Acme=schemas/
+      csbdata build --sample --with openapi:api.yaml --with tools:tools.json
+      csbdata build --sample --with "mcp:npx -y some-mcp-server"
+      csbdata build --sample --with pydantic:shop.models
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.download.acquire import FetchSettings
     from curation.pipeline.build import BuildRequest
@@ -183,7 +188,11 @@ def _extra(text: str) -> ExtraSource:
         BadParameter: it names no source, no folder or no usable config name.
     """
     from curation.pipeline.inputs import ExtraSource
+    from curation.sources.own.forms import FORMS
 
+    name, colon, given = text.partition(":")
+    if colon and name in FORMS:
+        return _own_form(name, given)
     source, _, path = text.partition("=")
     name, _, config = source.partition(":")
     if not path:
@@ -196,6 +205,30 @@ def _extra(text: str) -> ExtraSource:
             f"{config!r} cannot be a config's name; choose one: local:NAME={path}"
         )
     return ExtraSource(source=name, path=Path(path), config=config)
+
+
+def _own_form(name: str, given: str) -> ExtraSource:
+    """Read `FORM:WHAT` or `FORM:CONFIG=WHAT`.
+
+    Raises:
+        BadParameter: nothing is named.
+    """
+    from curation.pipeline.inputs import ExtraSource
+    from curation.sources.own.forms import FORMS
+    from curation.sources.own.schema import plain_id
+
+    form = FORMS[name]
+    config, equals, named = given.partition("=")
+    if not (equals and _CONFIG_NAME.fullmatch(config)):
+        config, named = "", given
+    if not named.strip():
+        raise typer.BadParameter(f"say {name}:{form.wanted}")
+    if not config:
+        # The file's name, the program's, the module's, the dataset's.
+        first = Path(named).stem if form.names_file else named.split()[0]
+        first = first.partition("@")[0].rpartition("/")[2]
+        config = f"{name}-{plain_id(first)}"
+    return ExtraSource(source="local", form=name, given=named, config=config)
 
 
 def report(built: BuildResult) -> dict[str, Json]:

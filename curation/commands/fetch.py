@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     )
     from curation.pipeline.archives import Acquisition
     from curation.sources.base import Source
-    from curation.sources.schemastore_lock import LiveLock
+    from curation.sources.schemastore_hosted.lock import LiveLock
     from curation.system.progress import Progress
 
 #: Failed addresses that are named on a terminal; all are in the lock file.
@@ -135,8 +135,8 @@ def sources(
 
 
 def _live(settings: FetchSettings, lock: Path | None, progress: Progress) -> LiveLock:
-    from curation.sources.schemastore_live import LiveFetch, fetch_live
-    from curation.sources.schemastore_lock import default_lock
+    from curation.sources.schemastore_hosted.live import LiveFetch, fetch_live
+    from curation.sources.schemastore_hosted.lock import default_lock
 
     live_fetch = LiveFetch(settings=settings, lock=lock or default_lock(settings))
     with progress.bar("Asking SchemaStore's other hosts") as advance:

@@ -36,8 +36,8 @@ OTHER_FOLDERS = ("LICENSES", NOTICES, "ledger", "plots")
 _INSTANCES = "_instances"
 #: The splits, in the order in which they are listed.
 SPLITS = ("train", "val", "test")
-# Sixty, ten and thirty of a hundred parts; the last split takes the rest.
-_UPPER_BOUNDS = (("train", 60), ("val", 70))
+# Sixty, ten and thirty of a hundred parts of the keys, whose number is 2^64.
+_UPPER_BOUNDS = {"train": 60, "val": 70, "test": 100}
 _DIGITS = re.compile(r"([0-9]+)")
 
 
@@ -47,10 +47,15 @@ def split_of(split_key: str) -> str:
     It depends on nothing else, so that a record never moves when others come or go.
     """
     part = int(split_key, 16) * 100 >> 64
-    for split, bound in _UPPER_BOUNDS:
-        if part < bound:
-            return split
-    return SPLITS[-1]
+    return next(split for split, bound in _UPPER_BOUNDS.items() if part < bound)
+
+
+def bounds_of(split: str) -> tuple[int, int]:
+    """Return the least key of a split as a number, and the least above its own."""
+    before = SPLITS.index(split)
+    lower = _UPPER_BOUNDS[SPLITS[before - 1]] if before else 0
+    # Rounded up: no key of another split is among them.
+    return -(-(lower << 64) // 100), -(-(_UPPER_BOUNDS[split] << 64) // 100)
 
 
 def natural_key(text: str) -> tuple[tuple[int, str | int], ...]:

@@ -50,7 +50,7 @@ class FetchSettings:
     #: Only the mirror and the cache.
     offline: bool = False
     #: The lock of schemas that are hosted outside their archive; one in the cache by
-    #: default (`curation.sources.schemastore_lock`).
+    #: default (`curation.sources.schemastore_hosted.lock`).
     live_lock: Path | None = None
     #: Where publishers are asked.
     publishers: PublisherAddresses = field(default_factory=PublisherAddresses)

@@ -58,20 +58,16 @@ class FolderFiles:
         return FolderFiles, (self.path,)
 
 
-class SingleFile:
-    """One file read as an archive that holds only it."""
+class MadeFile:
+    """One file that was made here, read as an archive that holds only it."""
 
     __slots__ = ("_content", "paths")
 
-    def __init__(self, file: Path) -> None:
-        """Read the file; `NoInput` where that cannot be done."""
-        try:
-            self._content = file.read_bytes()
-        except OSError as error:
-            why = error.strerror or type(error).__name__
-            raise NoInput(f"cannot be read ({why})", str(file)) from error
+    def __init__(self, name: str, content: bytes) -> None:
+        """Keep the content under a name."""
+        self._content = content
         #: The file's name alone.
-        self.paths: tuple[str, ...] = (file.name,)
+        self.paths: tuple[str, ...] = (name,)
 
     def read(self, path: str) -> bytes:
         """Return the bytes; KeyError for any other path."""
@@ -84,6 +80,21 @@ class SingleFile:
         """The digest over the one file (`curation.download.packs.digest_of`)."""
         checksum = hashlib.sha256(self._content).hexdigest()
         return digest_of([(self.paths[0], checksum)])
+
+
+class SingleFile(MadeFile):
+    """One file of the user's read as an archive that holds only it."""
+
+    __slots__ = ()
+
+    def __init__(self, file: Path) -> None:
+        """Read the file; `NoInput` where that cannot be done."""
+        try:
+            content = file.read_bytes()
+        except OSError as error:
+            why = error.strerror or type(error).__name__
+            raise NoInput(f"cannot be read ({why})", str(file)) from error
+        super().__init__(file.name, content)
 
 
 def open_files(path: Path) -> Pack | FolderFiles:

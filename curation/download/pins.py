@@ -37,22 +37,28 @@ class ArchiveKind(StrEnum):
     """A package's wheel from the user's package index, by exact version."""
     SDIST = "sdist"
     """A package's source archive from the same index, by exact version."""
+    NPM = "npm"
+    """A package's tarball from the user's npm registry, by exact version."""
 
     @property
     def is_package(self) -> bool:
         """Whether it is a package's file, named by package and version."""
-        return self in {ArchiveKind.WHEEL, ArchiveKind.SDIST}
+        return self in {ArchiveKind.WHEEL, ArchiveKind.SDIST, ArchiveKind.NPM}
 
     @property
     def publisher(self) -> str:
         """Who is asked for it, as a sentence names them."""
-        names = {ArchiveKind.GITHUB: "GitHub", ArchiveKind.HUB: "the Hub"}
+        names = {
+            ArchiveKind.GITHUB: "GitHub",
+            ArchiveKind.HUB: "the Hub",
+            ArchiveKind.NPM: "the npm registry",
+        }
         return names.get(self, "the package index")
 
     @property
     def has_outer_folder(self) -> bool:
-        """Whether all its members stand in one folder named after the version."""
-        return self in {ArchiveKind.GITHUB, ArchiveKind.SDIST}
+        """Whether all its members stand in one folder."""
+        return self in {ArchiveKind.GITHUB, ArchiveKind.SDIST, ArchiveKind.NPM}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +153,7 @@ def pins_for(source: str, archives: Iterable[str]) -> dict[str, ArchivePin]:
 
 def _pin(name: str, table: Mapping[str, Json], path: Path) -> ArchivePin:
     values = dict(table)
-    if values.get("kind") in {ArchiveKind.WHEEL, ArchiveKind.SDIST}:
+    if values.get("kind") in {kind for kind in ArchiveKind if kind.is_package}:
         values["repository"] = values.pop("package", None)
         values["commit"] = values.pop("version", None)
     known = {field.name for field in fields(ArchivePin)} - {"name"}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from curation.download.allowed_hosts import HostPolicy
+from curation.download.npm import download_npm_package
 from curation.download.pinned_archive import unpack
 from curation.download.pins import ArchiveKind, ArchivePin
 from curation.download.pip import download_package
@@ -87,7 +88,9 @@ def fetched(
     try:
         for attempt in range(1, _ATTEMPTS + 1):
             say(f"{pin.name}: fetching {pin.repository} at {pin.commit}")
-            if pin.kind.is_package:
+            if pin.kind is ArchiveKind.NPM:
+                file = download_npm_package(pin, folder, network, cache)
+            elif pin.kind.is_package:
                 file = download_package(pin, folder, network, cache)
             else:
                 file = _download(pin, folder, network, addresses, say)

@@ -10,7 +10,12 @@ from curation.core.benchmark import DEFAULT, OTHER_FOLDERS, holds_instances
 from curation.core.documents import Origin
 from curation.dataset.summary import Pin
 from curation.download.acquire import UnavailableArchive, acquire
-from curation.download.local_files import FolderFiles, SingleFile, open_files
+from curation.download.local_files import (
+    FolderFiles,
+    MadeFile,
+    SingleFile,
+    open_files,
+)
 from curation.download.pins import pins_for
 from curation.packaging.licences import is_copyleft
 from curation.rules.sets import rule_set
@@ -23,6 +28,8 @@ from curation.sources.base import (
     Source,
 )
 from curation.sources.local import unread_files
+from curation.sources.own.forms import FORMS
+from curation.sources.own.schema import as_rows
 from curation.sources.registry import UnknownSourceError, source_named, sources
 from curation.system.errors import BadUsage, NoInput
 from curation.system.package_data import raw_folder
@@ -46,12 +53,19 @@ class ExtraSource:
 
     Example:
         >>> own = ExtraSource(source="local", path=Path("schemas"), config="Acme")
+        >>> api = ExtraSource(
+        ...     source="local", form="openapi", given="api.yaml", config="Api"
+        ... )
     """
 
     #: Its name, as `csbdata sources` lists it.
     source: str
     #: The user's own files; only the source `local` has them.
     path: Path | None = None
+    #: For the source `local`: the form in which the user has the schemas instead
+    #: (`curation.sources.own.forms`), and what is named in it.
+    form: str = ""
+    given: str = ""
     #: The config's name, where the user chooses it.
     config: str | None = None
 
@@ -136,7 +150,7 @@ def choose_inputs(  # noqa: PLR0913 (one argument for each thing that is asked)
     own = {
         extra: _open_own_files(source, extra, rules, progress.say)
         for source, extra in wanted
-        if extra.path is not None
+        if extra.path is not None or extra.form
     }
     with progress.bar("Looking for the sources", len(wanted)) as advance:
         for source, extra in wanted:
@@ -189,7 +203,7 @@ def _source_of(extra: ExtraSource) -> Source:
         raise BadUsage(str(error), "--with", "`csbdata sources` lists them") from error
     if not source.extra:
         raise BadUsage("is part of every build", f"--with {source.name}")
-    if not source.configs and extra.path is None:
+    if not source.configs and extra.path is None and not extra.form:
         raise NoInput(
             "no path is given", f"--with {source.name}", f"--with {source.name}=DIR"
         )
@@ -205,11 +219,18 @@ def _open_own_files(
         NoInput: there is nothing at the path, or nothing that is read.
     """
     path = (extra.path or Path()).absolute()
-    files = FolderFiles(path) if path.is_dir() else SingleFile(path)
+    files: FolderFiles | SingleFile | MadeFile
+    if extra.form:
+        schemas = FORMS[extra.form].read(extra.given, say)
+        say(f"{extra.form}:{extra.given}: {len(schemas):,} schemas")
+        files = MadeFile(f"{extra.config}.jsonl", as_rows(schemas))
+    else:
+        files = FolderFiles(path) if path.is_dir() else SingleFile(path)
     unread = unread_files(files.paths)
     if unread:
         names = ", ".join(unread[:_SHOWN]) + (", ..." if len(unread) > _SHOWN else "")
-        say(f"{extra.path}: {len(unread):,} files are no .json and not read: {names}")
+        count = f"{len(unread):,} files are no .json or .yaml and not read"
+        say(f"{extra.path}: {count}: {names}")
     digest = files.digest
     reading = Reading(
         files=files,

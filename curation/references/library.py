@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from curation.core.documents import Rejected
 from curation.json.text import parse
+from curation.json.yaml_text import SUFFIXES, parse_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,7 +54,7 @@ class PackLibrary:
             content = self.files.read(path)
         except KeyError:
             return None
-        document = parse(content)
+        document = parse_yaml(content) if path.endswith(SUFFIXES) else parse(content)
         return None if isinstance(document, Rejected) else document
 
 

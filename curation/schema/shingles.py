@@ -12,20 +12,25 @@ from __future__ import annotations
 
 import json
 import struct
+from functools import cache
 from hashlib import blake2b
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from curation.core.benchmark import bounds_of
+from curation.system.package_data import raw_folder
+
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from curation.core.json_types import Json
 
 _HASH_BYTES = 8
 _MASK = (1 << 8 * _HASH_BYTES) - 1
 # Multiplied with the hash of a shingle, modulo 2^64, they give the order of shingles
-# and the split of the least one. Any two odd numbers would do. These two were drawn
-# until every config of 300 records or more had shares within two points of 60, 10
-# and 30: records that share definitions share min-hashes, and so move in groups.
-_ORDER = 0x9E3779B97F4A7C15
-_PART = 0xD1342543DE82EF95
+# and the split of the least one. Any two odd numbers would do; these are fixed.
+_ORDER = 0x3C30EE25632FB989
+_PART = 0x392E63B3C91C0947
 
 
 def shingles(skeleton: Json) -> bytes:
@@ -68,8 +73,25 @@ def hashes_of(packed: bytes) -> tuple[int, ...]:
 def split_key(packed: bytes) -> str:
     """Return 16 hex digits that decide the split of a schema with these shingles.
 
+    Records that share a definition share min-hashes and move in groups, so the shares
+    of a config would scatter widely. `raw/lists/min_hashes.tsv` therefore says the
+    split of some large groups; it was made once, and is as fixed as the constants.
+
     Args:
         packed: What `shingles` returns.
     """
     least = min(number * _ORDER & _MASK for number in hashes_of(packed))
-    return f"{least * _PART & _MASK:016x}"
+    drawn = least * _PART & _MASK
+    split = _dealt().get(f"{least:016x}")
+    if split is not None:
+        lower, upper = bounds_of(split)
+        drawn = lower + (drawn * (upper - lower) >> 8 * _HASH_BYTES)
+    return f"{drawn:016x}"
+
+
+@cache
+def _dealt() -> Mapping[str, str]:
+    """Return the split of each min-hash that is listed."""
+    text = (raw_folder() / "lists" / "min_hashes.tsv").read_text(encoding="utf-8")
+    rows = (line.split("\t") for line in text.splitlines() if line[:1] != "#")
+    return MappingProxyType({row[0]: row[1] for row in rows})

@@ -4,7 +4,7 @@ A line of a file is one question with the definitions of functions, and a docume
 what one of them has as `parameters`; `multi_turn_func_doc` holds one definition a
 line. The types are those of programming languages; here they are said in JSON Schema,
 as the leaderboard itself does for models that are told JSON Schema
-(`bfcl_eval.constants.type_mappings`).
+(`bfcl_eval.constants.type_mappings`), but `any`: there a string, here anything.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ import re
 from typing import TYPE_CHECKING
 
 from curation.core.benchmark import natural_key
+from curation.core.documents import Rejected
 from curation.json import text as jsontext
 from curation.sources.base import Reading, Source
 from curation.sources.readers import document
+from curation.system.errors import BadData
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
 _NAME = "bfcl"
 _CONFIG = "BFCL"
-_FOLDER = "bfcl_eval/data/"
+_ANSWERS = "/possible_answer/"
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
 _LONGEST_NAME = 80
 # A `tuple` is an array; what may be of any type has no `type`.
@@ -102,12 +104,17 @@ def read(reading: Reading) -> Iterator[RawDocument]:
 
     Of definitions that differ in their description alone, the first in the files
     counts, in the order of their names.
+
+    Raises:
+        BadData: a line is no JSON.
     """
     found: dict[tuple[str, str], RawDocument] = {}
-    for path in reading.files.paths:
+    paths = (path for path in reading.files.paths if _ANSWERS not in path)
+    for path in paths:
         for number, line in _lines(reading.files.read(path)):
-            parsed = jsontext.parse(line)
-            value = parsed if isinstance(parsed, dict) else None
+            value = jsontext.parse(line)
+            if isinstance(value, Rejected):
+                raise BadData(value.detail, f"{path}, line {number}")
             for place, definition in _definitions(value, f"{path}#{number}"):
                 name, schema = _named(definition)
                 digest = jsontext.digest(schema)

@@ -1,9 +1,9 @@
 """The user's own schemas: a folder, a JSONL file or a parquet file.
 
-A folder holds one schema a file; a file that holds an object with `json_schema` is a
-row like those of a table. A line of JSONL is a schema, or a row: an object with
-`json_schema` and, if it is to have a name, `unique_id`. A parquet file has columns of
-these names.
+A folder holds one schema a file, JSON or by its name YAML; a file that holds an object
+with `json_schema` is a row like those of a table. A line of JSONL is a schema, or a
+row: an object with `json_schema` and, if it is to have a name, `unique_id`. A parquet
+file has columns of these names.
 """
 
 from __future__ import annotations
@@ -16,19 +16,24 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from curation.core.benchmark import natural_key
+from curation.core.documents import Rejected
 from curation.json import text as jsontext
+from curation.json.yaml_text import SUFFIXES, parse_yaml
 from curation.sources.base import Reading, Source
 from curation.sources.identifiers import claimed_uris
 from curation.sources.readers import document, own_uri
 from curation.system.errors import BadConfiguration, BadData, NoInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from curation.core.documents import RawDocument
 
 _NAME = "local"
 _SCHEMA, _ID = "json_schema", "unique_id"
+_JSON = ".json"
+#: The files of a folder that are read.
+_READ = (_JSON, *SUFFIXES)
 
 
 def _table(reading: Reading) -> str | None:
@@ -40,7 +45,7 @@ def _table(reading: Reading) -> str | None:
 
 
 def _in_folder(reading: Reading) -> list[str]:
-    return [path for path in reading.files.paths if path.endswith(".json")]
+    return [path for path in reading.files.paths if path.endswith(_READ)]
 
 
 def json_lines(content: bytes) -> Iterator[tuple[int, str | None, bytes]]:
@@ -109,7 +114,7 @@ def made_unique(
 
 
 def unread_files(paths: Sequence[str]) -> list[str]:
-    """Return the files among a user's own that are not read: they are no JSON by name.
+    """Return a user's own files that are not read: no JSON or YAML by name.
 
     Args:
         paths: What the folder holds, or the one file.
@@ -119,10 +124,11 @@ def unread_files(paths: Sequence[str]) -> list[str]:
     """
     if len(paths) == 1 and paths[0].endswith((".jsonl", ".parquet")):
         return []
-    unread = [path for path in paths if not path.endswith(".json")]
+    unread = [path for path in paths if not path.endswith(_READ)]
     if len(unread) == len(paths):
-        what = f"no .json file among {len(paths)}" if paths else "no file in it"
-        then = "say each schema as JSON, or all of them as one .jsonl or .parquet file"
+        what = f"no .json or .yaml file among {len(paths)}"
+        what = what if paths else "no file in it"
+        then = "say each as JSON or YAML, or all as one .jsonl or .parquet file"
         raise NoInput(what, ", ".join(unread[:3]), then)
     return unread
 
@@ -168,11 +174,25 @@ def _read_folder(reading: Reading, config: str) -> Iterator[RawDocument]:
             reading,
             source=_NAME,
             config=config,
-            unique_id=path.removesuffix(".json"),
+            unique_id=_unique_id(path, reading.files.paths),
             path=path,
             base_uri=own_uri(_NAME, path),
-            content=_row(reading.files.read(path))[1],
+            content=_row(_as_json(path, reading.files.read(path)))[1],
         )
+
+
+def _unique_id(path: str, paths: Container[str]) -> str:
+    """Return the path without its suffix; with it where a JSON file is called so."""
+    stem, _, suffix = path.rpartition(".")
+    return stem if f".{suffix}" == _JSON or stem + _JSON not in paths else path
+
+
+def _as_json(path: str, content: bytes) -> bytes:
+    """Return a file's text; a YAML file's as JSON, where it is YAML indeed."""
+    if path.endswith(_JSON):
+        return content
+    value = parse_yaml(content)
+    return content if isinstance(value, Rejected) else jsontext.write(value).encode()
 
 
 def uris(reading: Reading) -> Mapping[str, str]:

@@ -22,7 +22,7 @@ from curation.core.documents import Origin
 from curation.sources.base import Reading, Source
 from curation.sources.identifiers import claimed_uris
 from curation.sources.readers import document
-from curation.sources.schemastore_lock import (
+from curation.sources.schemastore_hosted.lock import (
     LIVE,
     default_lock,
     live_path,

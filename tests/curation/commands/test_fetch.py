@@ -12,13 +12,17 @@ from typer.testing import CliRunner
 
 import curation.download.acquire
 import curation.pipeline.archives
-import curation.sources.schemastore_live
+import curation.sources.schemastore_hosted.live
 from curation.commands.fetch import fetch, sources
 from curation.core.documents import Origin
 from curation.download.acquire import FetchSettings
 from curation.pipeline.archives import acquire_all
 from curation.sources.registry import sources as registered
-from curation.sources.schemastore_lock import FailedAddress, LiveLock, LockedSchema
+from curation.sources.schemastore_hosted.lock import (
+    FailedAddress,
+    LiveLock,
+    LockedSchema,
+)
 from curation.system.errors import BadConfiguration
 from tests.archives_made import FILES, github_pin, github_tarball, save
 
@@ -149,7 +153,7 @@ def test_fetch_live_lists_what_failed(
     )
     lock = LiveLock(commit="c", digest="d", schemas=(found,), failures=failures)
     monkeypatch.setattr(
-        curation.sources.schemastore_live, "fetch_live", lambda *_: lock
+        curation.sources.schemastore_hosted.live, "fetch_live", lambda *_: lock
     )
     arguments = ("fetch", PIN.name, "--live", "--mirror", str(tmp_path / "mirror"))
     code, out, err = _run(*arguments)

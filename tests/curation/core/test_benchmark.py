@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from curation.core.benchmark import (
     CONFIGS,
     SPLITS,
+    bounds_of,
     in_benchmark_order,
     natural_key,
     split_of,
@@ -29,6 +30,17 @@ def test_the_bounds_of_the_splits() -> None:
     """The first and the last key are in the first and the last split."""
     assert split_of("0" * 16) == "train"
     assert split_of("f" * 16) == "test"
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_the_bounds_of_a_split_are_its_own_keys(split: str) -> None:
+    """The least and the greatest key belong to it, their neighbours do not."""
+    lower, upper = bounds_of(split)
+    keys = [f"{number:016x}" for number in (lower - 1, lower, upper - 1, upper)]
+    inside = [split_of(key) == split for key in keys if 0 <= int(key, 16) < 2**64]
+    outside_first, outside_last = lower == 0, upper == 2**64
+    wanted = [False] * (not outside_first) + [True, True] + [False] * (not outside_last)
+    assert inside == wanted
 
 
 @given(st.text(), st.text())

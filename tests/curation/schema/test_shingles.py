@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.core.benchmark import split_of
+from curation.core.benchmark import SPLITS, split_of
+from curation.schema import shingles as module
 from curation.schema.near_duplicates import clusters
 from curation.schema.shingles import hashes_of, shingles, split_key
 
@@ -25,7 +26,7 @@ VALUES: st.SearchStrategy[UntypedJson] = st.recursive(
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
 
-KEYS = ["af788e2239cd76c2", "ae4d8cf10d2f9f53", "d4759fd8f8fa952d"]
+KEYS = ["adcdc35adb6fa92e", "ce56802cd99db715", "5304efd8e1b74429"]
 
 
 def wide(*extra: str) -> UntypedJson:
@@ -79,6 +80,28 @@ def test_the_split_never_changes() -> None:
     schemas: list[UntypedJson] = [{}, {"type": "object"}, wide()]
     keys = [split_key(shingles(schema)) for schema in schemas]
     assert keys == KEYS
+
+
+def test_listed_min_hashes_have_the_split_of_the_list(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The list decides, and the split of others is drawn."""
+    packed = shingles(wide())
+    drawn = split_key(packed)
+    least = min(number * module._ORDER % 2**64 for number in hashes_of(packed))
+    for split in SPLITS:
+        monkeypatch.setattr(module, "_dealt", lambda: {f"{least:016x}": split})  # noqa: B023 (called in this round)
+        assert split_of(split_key(packed)) == split
+    monkeypatch.setattr(module, "_dealt", lambda: {"0" * 16: "val"})
+    assert split_key(packed) == drawn
+
+
+def test_the_list_names_splits() -> None:
+    """Each min-hash once, in order, with one of the three."""
+    listed = module._dealt()
+    assert list(listed) == sorted(listed)
+    assert set(listed.values()) <= set(SPLITS)
+    assert all(len(least) == 16 and int(least, 16) for least in listed)
 
 
 def test_near_duplicates_mostly_share_a_split() -> None:

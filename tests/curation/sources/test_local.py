@@ -41,13 +41,28 @@ def test_a_file_may_hold_a_row() -> None:
 
 
 def test_what_is_not_read_is_named() -> None:
-    """YAML is not read: whoever gives it is told, and nothing but it is an error."""
-    assert local.unread_files(["a.json", "b.yaml", "c.yml"]) == ["b.yaml", "c.yml"]
+    """Whoever gives a text file is told, and nothing but such is an error."""
+    assert local.unread_files(["a.json", "b.yaml", "c.md"]) == ["c.md"]
     assert local.unread_files(["own.jsonl"]) == []
-    with pytest.raises(NoInput, match=r"no \.json file among 1"):
-        local.unread_files(["b.yaml"])
+    with pytest.raises(NoInput, match=r"no \.json or \.yaml file among 1"):
+        local.unread_files(["b.md"])
     with pytest.raises(NoInput, match="no file in it"):
         local.unread_files([])
+
+
+def test_yaml_is_read_as_json() -> None:
+    """By its name; beside a JSON file of its stem it keeps the suffix in its id."""
+    files = held(**{"a.yaml": b"type: 'null'", "b.yml": b"on: 1", "b.json": 2})
+    assert found(files) == {
+        "a": b'{"type": "null"}',
+        "b": b"2",
+        "b.yml": b'{"on": 1}',
+    }
+
+
+def test_broken_yaml_is_left_to_the_rules() -> None:
+    """Its text goes on as it is, and is rejected as what it is."""
+    assert found(held(**{"a.yaml": b"a: [1"})) == {"a": b"a: [1"}
 
 
 def test_the_user_names_the_config() -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec import structs
 
-import curation.sources.schemastore_live
+import curation.sources.schemastore_hosted.live
 from curation.download.acquire import Acquired, FetchSettings, acquire
 from curation.download.allowed_hosts import HostPolicy
 from curation.download.http import Network
@@ -19,8 +19,8 @@ from curation.download.packs import open_pack
 from curation.download.path_patterns import Selection
 from curation.pipeline.inputs import BuildInput, _find_pinned
 from curation.sources.registry import source_named
-from curation.sources.schemastore_live import LiveFetch, fetch_live
-from curation.sources.schemastore_lock import (
+from curation.sources.schemastore_hosted.live import LiveFetch, fetch_live
+from curation.sources.schemastore_hosted.lock import (
     default_lock,
     live_path,
     read_lock,
@@ -78,7 +78,7 @@ def fetch(
 ) -> LiveFetch:
     """Return a fetch in the pinned catalogue."""
     monkeypatch.setattr(
-        curation.sources.schemastore_live,
+        curation.sources.schemastore_hosted.live,
         "load_pins",
         lambda: {"schemastore": pin},
     )

@@ -2,8 +2,8 @@
 
 Each address of the pinned catalogue that is not SchemaStore's own is asked, and
 what it gives goes to a pack of the cache and to a lock file
-(`curation.sources.schemastore_lock`). The same command, run again, goes on where it
-stopped, tries again what failed, and never replaces what is locked: to lock anew,
+(`curation.sources.schemastore_hosted.lock`). The same command, run again, goes on where
+it stopped, tries again what failed, and never replaces what is locked: to lock anew,
 delete the lock file.
 """
 
@@ -27,7 +27,7 @@ from curation.download.cache import Cache
 from curation.download.http import FetchLimits, Network
 from curation.download.packs import open_pack, write_pack
 from curation.sources.schemastore import hosted_elsewhere, unique_ids
-from curation.sources.schemastore_lock import (
+from curation.sources.schemastore_hosted.lock import (
     FailedAddress,
     LiveLock,
     LockedSchema,

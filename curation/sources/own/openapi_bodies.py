@@ -1,0 +1,228 @@
+"""The bodies of an OpenAPI description: what requests send, what answers bring.
+
+A body is a schema with the components that it needs beside it. In OpenAPI 3.0 schemas
+are nearly those of draft-04, with `nullable`; since 3.1 they are those of 2020-12
+(OpenAPI Specification 3.0.4 and 3.1.1, "Schema Object").
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from curation.schema.dialects import BY_NAME
+from curation.schema.subschemas import edited, subschemas
+from curation.sources.own.documents import read_document
+from curation.sources.own.schema import OwnSchema
+from curation.system.errors import BadData
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from curation.core.json_types import Json
+    from curation.json.pointer import Tokens
+    from curation.schema.dialects import Dialect
+
+_METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
+_COMPONENTS = "#/components/schemas/"
+#: Members of a schema that OpenAPI alone knows; none of them restricts a value.
+_OPENAPI_ONLY = frozenset({"discriminator", "example", "externalDocs", "xml"})
+
+
+def read_openapi(path: Path, say: Callable[[str], None]) -> list[OwnSchema]:
+    """Return the JSON bodies of a description, in its order.
+
+    Args:
+        path: A JSON or YAML file.
+        say: Told how many operations have none.
+
+    Raises:
+        NoInput: it cannot be read (exit 66).
+        BadData: it is no OpenAPI 3 description, or has no JSON bodies (exit 65).
+    """
+    value = read_document(path)
+    try:
+        description = Description.of(value)
+    except ValueError as error:
+        then = "bodies are read of OpenAPI 3.0 to 3.2"
+        raise BadData(str(error), str(path), then) from error
+    found = list(description.bodies())
+    if not found:
+        raise BadData("no operation with a body in JSON", str(path))
+    operations = {own.name.rpartition(".")[0] for own in found}
+    without = description.operations - len(operations)
+    if without:
+        say(f"{path}: {without:,} operations have no body in JSON")
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Description:
+    """An OpenAPI description, version 3.
+
+    Example:
+        >>> description = Description.of(json.loads(Path("openapi.json").read_bytes()))
+        >>> [body.name for body in description.bodies()]
+        ['createPet.request', 'createPet.201']
+    """
+
+    document: dict[str, Json]
+    dialect: Dialect
+    #: Converted components, filled as they are needed.
+    _converted: dict[str, Json] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, document: Json) -> Description:
+        """Return the description that a document is.
+
+        Raises:
+            ValueError: it is none of version 3.
+        """
+        version = document.get("openapi") if isinstance(document, dict) else None
+        if not (isinstance(document, dict) and isinstance(version, str)):
+            old = isinstance(document, dict) and "swagger" in document
+            what = "of Swagger 2.0" if old else "no OpenAPI description"
+            raise ValueError(what)  # noqa: TRY004 (what is wrong is the document)
+        if not version.startswith(("3.0", "3.1", "3.2")):
+            raise ValueError(f"of OpenAPI {version[:20]}")
+        name = "draft-04" if version.startswith("3.0") else "2020-12"
+        return cls(document=document, dialect=BY_NAME[name])
+
+    @property
+    def operations(self) -> int:
+        """The number of operations."""
+        return sum(1 for _ in self._operations())
+
+    def bodies(self) -> Iterator[OwnSchema]:
+        """Yield the bodies in JSON of requests and of answers of success.
+
+        They are named `<operation>.request` and `<operation>.<status>`.
+        """
+        for name, operation in self._operations():
+            asked = self._found(operation.get("requestBody"))
+            yield from self._named(f"{name}.request", asked)
+            answers = operation.get("responses")
+            for status, answer in answers.items() if isinstance(answers, dict) else ():
+                if status.startswith("2"):
+                    yield from self._named(f"{name}.{status}", self._found(answer))
+
+    def _operations(self) -> Iterator[tuple[str, dict[str, Json]]]:
+        paths = self.document.get("paths")
+        for path, item in paths.items() if isinstance(paths, dict) else ():
+            for method in _METHODS:
+                operation = item.get(method) if isinstance(item, dict) else None
+                if isinstance(operation, dict):
+                    own = operation.get("operationId")
+                    name = own if isinstance(own, str) else f"{method}{path}"
+                    yield name, operation
+
+    def _found(self, value: Json) -> Json:
+        """Return what a reference to another part of the document stands for."""
+        reference = value.get("$ref") if isinstance(value, dict) else None
+        if not (isinstance(reference, str) and reference.startswith("#/")):
+            return value
+        found: Json = self.document
+        for token in reference[2:].split("/"):
+            name = unquote(token).replace("~1", "/").replace("~0", "~")
+            found = found.get(name) if isinstance(found, dict) else None
+        return found
+
+    def _named(self, name: str, body: Json) -> Iterator[OwnSchema]:
+        content = body.get("content") if isinstance(body, dict) else None
+        for kind, media in content.items() if isinstance(content, dict) else ():
+            plain = kind.partition(";")[0].strip().lower()
+            is_json = plain == "application/json" or plain.endswith("+json")
+            if is_json and isinstance(media, dict) and "schema" in media:
+                yield OwnSchema(name=name, schema=self._whole(media["schema"]))
+                return
+
+    def _whole(self, schema: Json) -> Json:
+        """Return a schema with the components that it needs, and its dialect."""
+        root = self._in_json_schema(schema)
+        holder = "definitions" if self.dialect.name == "draft-04" else "$defs"
+        # The root says itself what it is, where it only says where that stands.
+        seen: set[str] = set()
+        while isinstance(root, dict) and root.keys() == {"$ref"}:
+            name = self._component_of(root["$ref"], holder)
+            if name is None or name in seen:
+                break
+            seen.add(name)
+            root = self._component(name)
+        needed: dict[str, Json] = {}
+        waiting = [root]
+        while waiting:
+            for subschema in subschemas(waiting.pop(), self.dialect):
+                name = self._component_of(subschema.get("$ref"), holder)
+                if name is not None and name not in needed:
+                    needed[name] = self._component(name)
+                    waiting.append(needed[name])
+        if not isinstance(root, dict):
+            return root
+        parts = {holder: {**needed}} if needed else {}
+        return {"$schema": self.dialect.uri, **root, **parts}
+
+    def _component_of(self, reference: Json, holder: str) -> str | None:
+        """Return the name of a component that a converted reference leads to."""
+        start = f"#/{holder}/"
+        if not (isinstance(reference, str) and reference.startswith(start)):
+            return None
+        token = unquote(reference.removeprefix(start))
+        name = token.replace("~1", "/").replace("~0", "~")
+        return name if name in self._components else None
+
+    @property
+    def _components(self) -> dict[str, Json]:
+        components = self.document.get("components")
+        schemas = components.get("schemas") if isinstance(components, dict) else None
+        return schemas if isinstance(schemas, dict) else {}
+
+    def _component(self, name: str) -> Json:
+        if name not in self._converted:
+            self._converted[name] = self._in_json_schema(self._components[name])
+        return self._converted[name]
+
+    def _in_json_schema(self, schema: Json) -> Json:
+        edit = _from_3_0 if self.dialect.name == "draft-04" else _from_3_1
+        return edited(schema, self.dialect, edit)
+
+
+def _from_3_0(_tokens: Tokens, schema: Json) -> Json:
+    """Return a schema of OpenAPI 3.0 in the keywords of draft-04."""
+    if not isinstance(schema, dict):
+        return schema
+    if isinstance(schema.get("$ref"), str):
+        # Reference Object: "any properties added SHALL be ignored".
+        return {"$ref": _moved(str(schema["$ref"]), "definitions")}
+    plain = _without_own(schema)
+    if plain.pop("nullable", None) is True and isinstance(plain.get("type"), str):
+        plain["type"] = [plain["type"], "null"]
+        values = plain.get("enum")
+        if isinstance(values, list) and None not in values:
+            plain["enum"] = [*values, None]
+    return plain
+
+
+def _from_3_1(_tokens: Tokens, schema: Json) -> Json:
+    """Return a schema of OpenAPI 3.1 without what OpenAPI alone knows."""
+    if not isinstance(schema, dict):
+        return schema
+    plain = _without_own(schema)
+    if isinstance(plain.get("$ref"), str):
+        plain["$ref"] = _moved(str(plain["$ref"]), "$defs")
+    return plain
+
+
+def _without_own(schema: dict[str, Json]) -> dict[str, Json]:
+    return {
+        name: value
+        for name, value in schema.items()
+        if name not in _OPENAPI_ONLY and not name.startswith("x-")
+    }
+
+
+def _moved(reference: str, holder: str) -> str:
+    if not reference.startswith(_COMPONENTS):
+        return reference
+    return f"#/{holder}/{reference.removeprefix(_COMPONENTS)}"

@@ -1,0 +1,72 @@
+"""The models of a Python module of the user's, as pydantic says them in JSON Schema."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, TypeAdapter
+from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUserError
+
+from curation.sources.own.schema import OwnSchema
+from curation.system.errors import BadData, NoInput
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+
+def read_models(module: str, say: Callable[[str], None]) -> list[OwnSchema]:
+    """Return the schema of each model that a module defines, by their names.
+
+    Models are classes of pydantic's `BaseModel` and pydantic's dataclasses that the
+    module, or a module below it, defines and the module has a name for.
+
+    Args:
+        module: Its dotted name; it is imported, which runs it. The current folder
+            comes first, as for `python -m`.
+        say: Told that it is imported, and of models without a JSON Schema.
+
+    Raises:
+        NoInput: it cannot be imported (exit 66).
+        BadData: it has no models (exit 65).
+    """
+    say(f"Importing {module}")
+    loaded = _imported(module)
+    found: list[OwnSchema] = []
+    for name, model in sorted(_models(loaded).items()):
+        try:
+            schema = TypeAdapter(model).json_schema()
+        except (PydanticInvalidForJsonSchema, PydanticUserError) as error:
+            say(f"{module}.{name} has no JSON Schema ({str(error).splitlines()[0]})")
+            continue
+        found.append(OwnSchema(name=name, schema=schema))
+    if not found:
+        then = "models are classes of pydantic.BaseModel that it defines"
+        raise BadData("no model with a JSON Schema", module, then)
+    return found
+
+
+def _imported(module: str) -> ModuleType:
+    here = str(Path.cwd())
+    sys.path.insert(0, here)
+    try:
+        return importlib.import_module(module)
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+        raise NoInput(f"cannot be imported ({why})", module) from error
+    finally:
+        sys.path.remove(here)
+
+
+def _models(module: ModuleType) -> dict[str, type]:
+    own = (module.__name__, f"{module.__name__}.")
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if isinstance(value, type)
+        and (value.__module__ == own[0] or value.__module__.startswith(own[1]))
+        and (issubclass(value, BaseModel) or hasattr(value, "__pydantic_validator__"))
+    }

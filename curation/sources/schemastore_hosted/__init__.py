@@ -1,0 +1,1 @@
+"""What SchemaStore lists and others host: its lock, and how it is fetched."""

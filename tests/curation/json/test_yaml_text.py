@@ -1,0 +1,93 @@
+"""YAML that is read as JSON, or refused."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curation.core.documents import Reason, Rejected
+from curation.json.yaml_text import parse_yaml
+
+if TYPE_CHECKING:
+    from curation.core.json_types import UntypedJson
+
+_TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=8)
+VALUES: st.SearchStrategy[UntypedJson] = st.recursive(
+    st.none() | st.booleans() | st.integers() | _TEXT,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(_TEXT, inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(VALUES)
+def test_json_is_yaml(value: UntypedJson) -> None:
+    """A JSON text means the same in YAML (YAML 1.2, section 1.2)."""
+    text = json.dumps(value, ensure_ascii=False)
+    assert parse_yaml(text.encode()) == value
+
+
+@given(VALUES)
+def test_what_pyyaml_writes_is_read(value: UntypedJson) -> None:
+    """The block style of others comes back as it was."""
+    assert parse_yaml(yaml.safe_dump(value, allow_unicode=True).encode()) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("on: yes", {"on": "yes"}),
+        ("date: 2026-11-22", {"date": "2026-11-22"}),
+        ("1: a\nnull: b", {"1": "a", "null": "b"}),
+        ("a: 0o17\nb: 0x1F\nc: 017", {"a": 15, "b": 31, "c": 17}),
+        ("a: 1e3\nb: .5\nc: -2", {"a": 1000.0, "b": 0.5, "c": -2}),
+        ("a: 12:30:00", {"a": "12:30:00"}),
+        ("a: ~\nb:", {"a": None, "b": None}),
+        ("a: &x {b: 1}\nc: *x", {"a": {"b": 1}, "c": {"b": 1}}),
+        ("<<: {a: 1}\nb: 2", {"a": 1, "b": 2}),
+    ],
+)
+def test_words_are_those_of_yaml_1_2(text: str, value: UntypedJson) -> None:
+    """No `on` becomes a truth value, no date a date, no key anything but text."""
+    assert parse_yaml(text.encode()) == value
+
+
+LAUGHS = "a0: &a0 [x, x]\n" + "".join(
+    f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a: 1\na: 2", "'a' stands twice"),
+        ("[1]: 2", "a key that is no text"),
+        ("a: !!python/object:os.system x", "could not determine a constructor"),
+        ("a: !!binary aGk=", "a bytes"),
+        ("&a [*a]", "an alias inside what it stands for"),
+        (LAUGHS, "more than 1,000,000 values"),
+        ("a: [1", "while parsing a flow sequence"),
+        ("a: 1\n---\nb: 2", "expected a single document"),
+        ("[" * 100_000, "nested over 256 levels"),
+        ("- " * 100_000, "nested over 256 levels"),
+    ],
+)
+def test_what_json_cannot_say_is_refused(text: str, said: str) -> None:
+    """Equal keys, objects of Python, cycles, bombs and several documents."""
+    found = parse_yaml(text.encode())
+    assert isinstance(found, Rejected)
+    assert found.reason is Reason.NOT_JSON
+    assert said in found.detail
+
+
+def test_other_encodings_are_refused() -> None:
+    """YAML files are UTF-8 here, as JSON files are."""
+    found = parse_yaml(b"a: \xff")
+    assert isinstance(found, Rejected)
+    assert found.reason is Reason.BAD_ENCODING

@@ -1,0 +1,74 @@
+"""A column of a Hub dataset; the snapshot stands in for the Hub."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from curation.sources.own.hub_rows import read_hub_rows
+from curation.system.errors import BadData, BadUsage, NoInput
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from curation.core.json_types import UntypedJson
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder that the Hub's client gives for `ours/data` at `v1`."""
+
+    def snapshot(name: str, revision: str) -> Path:
+        assert (name, revision) == ("ours/data", "v1")
+        return tmp_path
+
+    monkeypatch.setattr("curation.huggingface.snapshot.hub_snapshot", snapshot)
+    return tmp_path
+
+
+def write(path: Path, **columns: UntypedJson) -> None:
+    """Write a table."""
+    path.parent.mkdir(exist_ok=True)
+    pq.write_table(pa.table(columns), path)
+
+
+def test_values_are_schemas(hub: Path) -> None:
+    """Texts or objects, of all files; what is no JSON is counted."""
+    write(hub / "a/0.parquet", s=['{"type": "null"}', "{", None], unique_id=list("xyz"))
+    write(hub / "b/0.parquet", s=[{"type": "string"}])
+    told: list[str] = []
+    found = read_hub_rows("ours/data@v1#s", told.append)
+    assert [(own.name, own.schema) for own in found] == [
+        ("x", {"type": "null"}),
+        ("row-4", {"type": "string"}),
+    ]
+    assert told == ["ours/data@v1#s: 2 values are no JSON and left out"]
+
+
+def test_a_column_that_is_not_there_is_named(hub: Path) -> None:
+    """With those that are."""
+    write(hub / "0.parquet", s=["{}"])
+    with pytest.raises(NoInput, match="no column 't'"):
+        read_hub_rows("ours/data@v1#t", print)
+    write(hub / "0.parquet", s=["{"])
+    with pytest.raises(BadData, match="no value"):
+        read_hub_rows("ours/data@v1#s", print)
+
+
+def test_a_dataset_without_tables_is_told_so(hub: Path) -> None:
+    """There must be parquet files."""
+    assert not list(hub.iterdir())
+    with pytest.raises(NoInput, match="no parquet files"):
+        read_hub_rows("ours/data@v1#s", print)
+
+
+@pytest.mark.parametrize(
+    "spec", ["", "ours/data", "data@v1#s", "ours/data@v1", "a/b#s"]
+)
+def test_the_spec_names_all_three(spec: str) -> None:
+    """A revision too: a branch would move."""
+    with pytest.raises(BadUsage, match="no dataset, revision and column"):
+        read_hub_rows(spec, print)

@@ -1,0 +1,154 @@
+"""Bodies of OpenAPI descriptions as schemas of one dialect."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from jsonschema import Draft4Validator, Draft202012Validator
+
+from curation.sources.own.openapi_bodies import Description, read_openapi
+from curation.system.errors import BadData, NoInput
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from curation.core.json_types import UntypedJson
+
+PET: UntypedJson = {
+    "type": "object",
+    "required": ["name"],
+    "properties": {
+        "name": {"type": "string", "nullable": True, "example": "Rex", "x-a": 1},
+        "kind": {"type": "string", "enum": ["cat"], "nullable": True},
+        "parent": {"$ref": "#/components/schemas/Pet"},
+        "nullable": {"type": "boolean"},
+    },
+    "discriminator": {"propertyName": "kind"},
+}
+
+
+def described(version: str, pet: UntypedJson = PET, **more: UntypedJson) -> UntypedJson:
+    """Return a description with a request and an answer of pets."""
+    reference = {"$ref": "#/components/schemas/Pet"}
+    media = "application/json; charset=utf-8"
+    return {
+        "openapi": version,
+        "paths": {
+            "/pets": {
+                "summary": "not an operation",
+                "post": {
+                    "operationId": "create",
+                    "requestBody": {"$ref": "#/components/requestBodies/One"},
+                    "responses": {
+                        "201": {
+                            "content": {
+                                "text/plain": {"schema": {"type": "string"}},
+                                "application/hal+json": {
+                                    "schema": {"type": "array", "items": reference}
+                                },
+                            }
+                        },
+                        "400": {"content": {media: {"schema": {}}}},
+                    },
+                },
+                "get": {"responses": {"204": {"description": "none"}}},
+            }
+        },
+        "components": {
+            "schemas": {"Pet": pet, "Other": {}},
+            "requestBodies": {"One": {"content": {media: {"schema": reference}}}},
+        },
+        **more,
+    }
+
+
+def test_requests_and_successes_have_bodies() -> None:
+    """Named by operation; other media types, failures and empty answers have none."""
+    bodies = list(Description.of(described("3.0.3")).bodies())
+    assert [body.name for body in bodies] == ["create.request", "create.201"]
+
+
+def test_a_body_of_3_0_is_a_schema_of_draft_04() -> None:
+    """The root says itself what it is, its parts stand below it, and null is a type."""
+    bodies: list[UntypedJson] = [
+        body.schema for body in Description.of(described("3.0.3")).bodies()
+    ]
+    request, answer = bodies
+    assert request["$schema"] == "http://json-schema.org/draft-04/schema#"
+    assert request["properties"]["name"] == {"type": ["string", "null"]}
+    assert request["properties"]["kind"]["enum"] == ["cat", None]
+    assert request["properties"]["nullable"] == {"type": "boolean"}
+    assert request["properties"]["parent"] == {"$ref": "#/definitions/Pet"}
+    assert list(request["definitions"]) == ["Pet"]
+    assert "discriminator" not in request
+    valid = Draft4Validator(answer)
+    assert valid.is_valid([{"name": None, "parent": {"name": "x"}}])
+    assert not valid.is_valid([{"name": "x", "parent": {}}])
+
+
+def test_a_body_of_3_1_is_a_schema_of_2020_12() -> None:
+    """References lead to `$defs`, and what stands beside them counts."""
+    pet = {"$ref": "#/components/schemas/Other", "type": "object", "nullable": True}
+    (request, _) = Description.of(described("3.1.0", pet)).bodies()
+    assert request.schema == {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$ref": "#/$defs/Other",
+        "type": "object",
+        "nullable": True,
+        "$defs": {"Other": {}},
+    }
+    Draft202012Validator.check_schema(request.schema)
+
+
+def test_beside_a_reference_of_3_0_nothing_counts() -> None:
+    """OpenAPI 3.0.4, Reference Object: members beside `$ref` are ignored."""
+    pet = {"properties": {"a": {"$ref": "#/components/schemas/Other", "type": "null"}}}
+    schema: UntypedJson = next(Description.of(described("3.0.0", pet)).bodies()).schema
+    assert schema["properties"]["a"] == {"$ref": "#/definitions/Other"}
+
+
+def test_a_reference_to_itself_ends() -> None:
+    """A component that is only itself stays what it is: a reference."""
+    pet = {"$ref": "#/components/schemas/Pet"}
+    (request, _) = Description.of(described("3.0.0", pet)).bodies()
+    assert isinstance(request.schema, dict)
+    assert request.schema["$ref"] == "#/definitions/Pet"
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        ({"swagger": "2.0"}, "of Swagger 2.0"),
+        ({"openapi": "4.0.0"}, "of OpenAPI 4.0.0"),
+        ({"openapi": "3.0.0", "paths": {}}, "no operation with a body in JSON"),
+        ([], "no OpenAPI description"),
+        ({"openapi": "3.0.0", "paths": {"/": [], "/a": {"get": 1}}}, "no operation"),
+    ],
+)
+def test_what_is_no_description_is_told_so(
+    tmp_path: Path, document: UntypedJson, said: str
+) -> None:
+    """Each with the file's name and what would be read."""
+    file = tmp_path / "api.json"
+    file.write_text(json.dumps(document))
+    with pytest.raises(BadData, match=said):
+        read_openapi(file, print)
+
+
+def test_what_is_not_there_is_no_input(tmp_path: Path) -> None:
+    """A file that is missing, and one that is no JSON."""
+    with pytest.raises(NoInput, match="cannot be read"):
+        read_openapi(tmp_path / "gone.yaml", print)
+    (tmp_path / "api.yaml").write_text("a: [")
+    with pytest.raises(BadData, match="not JSON as YAML"):
+        read_openapi(tmp_path / "api.yaml", print)
+
+
+def test_operations_without_bodies_are_counted(tmp_path: Path) -> None:
+    """What is left out is said; a YAML file is read like a JSON one."""
+    file, told = tmp_path / "api.yaml", list[str]()
+    file.write_text(json.dumps(described("3.0.1")))
+    assert len(read_openapi(file, told.append)) == 2
+    assert told == [f"{file}: 1 operations have no body in JSON"]
