@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from shutil import which
 from typing import TYPE_CHECKING, Final
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from curation.system.checksums import file_digest
 from curation.system.errors import TemporarilyUnavailable, Unavailable, WrongDigest
 from curation.system.programs import (
-    environment_without_secrets,
+    environment_for_others,
     last_error,
     run_to_end,
 )
@@ -24,6 +25,15 @@ if TYPE_CHECKING:
 #: Seconds for one tarball; the one that is pinned has 29 MB.
 DEADLINE: Final = 600.0
 _SERVICE: Final = "the npm registry"
+
+
+def _settings() -> dict[str, str]:
+    """Return npm's own variables, by which users name their registry."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name.lower().startswith("npm_config_")
+    }
 
 
 def download_npm_package(
@@ -50,7 +60,7 @@ def download_npm_package(
         ended = run_to_end(
             command,
             DEADLINE,
-            environment=environment_without_secrets(),
+            environment=environment_for_others() | _settings(),
             folder=folder,
             errors_only=True,
         )
