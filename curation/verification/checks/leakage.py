@@ -22,12 +22,13 @@ from curation.schema.skeleton import skeleton
 from curation.verification.checks.counts import record_columns
 from curation.verification.core.check import CheckResult, CheckUnit, FolderCheck
 from curation.verification.core.findings import Finding
-from curation.verification.core.rows import row_batches, text_columns
+from curation.verification.core.rows import row_batches, row_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from curation.core.json_types import Json
     from curation.verification.core.check import CheckBatch, UnitResult
     from curation.verification.core.folder_contents import FolderContents
 
@@ -61,9 +62,13 @@ def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
             yield from row_batches(table)
 
 
+def _text(value: Json) -> str | None:
+    return value if isinstance(value, str) else None
+
+
 def _work(folder: Path, unit: CheckUnit) -> RecordShingles:
-    rows = text_columns(folder / unit.where, unit.group, _COLUMNS)
-    row = {name: rows[name][unit.row] for name in _COLUMNS}
+    rows = row_columns(folder / unit.where, unit.group, _COLUMNS)
+    row = {name: _text(rows[name][unit.row]) for name in _COLUMNS}
     schema = jsontext.parse((row["json_schema"] or "").encode("utf-8", "surrogatepass"))
     dialect = BY_NAME.get(row["dialect"] or "")
     packed = None
