@@ -14,7 +14,6 @@ import polars as pl
 from curation.core.benchmark import split_of
 from curation.core.documents import Rejected
 from curation.json import text as jsontext
-from curation.rules.sets import NAMES, rule_set
 from curation.schema.dialects import BY_NAME
 from curation.schema.near_duplicates import clusters
 from curation.schema.shingles import shingles, split_key
@@ -33,6 +32,8 @@ if TYPE_CHECKING:
     from curation.verification.core.folder_contents import FolderContents
 
 _NAME = "leakage"
+#: The rule set whose splits follow from the skeleton's digest.
+_PAPER = "paper"
 _COLUMNS = (
     "unique_id",
     "json_schema",
@@ -118,8 +119,7 @@ def _derived(
     contents: FolderContents, rows: Sequence[tuple[CheckUnit, RecordShingles]]
 ) -> Iterator[Finding]:
     """Yield where a row's split or cluster is not what its schema says."""
-    stated = contents.manifest.rules if contents.manifest else ""
-    by_shingles = stated not in NAMES or rule_set(stated).split_by_shingles
+    by_shingles = contents.manifest is None or contents.manifest.rules != _PAPER
     names = clusters(
         [row.sha256 or "" for _, row in rows], [row.shingles or b"" for _, row in rows]
     )

@@ -140,7 +140,7 @@ def test_a_record_in_the_wrong_split_is_noticed(folder: Path) -> None:
     rewrite(folder / TABLE, lambda table: table.slice(1))
     name = f"Github_easy/{moved['unique_id'][0]}"
     assert said_by(LEAKAGE, folder) == [
-        f"leakage: {name}: in split test; its skeleton belongs in train"
+        f"leakage: {name}: in split test; its key belongs in train"
     ]
 
 
