@@ -114,7 +114,15 @@ def _by_age(item: tuple[str, int]) -> tuple[bool, str]:
 
 
 def _records(folder: Path, configs: list[str]) -> pl.DataFrame:
-    wanted = ("source", "licence", "lints", "dialect", "dialect_found", "origin", "cluster")
+    wanted = (
+        "source",
+        "licence",
+        "lints",
+        "dialect",
+        "dialect_found",
+        "origin",
+        "cluster",
+    )
     length = pl.col("json_schema").str.len_chars().alias("length")
     schema = dict.fromkeys((*wanted, "split"), pl.String()) | {
         "lints": pl.List(pl.String()),
