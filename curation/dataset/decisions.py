@@ -25,7 +25,7 @@ class DocumentResult:
     changes: tuple[Change, ...]
     #: Figures of the file as read, where the rule set counts by them.
     raw: RawFigures | None = None
-    #: The record's shingles (`curation.schema.shingles.shingles`).
+    #: The record's shingles (`curation.schema.similarity.shingles.shingles`).
     shingles: bytes = b""
 
 

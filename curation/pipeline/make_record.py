@@ -10,7 +10,7 @@ from curation.json import text as jsontext
 from curation.lint.liveness import liveness
 from curation.schema.dialects import BY_NAME, DRAFT_2020_12, declared
 from curation.schema.measures import max_fan_out, nesting, text_size
-from curation.schema.shingles import shingles, split_key
+from curation.schema.similarity.shingles import shingles, split_key
 from curation.schema.skeleton import skeleton
 from curation.validation.metaschemas import valid_under
 

@@ -1,7 +1,7 @@
 """The skeleton of a record: what is left when it is stripped of texts for people.
 
 Two schemas that differ in titles, texts, examples or identifiers only have one
-skeleton, and so one split (`curation.schema.shingles.split_key`).
+skeleton, and so one split (`curation.schema.similarity.shingles.split_key`).
 """
 
 from __future__ import annotations

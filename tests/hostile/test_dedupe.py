@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from curation.core.benchmark import split_of
 from curation.json import text as jsontext
 from curation.schema.dialects import DRAFT_07
-from curation.schema.shingles import shingles, split_key
+from curation.schema.similarity.shingles import shingles, split_key
 from curation.schema.skeleton import skeleton
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from curation.core.benchmark import split_of
 from curation.core.documents import Rejected
 from curation.json import text as jsontext
 from curation.schema.dialects import BY_NAME
-from curation.schema.near_duplicates import clusters
-from curation.schema.shingles import shingles, split_key
+from curation.schema.similarity.near_duplicates import clusters
+from curation.schema.similarity.shingles import shingles, split_key
 from curation.schema.skeleton import skeleton
 from curation.verification.checks.counts import record_columns
 from curation.verification.core.check import CheckResult, CheckUnit, FolderCheck

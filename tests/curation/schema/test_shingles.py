@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.core.benchmark import SPLITS, split_of
-from curation.schema import shingles as module
-from curation.schema.near_duplicates import clusters
-from curation.schema.shingles import hashes_of, shingles, split_key
+from curation.schema.similarity import shingles as module
+from curation.schema.similarity.near_duplicates import clusters
+from curation.schema.similarity.shingles import hashes_of, shingles, split_key
 
 VALUES: st.SearchStrategy[UntypedJson] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),

@@ -1,7 +1,7 @@
 """Near-duplicate clusters: which records of a build say nearly the same.
 
 Two records are near-duplicates where nine of ten of their shingles are the same
-(`curation.schema.shingles`): MinHash proposes the pairs, the shingles themselves
+(`curation.schema.similarity.shingles`): MinHash proposes the pairs, the shingles themselves
 decide. A cluster is what such pairs connect, and has the name of its smallest record
 digest.
 """
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import rensa
 
-from curation.schema.shingles import hashes_of
+from curation.schema.similarity.shingles import hashes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ def clusters(digests: Sequence[str], shingles: Sequence[bytes]) -> list[str]:
 
     Args:
         digests: The sha256 of each record's canonical form; records may share one.
-        shingles: What `curation.schema.shingles.shingles` says of each.
+        shingles: What `curation.schema.similarity.shingles.shingles` says of each.
 
     Example:
         >>> clusters(["b", "a", "c"], [bytes(8), bytes(8), bytes(7) + b"x"])

@@ -1,0 +1,1 @@
+"""How much do two schemas have in common, and what follows for splits?"""
