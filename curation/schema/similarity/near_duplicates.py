@@ -1,8 +1,8 @@
 """Near-duplicate clusters: which records of a build say nearly the same.
 
 Two records are near-duplicates where nine of ten of their shingles are the same
-(`curation.schema.similarity.shingles`): MinHash proposes the pairs, the shingles themselves
-decide. A cluster is what such pairs connect, and has the name of its smallest record
+(`curation.schema.similarity.shingles`): MinHash proposes the pairs, the shingles
+themselves decide. A cluster is what such pairs connect, and has the name of its smallest record
 digest.
 """
 
