@@ -2,8 +2,8 @@
 
 Two records are near-duplicates where nine of ten of their shingles are the same
 (`curation.schema.similarity.shingles`): MinHash proposes the pairs, the shingles
-themselves decide. A cluster is what such pairs connect, and has the name of its smallest record
-digest.
+themselves decide. A cluster is what such pairs connect, and has the name of its
+smallest record digest.
 """
 
 from __future__ import annotations
