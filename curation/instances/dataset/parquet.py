@@ -139,6 +139,7 @@ LEDGER_COLUMNS = {
     INSTANCE_LEDGER: columns_of(InstanceLedgerRow),
     MISSING: columns_of(MissingPair),
     DISAGREEMENTS: columns_of(Disagreement),
+    UNREACHED: columns_of(UnreachedPlace),
 }
 
 

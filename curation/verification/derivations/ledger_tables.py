@@ -14,6 +14,7 @@ from curation.instances.dataset.parquet import (
     INSTANCE_LEDGER,
     LEDGER_COLUMNS,
     MISSING,
+    UNREACHED,
 )
 from curation.instances.model import InstanceKind
 from curation.verification.core.check import CheckResult, FolderCheck
@@ -130,6 +131,7 @@ def _of_instances(contents: FolderContents) -> Iterator[Finding]:
     yield from _sums(contents, rows)
     yield from _differing(contents, rows)
     yield from _missing_pairs(contents)
+    yield from _unreached(contents)
 
 
 def _sums(contents: FolderContents, rows: pl.DataFrame) -> Iterator[Finding]:
@@ -198,6 +200,29 @@ def _missing_pairs(contents: FolderContents) -> Iterator[Finding]:
     wrong = both.filter((pairs != pl.col("listed")) & (keywords != pl.col("lost")))
     fact = "its missing near misses are not as many as the ledger says"
     yield from _named(wrong, MISSING, fact)
+
+
+def _unreached(contents: FolderContents) -> Iterator[Finding]:
+    """Compare the places that no witness reaches with the ledger's figures."""
+    listed = (
+        _table(contents, UNREACHED)
+        .group_by(_KEY)
+        .agg(listed=pl.len(), proven=(pl.col("proof") != "").sum())
+    )
+    stated = _table(contents, INSTANCE_LEDGER).collect()
+    both = stated.join(
+        listed.collect(), on=_KEY, how="full", coalesce=True
+    ).with_columns(
+        pl.col("listed", "proven", "unreached", "out_of_reach")
+        .fill_null(0)
+        .cast(pl.Int64)
+    )
+    wrong = both.filter(
+        (pl.col("listed") != pl.col("unreached"))
+        | (pl.col("proven") != pl.col("out_of_reach"))
+    )
+    fact = "its unreached places are not as many as the ledger says"
+    yield from _named(wrong, UNREACHED, fact)
 
 
 def _judge(contents: FolderContents, _results: Sequence[UnitResult]) -> CheckResult:

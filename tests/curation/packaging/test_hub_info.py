@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from huggingface_hub import DatasetCard
 
-from curation.core.benchmark import SPLITS
+from curation.core.benchmark import CONFIGS, SPLITS
 from curation.dataset.parquet import write_split
 from curation.packaging.hub_info import arrow_bytes
 
@@ -60,7 +60,7 @@ def _files(sample: Path, info: UntypedJson, split: str) -> list[Path]:
     return [
         path
         for path in sample.glob(f"{config}/{split}-*")
-        if path.parent.name != "ledger" and pq.read_metadata(path).num_rows
+        if path.parent.name in (config, *CONFIGS) and pq.read_metadata(path).num_rows
     ]
 
 

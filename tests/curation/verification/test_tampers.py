@@ -20,6 +20,7 @@ from curation.instances.dataset.parquet import (
     DISAGREEMENTS,
     INSTANCE_LEDGER,
     MISSING,
+    UNREACHED,
 )
 from curation.packaging.plots.plot_process import PlotProcess
 from curation.verification.checks.canary import CANARY
@@ -337,6 +338,11 @@ TAMPERS = list(
                 "table of others",
                 _copy_of(MISSING, "ledger/mine.parquet"),
                 "no table of",
+            ),
+            (
+                "unreached dropped",
+                rewrite(UNREACHED, lambda rows: rows.head(0)),
+                "unreached places",
             ),
             ("report removed", lambda folder: (folder / MISSING).unlink(), "without"),
         ),
