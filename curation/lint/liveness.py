@@ -7,7 +7,9 @@ something of them. `format` counts where a validator can be asked to check it.
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from curation.lint.contradictions import FORMATS, allows
@@ -92,8 +94,9 @@ class _Search:
         self._document = SchemaDocument(schema=schema, dialect=dialect, uri="")
         #: Where each schema stands that validation can enter.
         self.reached: dict[Tokens, SchemaLocation] = {}
-        #: From a schema to those that it applies by reference, and inside it.
-        self._applies: dict[Tokens, list[SchemaLocation]] = {}
+        #: From a schema to those that it applies, by the keyword that holds them;
+        #: those that it refers to have an empty one.
+        self._applies: dict[Tokens, dict[str, list[Tokens]]] = {}
         self._reach()
         self._failing: set[Tokens] = set()
         self._find_failing()
@@ -105,16 +108,22 @@ class _Search:
         }
 
     def _find_failing(self) -> None:
-        # Inner schemas were met later: from the end, one round does nearly all.
-        waiting = list(reversed(self.reached))
-        before = -1
-        while before < len(self._failing):
-            before = len(self._failing)
-            for tokens in waiting:
-                schema = self.reached[tokens].schema
-                if schema is False or self._live_keywords(tokens):
-                    self._failing.add(tokens)
-            waiting = [tokens for tokens in waiting if tokens not in self._failing]
+        appliers: dict[Tokens, list[Tokens]] = {}
+        for tokens, groups in self._applies.items():
+            for other in chain.from_iterable(groups.values()):
+                appliers.setdefault(other, []).append(tokens)
+        # Inner schemas were met later: from the end, nearly all are asked once.
+        waiting = deque(reversed(self.reached))
+        queued = set(waiting)
+        while waiting:
+            tokens = waiting.popleft()
+            queued.discard(tokens)
+            schema = self.reached[tokens].schema
+            if schema is False or self._live_keywords(tokens):
+                self._failing.add(tokens)
+                again = set(appliers.get(tokens, ())) - self._failing - queued
+                waiting.extend(again)
+                queued |= again
 
     def _reach(self) -> None:
         waiting = [self._document.root]
@@ -123,13 +132,12 @@ class _Search:
             if location.tokens in self.reached:
                 continue
             self.reached[location.tokens] = location
-            inner = [
-                other
-                for other in directly_applied(location, self._document)
-                if not _is_dead(_keyword(location, other), location.keywords)
-            ]
-            self._applies[location.tokens] = inner
-            waiting += inner
+            groups = self._applies[location.tokens] = {}
+            for other in directly_applied(location, self._document):
+                keyword = _keyword(location, other)
+                if not _is_dead(keyword, location.keywords):
+                    groups.setdefault(keyword, []).append(other.tokens)
+                    waiting.append(other)
 
     def live_keywords(self, tokens: Tokens) -> set[str]:
         """Return the keywords of one schema that some value can violate."""
@@ -152,11 +160,7 @@ class _Search:
         if name == "format":
             return value in FORMATS
         if name in self._dialect.reference_keywords:
-            return any(
-                other.tokens in self._failing
-                for other in self._applies[location.tokens]
-                if not _is_inside(other, location)
-            )
+            return bool(self._failing_below(location, ""))
         if name not in self._dialect.applicators:
             return _asks(name, value, location.keywords)
         return self._applied_fails(name, value, location)
@@ -177,11 +181,8 @@ class _Search:
 
     def _failing_below(self, location: SchemaLocation, keyword: str) -> list[Tokens]:
         """Return the schemas of one applicator that can fail."""
-        return [
-            other.tokens
-            for other in self._applies[location.tokens]
-            if _keyword(location, other) == keyword and other.tokens in self._failing
-        ]
+        held = self._applies[location.tokens].get(keyword, ())
+        return [tokens for tokens in held if tokens in self._failing]
 
     def pruned(self) -> Json:
         """Return the schema without what leads to no live keyword."""
@@ -212,10 +213,6 @@ class _Search:
     def _leads_on(self, tokens: Tokens) -> bool:
         """Return whether a schema at or below a place can fail."""
         return tokens in self._leading
-
-
-def _is_inside(other: SchemaLocation, location: SchemaLocation) -> bool:
-    return _keyword(location, other) != ""
 
 
 def _keyword(location: SchemaLocation, other: SchemaLocation) -> str:

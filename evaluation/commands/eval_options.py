@@ -247,7 +247,9 @@ def _default_tasks(model: str) -> list[str]:
     from evaluation.models.store import INSTALL, missing_libraries
     from evaluation.tasks.registry import tasks
 
-    measuring = [task for task in tasks().values() if task.needs_data]
+    measuring = [
+        task for task in tasks().values() if task.needs_data and task.by_default
+    ]
     without = [task.name for task in measuring if not task.needs_model]
     writing = [
         task.name

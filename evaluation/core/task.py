@@ -121,6 +121,8 @@ class Task:
     settings: tuple[AcceptedSetting, ...] = ()
     #: The task whose rows the report reads; empty: its own.
     reads: str = ""
+    #: Whether `eval` runs it where no task is named, if it can.
+    by_default: bool = True
     #: Whether its results depend on what a model has learnt, and not on times alone.
     judges_texts: bool = False
 

@@ -94,7 +94,7 @@ def test_a_build_is_one_call(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "schema", [{"type": "text"}, '{"type": "text"}', b'{"type": "text"}']
+    "schema", [{"type": "banana"}, '{"type": "banana"}', b'{"type": "banana"}']
 )
 def test_a_check_is_one_call(schema: dict[str, str] | str | bytes) -> None:
     """A schema is checked as a value, as text, or as the bytes of a file."""

@@ -134,22 +134,22 @@ def test_a_unit_is_blamed_only_after_a_fresh_worker(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("title", "words"),
+    ("title", "verdict", "words"),
     [
-        ("too_strict", "is not in the mask, and commit takes it"),
-        ("too_lax", "is in the mask, and commit refuses it: told to"),
-        ("too_small", "are needed"),
+        ("too_strict", WalkVerdict.MASK_GAP, "is not in the mask, and commit takes it"),
+        ("too_lax", WalkVerdict.LIED, "is in the mask, and commit refuses it: told to"),
+        ("too_small", WalkVerdict.LIED, "are needed"),
     ],
 )
 def test_a_liar_is_caught_in_both_directions(
-    tmp_path: Path, title: str, words: str
+    tmp_path: Path, title: str, verdict: WalkVerdict, words: str
 ) -> None:
     """Mask against commit, with the engine's reason; and the mask's size."""
     request = request_of(tmp_path, [sample(title, "[1, 2, 3]")])
     _, done = measured(tmp_path, [miniature("liar")], request)
     (row,) = done.rows()
     (walk,) = row.walks
-    assert walk.verdict is WalkVerdict.LIED
+    assert walk.verdict is verdict
     assert words in walk.detail
     assert "0.1 s" not in walk.detail
 

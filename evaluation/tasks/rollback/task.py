@@ -61,6 +61,7 @@ TASK: Final = Task(
     name=NAME,
     summary="Roll back and fork in every valid text: masks must be those of before.",
     timed=False,
+    by_default=False,
     input=TaskInput.INSTANCES,
     cases=cases,
     report=report,

@@ -165,11 +165,15 @@ def test_files_and_folders_are_checked_together(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "x.json").write_text("{")
-    to_b = {"b": {"$ref": "sub/b.json"}, "c": {"$ref": "https://example.com/c#/x"}}
+    to_b = {
+        "b": {"$ref": "sub/b.json"},
+        "c": {"$ref": "https://example.com/c#/$defs/x"},
+    }
     (tmp_path / "a.json").write_text(json.dumps({"type": "object", "properties": to_b}))
     back = {"type": "object", "properties": {"c": {"$ref": "../c.json"}}}
     (tmp_path / "sub" / "b.json").write_text(json.dumps({**back, "minProperites": 1}))
-    claimed = {"$id": "https://example.com/c", "type": "null", "x": {"type": "null"}}
+    inner = {"x": {"type": "null"}}
+    claimed = {"$id": "https://example.com/c", "type": "null", "$defs": inner}
     (tmp_path / "c.json").write_text(json.dumps(claimed))
     code, out = run(str(tmp_path), "--format", "json")
     found = {each["file"]: each["problems"] for each in json.loads(out)["files"]}

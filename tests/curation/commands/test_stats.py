@@ -11,8 +11,10 @@ import typer
 from typer.testing import CliRunner
 
 from curation.commands.stats import stats
+from curation.dataset.features import features, formats
 from curation.dataset.ledger import write_ledger
 from curation.dataset.raw_figures import raw_figures
+from curation.schema.dialects import DRAFT_07
 from curation.system.errors import CannotCreate, NoInput
 from tests.builds import write_build
 from tests.made import entry, record
@@ -20,16 +22,32 @@ from tests.made import entry, record
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from curation.core.records import Record
+
 APP = typer.Typer()
 APP.command()(stats)
 SMALL = '{"$schema": "http://json-schema.org/draft-07/schema#", "minLength": 1}'
 LARGE = '{"properties": {"a": {"format": "uri", "enum": ["x"]}}, "required": ["a"]}'
+
+
+def _of(unique_id: str, schema: str, **given: str) -> Record:
+    """Return a record of a schema, with the features and formats that it has."""
+    parsed = json.loads(schema)
+    return record(
+        unique_id,
+        json_schema=schema,
+        features=features(parsed, DRAFT_07),
+        formats=formats(parsed, DRAFT_07),
+        **given,
+    )
+
+
 ROWS = [
-    ("Github_easy", record("o1", json_schema=SMALL)),
-    ("Github_easy", record("o2", json_schema=LARGE)),
-    ("Github_easy", record("o3", json_schema=LARGE)),
-    ("mine", record("m1", json_schema=LARGE, origin="local")),
-    ("Kubernetes", record("k1", json_schema=SMALL, origin="sample")),
+    ("Github_easy", _of("o1", SMALL)),
+    ("Github_easy", _of("o2", LARGE)),
+    ("Github_easy", _of("o3", LARGE)),
+    ("mine", _of("m1", LARGE, origin="local")),
+    ("Kubernetes", _of("k1", SMALL, origin="sample")),
 ]
 
 
@@ -119,7 +137,7 @@ def test_hostile_formats_are_shown_and_drawn_harmlessly(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     names = ["\x1b[31m", "\u202e", "x" * 10_000, "\u6f22\n$a_b$", "[bold]"]
     rows = [
-        ("mine", record(f"m{at}", json_schema=json.dumps({"format": name})))
+        ("mine", _of(f"m{at}", json.dumps({"format": name})))
         for at, name in enumerate(names)
     ]
     folder = write_build(tmp_path, rows, [])

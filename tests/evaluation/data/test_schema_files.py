@@ -17,6 +17,7 @@ from curation.system.errors import BadData, CannotCreate, NoInput
 from curation.system.progress import Quiet
 from curation.workers.limits import Limits
 from curation.workers.pool import Pool
+from curation.workers.process import Program
 from evaluation.data import open_data
 
 if TYPE_CHECKING:
@@ -273,12 +274,25 @@ def test_what_was_made_before_a_stop_is_kept(tmp_path: Path) -> None:
     ]
 
 
+_NEVER_ANSWERS = """
+import threading
+from curation.workers.protocol import serve
+serve(lambda _setup: lambda _unit: threading.Event().wait())
+"""
+
+
 def test_a_schema_that_costs_too_much_has_no_instances(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is asked twice, the second time for less, and then stays without."""
-    limits = replace(Limits(), seconds=1e-5)
+    worker = tmp_path / "never_answers.py"
+    worker.write_text(_NEVER_ANSWERS)
+    limits = replace(Limits(), seconds=0.05)
     monkeypatch.setattr("evaluation.data.instance_store.limits", lambda: limits)
+    monkeypatch.setattr(
+        "evaluation.data.instance_store.program",
+        lambda _seed: Program(file=worker, setup=None),
+    )
     data = _open(_folder(tmp_path, 2))
     assert [each.instances for each in data.samples()] == [(), ()]
     assert (data.count, data.instances) == (2, "made")

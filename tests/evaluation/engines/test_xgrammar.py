@@ -37,6 +37,9 @@ class Grammar:
     def from_ebnf(text):
         return text
 
+def apply_token_bitmask_inplace(logits, mask):
+    pass
+
 class GrammarMatcher:
     pass
 
