@@ -56,6 +56,18 @@ class StringConstraints:
     #: The dialect whose formats `matches` asks for; the newest if empty.
     dialect: str = ""
 
+    def __str__(self) -> str:
+        """Return what is asked: `10 to 10 characters, pattern ^[A-Z]+$`."""
+        most = "" if self.max_length is None else f" to {self.max_length}"
+        asked = [f"{self.min_length}{most or ' or more'} characters"]
+        for what, listed in (
+            ("pattern", self.patterns),
+            ("format", self.formats),
+            ("not pattern", self.not_patterns),
+        ):
+            asked += [f"{what} {one}" for one in listed]
+        return ", ".join(asked)
+
 
 @lru_cache(maxsize=4096)
 def _regex(pattern: str) -> regress.Regex | None:

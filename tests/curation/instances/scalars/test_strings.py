@@ -146,3 +146,14 @@ def test_words_are_words() -> None:
     """No word is in the list twice."""
     ordered = sorted(WORDS)
     assert all(first != second for first, second in pairwise(ordered))
+
+
+def test_constraints_are_told_in_words() -> None:
+    """What the ledger says where no string is known names no class of ours."""
+    asked = StringConstraints(
+        min_length=2, max_length=3, patterns=("^a",), not_patterns=("b$",)
+    )
+    assert str(asked) == "2 to 3 characters, pattern ^a, not pattern b$"
+    assert str(StringConstraints(formats=("uuid",))) == (
+        "0 or more characters, format uuid"
+    )
