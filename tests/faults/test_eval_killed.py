@@ -42,12 +42,17 @@ def samples() -> list[Sample]:
 
 
 def _timeless(row: Row) -> Row:
-    walks = tuple(replace(each, mask_ns=(), commit_ns=()) for each in row.walks)
+    walks = tuple(
+        replace(walk, mask_ns=(), commit_ns=(), waited_ns=None) for walk in row.walks
+    )
     return replace(
         row,
         walks=walks,
         compile_ns=None,
+        compile_waited_ns=None,
         first_mask_ns=None,
+        apply_ns=None,
+        reference_ns=None,
         rss_bytes=None,
         quiet=None,
     )

@@ -277,7 +277,7 @@ TAMPERS = list(
         ),
         _tampers(
             LEAKAGE,
-            ("moved to another split", _moved, "its skeleton belongs in train"),
+            ("moved to another split", _moved, "its key belongs in train"),
             ("copied to another config", _copied, "the same schema as"),
         ),
         _tampers(
