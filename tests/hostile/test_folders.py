@@ -142,6 +142,7 @@ def test_a_manifest_that_is_none_is_one_line(folder: Path, text: str) -> None:
     assert line.startswith("readable: manifest.json: ")
 
 
+@pytest.mark.slow
 @given(st.tuples(JSON, JSON, JSON, JSON))
 @settings(max_examples=60)
 def test_no_card_and_no_manifest_makes_it_fail(

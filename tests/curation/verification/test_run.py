@@ -180,6 +180,7 @@ def _consistent(schema: UntypedJson, dialect: str) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("column", "value", "said"),
     [
@@ -203,6 +204,7 @@ def test_a_build_without_the_columns_of_splits_is_told_so(folder: Path) -> None:
     assert f"leakage: {TABLE}: no column cluster" in said_by(LEAKAGE, folder)
 
 
+@pytest.mark.slow
 def test_paper_splits_follow_from_the_skeleton(folder: Path) -> None:
     """A clean build that calls itself paper has keys that are not its own."""
     assert said_by(LEAKAGE, folder) == []
@@ -240,6 +242,7 @@ def test_a_schema_that_is_not_what_its_row_says_is_named(folder: Path) -> None:
     assert len({each.split(": ")[1] for each in found}) == len(wanted)
 
 
+@pytest.mark.slow
 def test_what_paper_rules_keep_is_noted_and_no_failure(folder: Path) -> None:
     """They ask 2020-12 of every schema, and nothing of its own dialect."""
     for column, value in _consistent({"type": "strnig"}, "draft-07").items():
