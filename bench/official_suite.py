@@ -143,7 +143,7 @@ def _loop(
         )
         size, since = -1, time.monotonic()
         while process.poll() is None:
-            time.sleep(0.2)
+            time.sleep(0.2)  # Its lines are all that it says: a file has no event.
             if out.stat().st_size != size:
                 size, since = out.stat().st_size, time.monotonic()
             elif time.monotonic() - since > seconds:

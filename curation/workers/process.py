@@ -243,6 +243,7 @@ def exchange(children: Iterable[Child], seconds: float) -> None:
             poll.register(descriptor, events)
             owner[descriptor] = child
     if not owner:
+        # No pipe is left to wait for: only the end of a process, which is asked for.
         time.sleep(min(seconds, 0.01))
         return
     for descriptor, _ in poll.poll(max(0.0, seconds) * 1000):

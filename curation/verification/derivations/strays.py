@@ -56,10 +56,10 @@ def _of_the_files(contents: FolderContents) -> Iterator[Finding]:
                 read_text(path)
             except (ValueError, OSError) as error:
                 yield _finding(name, f"no file of a build, and no text ({error})")
-            else:
-                # Others' notices have the names that they have there.
-                if not name.startswith(f"{NOTICES}/"):
-                    yield _finding(name, "no file of a build", failure=False)
+                continue
+            # Others' notices have the names that they have there.
+            if not name.startswith(f"{NOTICES}/"):
+                yield _finding(name, "no file of a build", failure=False)
 
 
 def _judge(contents: FolderContents, _results: Sequence[UnitResult]) -> CheckResult:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.core.documents import Origin, Provenance, RawDocument, Reason
+from curation.core.documents import RawDocument, Reason
 from curation.pipeline.process_document import apply_rules
 from curation.rules.sets import rule_set
-from tests.curation.rules.documents_made import CONTEXT
+from tests.curation.rules.documents_made import CONTEXT, document
 
 if TYPE_CHECKING:
     from curation.dataset.decisions import DocumentResult
@@ -18,13 +18,7 @@ def result_of(text: str, rules: str = "clean") -> DocumentResult:
     raw = RawDocument(
         config="Made",
         unique_id="made1",
-        provenance=Provenance(
-            source="made",
-            path="made1.json",
-            commit="0",
-            licence="Apache-2.0",
-            origin=Origin.UPSTREAM,
-        ),
+        provenance=document({}).provenance,
         content=text.encode(),
     )
     return apply_rules(raw, rule_set(rules), CONTEXT)
