@@ -17,8 +17,8 @@
 - `overlap`: a slow compile beside the prefill: time to first token against what the
   compile and the prefill need alone, one thread each.
 
-Ratios are geometric means over texts with a 95 % interval by bootstrap. bf16 but for
-the texts of `forced`.
+Ratios are geometric means over texts with a 95 % interval by bootstrap. The dtype is
+what `eval` takes by itself on this machine; the texts of `forced` are compared in fp32.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class _Bench:
         else:
             self.told["Glaiveai2K"] = "not run: CSBDATA_REFERENCE is not set"
 
-    def model(self, dtype: str = "bf16") -> TransformersModel:
+    def model(self, dtype: str = "auto") -> TransformersModel:
         from evaluation.models.loading import LoadOptions  # noqa: PLC0415 - heavy
         from evaluation.models.store import get_model  # noqa: PLC0415 - heavy
         from evaluation.models.transformers import (  # noqa: PLC0415 - heavy
