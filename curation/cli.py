@@ -176,7 +176,7 @@ def _clean_up_when_terminated() -> None:
 
 def _say_fault(fault: CsbdataError) -> None:
     """Print a fault: one line, of which a screen gets the next step on its own."""
-    if not stderr().is_terminal or not fault.then:
+    if not stderr().folds or not fault.then:
         say(f"csbdata: {redacted(str(fault))}", style="red")
         return
     fact = type(fault)(fault.what, fault.where)

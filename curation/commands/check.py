@@ -12,7 +12,15 @@ import typer
 from curation.system.errors import CsbdataError
 from curation.system.escaping import safe, shortened
 from curation.system.progress import Quiet, Shown
-from curation.system.terminal import plain, print_json, say, show, stdout, table
+from curation.system.terminal import (
+    plain,
+    print_json,
+    say,
+    show,
+    show_whole,
+    stdout,
+    table,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -118,7 +126,7 @@ def _print_for_programs(
         print_json(as_sarif(here))
         return
     for line in as_annotations(here):
-        show(line)
+        show_whole(line)
 
 
 def _from_here(name: str) -> str:

@@ -17,9 +17,9 @@ from curation.system.escaping import shortened
 from curation.system.terminal import (
     Format,
     FormatOption,
-    plain,
     print_json,
     show,
+    show_whole,
     stdout,
     table,
 )
@@ -185,6 +185,6 @@ def _print_changes(changes: Sequence[Change], *, every: bool) -> None:
         show(f"  at {change.pointer or 'the root'}{note}")
         for line in line_diff(change.before, change.after):
             style = _COLOURS.get(line[0], "")
-            stdout().print(plain(f"    {line}", style), soft_wrap=True)
+            show_whole(f"    {line}", style)
     if len(changes) > len(shown):
         show(f"  ... and {len(changes) - len(shown):,} more places (--all)")

@@ -68,13 +68,13 @@ def maskbench(
     from curation.system.progress import Quiet, Shown
 
     progress = Quiet() if format_ is Format.JSON else Shown()
-    files = maskbench_files(Records(data), config or (), split or ())
+    rows = Records(data).chosen(config or (), split or ())
     with (
         atomic_folder(folder, marker=_MARKER) as temporary,
-        progress.bar("Exporting") as advance,
+        progress.bar("Exporting", len(rows)) as advance,
     ):
         (temporary / _MARKER).touch()
-        count = write_files(files, temporary, advance)
+        count = write_files(maskbench_files(data, rows), temporary, advance)
     if format_ is Format.JSON:
         print_json({"folder": str(folder), "files": count})
         return

@@ -139,8 +139,7 @@ def _live(settings: FetchSettings, lock: Path | None, progress: Progress) -> Liv
     from curation.sources.schemastore_hosted.lock import default_lock
 
     live_fetch = LiveFetch(settings=settings, lock=lock or default_lock(settings))
-    with progress.bar("Asking SchemaStore's other hosts") as advance:
-        return fetch_live(live_fetch, progress.say, advance)
+    return fetch_live(live_fetch, progress)
 
 
 def _report(acquisition: Acquisition, locked: LiveLock | None) -> dict[str, Json]:

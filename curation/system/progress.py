@@ -37,13 +37,13 @@ class Progress(Protocol):
         """Report one fact that a person may want to read later."""
 
     def bar(
-        self, title: str, total: int | None = None
+        self, title: str, total: int
     ) -> AbstractContextManager[Callable[[int], None]]:
         """Open a bar; the context is a function that takes the number of steps done.
 
         Args:
             title: What is done.
-            total: The number of all steps, if it is known.
+            total: The number of all steps, so that the time left can be told.
 
         Example:
             >>> with progress.bar("Reading", total=3) as advance:
@@ -64,7 +64,7 @@ class Quiet:
     def bar(
         self,
         title: str,  # noqa: ARG002 (the protocol's)
-        total: int | None = None,  # noqa: ARG002 (the protocol's)
+        total: int,  # noqa: ARG002 (the protocol's)
     ) -> AbstractContextManager[Callable[[int], None]]:
         """Return a bar that shows nothing."""
         return self._bar()
@@ -82,7 +82,7 @@ class Shown:
         say(message, style="dim")
 
     @contextmanager
-    def _bar(self, title: str, total: int | None) -> Iterator[Callable[[int], None]]:
+    def _bar(self, title: str, total: int) -> Iterator[Callable[[int], None]]:
         if not sys.stderr.isatty():
             with _Lines(title, total, self._heartbeat) as lines:
                 yield lines.advance
@@ -92,23 +92,24 @@ class Shown:
             BarColumn(bar_width=20),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
-            *(() if total is None else (TextColumn("left"), TimeRemainingColumn())),
+            TextColumn("left"),
+            TimeRemainingColumn(),
         )
         with Bars(*columns, console=stderr(), transient=True) as bars:
             task = bars.add_task(safe(title), total=total)
             yield lambda steps: bars.advance(task, steps)
 
     def bar(
-        self, title: str, total: int | None = None
+        self, title: str, total: int
     ) -> AbstractContextManager[Callable[[int], None]]:
-        """Open a bar that counts steps; with their total it tells the time left."""
+        """Open a bar that counts steps and tells the time left."""
         return self._bar(title, total)
 
 
 class _Lines:
     """A bar where there is no screen: now and then a line that says how far it is."""
 
-    def __init__(self, title: str, total: int | None, heartbeat: float) -> None:
+    def __init__(self, title: str, total: int, heartbeat: float) -> None:
         self._title = title
         self._total = total
         self._heartbeat = heartbeat
@@ -118,8 +119,7 @@ class _Lines:
         self._thread = threading.Thread(target=self._beat, daemon=True)
 
     def __enter__(self) -> Self:
-        of = "" if self._total is None else f" {self._total:,}"
-        say(f"{self._title}{of} ...")
+        say(f"{self._title} {self._total:,} ...")
         self._thread.start()
         return self
 
@@ -137,9 +137,8 @@ class _Lines:
 
     def _how_far(self) -> str:
         passed = time.monotonic() - self._start
-        if self._total is None or not self._done:
-            of = "" if self._total is None else f" of {self._total:,}"
-            return f"{self._done:,}{of} done, {spoken(passed)} so far"
+        if not self._done:
+            return f"0 of {self._total:,} done, {spoken(passed)} so far"
         left = passed / self._done * max(0, self._total - self._done)
         return f"{self._done:,} of {self._total:,}, about {spoken(left)} left"
 

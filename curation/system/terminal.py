@@ -1,18 +1,24 @@
 """What every command prints with: stdout for data, stderr for progress.
 
 Control characters in data are made visible (`curation.system.escaping`). Consoles are
-made at each call, so that `NO_COLOR`, `TERM` and redirection are those of the
-moment. What was typed is known here too: `command_line`.
+made at each call, so that `NO_COLOR`, `TERM`, `COLUMNS` and redirection are those of
+the moment. What was typed is known here too: `command_line`.
+
+A screen folds lines and tables to its width. A file or a pipe has none: a line is a
+line and a row is a line there, for `grep` and its like, unless `COLUMNS` says how wide
+whatever shows it is.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import StrEnum
+from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -33,7 +39,7 @@ if TYPE_CHECKING:
 
 #: Columns between two of a table.
 _GAP = 3
-#: Columns where the output is a file or a pipe: tables are not folded there.
+#: Columns of a file or a pipe, where nobody has said how many: more than a row needs.
 PIPE_WIDTH = 400
 _COMMAND_LINE: ContextVar[tuple[str, ...]] = ContextVar("command_line", default=())
 
@@ -84,6 +90,19 @@ def plain(text: str, style: str = "") -> Text:
 class _Console(Console):
     """A console that leaves a pipe without a reader to the command line."""
 
+    @property
+    def folds(self) -> bool:
+        """Return whether lines are folded to a width that somebody can see."""
+        return self.width != PIPE_WIDTH
+
+    def print_lines(self, text: str, style: str = "") -> None:
+        """Print lines; where they are folded, a word that is too long stays whole."""
+        safe_text, folds = safe_lines(text), self.folds
+        if folds and any(cell_len(word) > self.width for word in safe_text.split()):
+            # rich would break such a word; a terminal copies it whole.
+            safe_text, folds = _folded(safe_text, self.width), False
+        self.print(Text(safe_text, style=style), soft_wrap=not folds)
+
     def on_broken_pipe(self) -> None:
         """Raise what has happened; rich itself would end the process with 1.
 
@@ -93,28 +112,41 @@ class _Console(Console):
         raise BrokenPipeError
 
 
-def _console(*, stderr: bool) -> Console:
+def _folded(text: str, width: int) -> str:
+    """Return lines folded between words, the longer ones on lines of their own."""
+    keep_words = TextWrapper(width, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(
+        part for line in text.split("\n") for part in keep_words.wrap(line) or [""]
+    )
+
+
+def _console(*, stderr: bool) -> _Console:
     stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() else PIPE_WIDTH
+    width = None if stream.isatty() else _stated_width() or PIPE_WIDTH
     return _Console(
         stderr=stderr, width=width, markup=False, emoji=False, highlight=False
     )
 
 
-def stdout() -> Console:
+def _stated_width() -> int:
+    """Return the width that `COLUMNS` says; 0 where it says none."""
+    stated = os.environ.get("COLUMNS", "")
+    return int(stated) if stated.isascii() and stated.isdigit() else 0
+
+
+def stdout() -> _Console:
     """Return the console for data."""
     return _console(stderr=False)
 
 
-def stderr() -> Console:
+def stderr() -> _Console:
     """Return the console for progress, warnings and errors."""
     return _console(stderr=True)
 
 
 def say(message: str, style: str = "") -> None:
     """Print one line of progress or warning on stderr; a screen folds it at words."""
-    console = stderr()
-    console.print(plain(message, style), soft_wrap=not console.is_terminal)
+    stderr().print_lines(message, style)
 
 
 def say_command(what: str, command: str) -> None:
@@ -128,8 +160,12 @@ def say_command(what: str, command: str) -> None:
 
 def show(text: str, style: str = "") -> None:
     """Print lines of data on stdout; a screen folds them at words, a pipe nowhere."""
-    console = stdout()
-    console.print(plain(text, style), soft_wrap=not console.is_terminal)
+    stdout().print_lines(text, style)
+
+
+def show_whole(text: str, style: str = "") -> None:
+    """Print lines of data on stdout and fold none: a format has its own lines."""
+    stdout().print(plain(text, style), soft_wrap=True)
 
 
 def print_json(value: ReadOnlyJson) -> None:

@@ -309,14 +309,13 @@ def selftest_command(
 
     chosen = chosen_suite(name_of_suite(ctx), reading)
     found = records_of(chosen, records.request())
-    with _progress(format_).bar("Scoring") as advance:
-        tested = self_test(
-            chosen,
-            found.records,
-            jobs=scoring.jobs or os.cpu_count() or 1,
-            seconds=scoring.scoring_seconds,
-            advance=advance,
-        )
+    tested = self_test(
+        chosen,
+        found.records,
+        jobs=scoring.jobs or os.cpu_count() or 1,
+        seconds=scoring.scoring_seconds,
+        progress=_progress(format_),
+    )
     tables = [kinds_table(tested)]
     surprises = surprises_table(tested)
     if surprises.rows:

@@ -176,8 +176,8 @@ def _sample(settings: FetchSettings, progress: Progress) -> SampleReader:
 
     out = settings.cache / "sample" / "JSONSchemaBench"
     request = BuildRequest(out=out, sample=True, instances=True, fetch=settings)
-    with progress.bar("Building the embedded sample"):
-        build(request, Quiet())
+    progress.say("Building the embedded sample")
+    build(request, progress)
     reader = ParquetTables.of(out, "sample")
     if reader is None:
         raise NoInput("the embedded sample has no tables", str(out))

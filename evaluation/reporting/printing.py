@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.system.errors import BadConfiguration
-from curation.system.terminal import print_json, say_command, show, stdout
+from curation.system.terminal import print_json, say_command, show, show_whole, stdout
 from evaluation.reporting.table_rendering import (
     as_csv,
     as_json,
@@ -81,7 +81,7 @@ def print_tables(
     if format_ is ReportFormat.JSON:
         print_json({**head, "tables": [as_json(table) for table in tables]})
     elif format_ is ReportFormat.MARKDOWN:
-        show("\n".join(as_markdown(table) for table in tables).rstrip("\n"))
+        show_whole("\n".join(as_markdown(table) for table in tables).rstrip("\n"))
     elif format_ is ReportFormat.CSV:
         # Line ends are CSV's own; a console would fold or colour them.
         parts = [f"{_csv_name(table)}\r\n{as_csv(table)}" for table in tables]

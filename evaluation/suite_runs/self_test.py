@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from curation.system.progress import Quiet
 from evaluation.core.suite_records import SuiteResponse
 from evaluation.reporting.tables import Rate, Table
 from evaluation.suite_runs.scoring import score_all
@@ -13,6 +14,7 @@ from evaluation.suite_runs.scoring import score_all
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from curation.system.progress import Progress
     from evaluation.core.suite import KnownAnswer
     from evaluation.core.suite_records import SuiteRecord, Verdict
     from evaluation.reporting.tables import Cell
@@ -42,28 +44,38 @@ class TestedAnswer:
 
 
 def known_pairs(
-    chosen: ChosenSuite, records: Sequence[SuiteRecord]
+    chosen: ChosenSuite,
+    records: Sequence[SuiteRecord],
+    advance: Callable[[int], None] = lambda _steps: None,
 ) -> list[tuple[SuiteRecord, KnownAnswer, SuiteResponse]]:
-    """Return every known answer of some records, as a response too."""
-    return [
-        (
-            record,
-            known,
-            SuiteResponse(
-                record=record.key,
-                model=known.kind,
-                repeat=place,
-                text=known.text,
-                reasoning=known.reasoning,
-                finish=known.finish,
-                error=known.error,
-            ),
-        )
-        for record in records
-        for place, known in enumerate(
-            chosen.suite.known_answers(record, chosen.settings)
-        )
-    ]
+    """Return every known answer of some records, as a response too.
+
+    Args:
+        chosen: The suite, with its settings.
+        records: The records.
+        advance: Called with the number of records whose answers were made.
+    """
+    pairs = []
+    for record in records:
+        answers = chosen.suite.known_answers(record, chosen.settings)
+        pairs += [
+            (record, known, _as_response(record, known, place))
+            for place, known in enumerate(answers)
+        ]
+        advance(1)
+    return pairs
+
+
+def _as_response(record: SuiteRecord, known: KnownAnswer, place: int) -> SuiteResponse:
+    return SuiteResponse(
+        record=record.key,
+        model=known.kind,
+        repeat=place,
+        text=known.text,
+        reasoning=known.reasoning,
+        finish=known.finish,
+        error=known.error,
+    )
 
 
 def self_test(
@@ -72,7 +84,7 @@ def self_test(
     *,
     jobs: int,
     seconds: float = 10.0,
-    advance: Callable[[int], None] = lambda _steps: None,
+    progress: Progress | None = None,
 ) -> list[TestedAnswer]:
     """Return every known answer of some records, scored.
 
@@ -81,16 +93,19 @@ def self_test(
         records: The records whose answers are made.
         jobs: Processes that score.
         seconds: How long scoring one answer may take.
-        advance: Called with the number of answers that were scored.
+        progress: Told how many answers are made, and how many scored.
     """
-    known = known_pairs(chosen, records)
-    verdicts = score_all(
-        chosen,
-        [(record, response) for record, _, response in known],
-        jobs=jobs,
-        seconds=seconds,
-        advance=advance,
-    )
+    progress = progress or Quiet()
+    with progress.bar("Making known answers", len(records)) as advance:
+        known = known_pairs(chosen, records, advance)
+    with progress.bar("Scoring", len(known)) as advance:
+        verdicts = score_all(
+            chosen,
+            [(record, response) for record, _, response in known],
+            jobs=jobs,
+            seconds=seconds,
+            advance=advance,
+        )
     return [
         TestedAnswer(record=record, known=answer, verdict=verdict)
         for (record, answer, _), verdict in zip(known, verdicts, strict=True)

@@ -1,13 +1,14 @@
 """Run every command of the README in its order, as a stranger would.
 
-    python tests/project/run_readme.py FOLDER [--without WORDS]
+    python tests/project/run_readme.py FOLDER [--without WORDS] [--keep TEXTS]
 
 FOLDER is a clean clone; its `.venv/bin` comes first on the PATH. Each command must end
 with 0, or with a code that is documented for it and one line that says why: 1 where
 `check` finds something, 69 or 75 where the Hub is needed and does not answer, 65 where
 a partial build is not pushed. It takes
 many minutes (`make test` alone), so that no test runs it; `--without "make test"`
-leaves commands out that begin so.
+leaves commands out that begin so. `--keep` writes what each command said to a file of
+that folder, to be read.
 """
 
 from __future__ import annotations
@@ -41,8 +42,15 @@ def commands(readme: str) -> list[str]:
     return found
 
 
-def run(command: str, folder: Path) -> tuple[int, float, str]:
-    """Run one command; return its exit code, the seconds, its last line on stderr."""
+def run(command: str, folder: Path, kept: Path | None = None) -> tuple[int, float, str]:
+    """Run one command; return its exit code, the seconds, its last line on stderr.
+
+    Args:
+        command: The line, for bash.
+        folder: The clone in which it runs.
+        kept: The file to which what it said is written, if it is to be.
+
+    """
     path = f"{folder / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
     start = time.monotonic()
     ended = subprocess.run(
@@ -53,6 +61,8 @@ def run(command: str, folder: Path) -> tuple[int, float, str]:
         text=True,
         check=False,
     )
+    if kept is not None:
+        kept.write_text(f"$ {command}\n{ended.stdout}\n-- stderr\n{ended.stderr}")
     lines = ended.stderr.strip().splitlines()
     if "Traceback" in ended.stderr:
         lines.append("a traceback")
@@ -64,14 +74,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--without", action="append", default=[])
+    parser.add_argument("--keep", type=Path)
     asked = parser.parse_args()
     folder = asked.folder.resolve()
     bad = 0
-    for command in commands((folder / "README.md").read_text(encoding="utf-8")):
+    if asked.keep:
+        asked.keep.mkdir(parents=True, exist_ok=True)
+    readme = (folder / "README.md").read_text(encoding="utf-8")
+    for place, command in enumerate(commands(readme), start=1):
         if command.startswith(tuple(asked.without)):
             sys.stdout.write(f"not run     {command}\n")
             continue
-        code, seconds, said = run(command, folder)
+        kept = asked.keep / f"{place:02}.txt" if asked.keep else None
+        code, seconds, said = run(command, folder, kept)
         allowed = {0}.union(
             *(codes for start, codes in _ALLOWED.items() if command.startswith(start))
         )

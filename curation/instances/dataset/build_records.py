@@ -44,6 +44,29 @@ class Records:
             self._rows = rows
         return self._rows
 
+    def chosen(
+        self, configs: Collection[str] = (), splits: Collection[str] = ()
+    ) -> pl.DataFrame:
+        """Return the records of some configs and splits.
+
+        Args:
+            configs: Names of configs; none for all.
+            splits: Names of splits; none for all.
+
+        Raises:
+            NoInput: the build has no such config.
+        """
+        rows = self.rows()
+        unknown = set(configs) - set(rows["config"])
+        if unknown:
+            known = ", ".join(in_benchmark_order(set(rows["config"])))
+            name = ", ".join(sorted(unknown))
+            raise NoInput(f"no config {name}", str(self.folder), f"there are {known}")
+        for column, wanted in (("config", configs), ("split", splits)):
+            if wanted:
+                rows = rows.filter(pl.col(column).is_in(list(wanted)))
+        return rows
+
     def tasks(self) -> Iterator[InstanceTask]:
         """Yield the task of every record, in the order of the build."""
         columns = ("config", "unique_id", "split", "json_schema", "dialect")
@@ -83,34 +106,22 @@ def _task(row: tuple[str, ...]) -> InstanceTask:
     )
 
 
-def maskbench_files(
-    records: Records, configs: Collection[str] = (), splits: Collection[str] = ()
-) -> Iterator[MaskFile]:
+def maskbench_files(folder: Path, rows: pl.DataFrame) -> Iterator[MaskFile]:
     """Yield MaskBench's file of every record, with the instances of the build.
 
     A record without instances has a file without tests, as in MaskBench itself.
 
     Args:
-        records: The build.
-        configs: Names of configs; none for all.
-        splits: Names of splits; none for all.
+        folder: The build.
+        rows: Records of it (`Records.chosen`).
 
     Raises:
-        NoInput: the build was made without instances, or has no such config.
+        NoInput: the build was made without instances.
     """
-    rows = records.rows()
-    unknown = set(configs) - set(rows["config"])
-    if unknown:
-        known = ", ".join(in_benchmark_order(set(rows["config"])))
-        name = ", ".join(sorted(unknown))
-        raise NoInput(f"no config {name}", str(records.folder), f"there are {known}")
-    for name, wanted in (("config", configs), ("split", splits)):
-        if wanted:
-            rows = rows.filter(pl.col(name).is_in(list(wanted)))
     for (config, split), chosen in rows.group_by(
         ["config", "split"], maintain_order=True
     ):
-        made = _instances(records.folder, str(config), str(split))
+        made = _instances(folder, str(config), str(split))
         for unique_id, text in chosen.select("unique_id", "json_schema").iter_rows():
             yield MaskFile(
                 split=str(config),

@@ -38,10 +38,13 @@ from curation.sources.schemastore_hosted.lock import (
 )
 from curation.system.atomic_files import replace_file
 from curation.system.errors import CsbdataError, Unavailable
+from curation.system.progress import announce
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
+
+    from curation.system.progress import Progress
 
 ARCHIVE: Final = "schemastore"
 _CATALOGUE: Final = "src/api/json/catalog.json"
@@ -66,19 +69,14 @@ class LiveFetch:
     policy: HostPolicy | None = None
 
 
-def fetch_live(
-    fetch: LiveFetch,
-    say: Callable[[str], None],
-    advance: Callable[[int], None] = lambda _steps: None,
-) -> LiveLock:
+def fetch_live(fetch: LiveFetch, progress: Progress) -> LiveLock:
     """Try every entry hosted elsewhere; write the lock and return it.
 
     An address that fails is listed in the lock.
 
     Args:
         fetch: What is fetched, and how patiently.
-        say: Told what takes time.
-        advance: Told how many more addresses are done.
+        progress: Told what takes time, and how many addresses are done.
 
     Raises:
         Unavailable: SchemaStore itself cannot be had, or the network must not be
@@ -86,7 +84,7 @@ def fetch_live(
         BadConfiguration: there is a lock of another commit (exit 78).
     """
     pin = load_pins()[ARCHIVE]
-    got = acquire(pin, fetch.settings, say)
+    got = acquire(pin, fetch.settings, progress.say)
     if not isinstance(got, Acquired):
         raise Unavailable(got.why)
     if fetch.settings.offline:
@@ -94,10 +92,10 @@ def fetch_live(
     content = orjson.loads(open_pack(got.pack).read(_CATALOGUE))
     catalogue = list(dict.fromkeys(entry["url"] for entry in content["schemas"]))
     cache = Cache(fetch.settings.cache)
-    with cache.lock(f"{ARCHIVE}-live", say):
+    with cache.lock(f"{ARCHIVE}-live", progress.say):
         old = read_lock(fetch.lock, pin.commit)
         arrived = _ArrivedSchemas.open(cache, old)
-        failures = _ask_all(fetch, catalogue, arrived, advance)
+        failures = _ask_all(fetch, catalogue, arrived, progress)
         lock = _lock_of(catalogue, arrived, failures, pin.commit)
         if not arrived.lacks_locked():
             write_pack(cache.packs, f"{ARCHIVE}-live", arrived.contents(lock.schemas))
@@ -158,19 +156,20 @@ def _ask_all(
     fetch: LiveFetch,
     catalogue: list[str],
     arrived: _ArrivedSchemas,
-    advance: Callable[[int], None],
+    progress: Progress,
 ) -> dict[str, str]:
     """Fetch what has not arrived; return the reason for each address that failed."""
     policy = fetch.policy or HostPolicy(
         hosts=frozenset(urlsplit(url).hostname or "" for url in catalogue)
     )
     by_host: dict[str, list[str]] = defaultdict(list)
-    for url in hosted_elsewhere(catalogue):
+    addresses = hosted_elsewhere(catalogue)
+    for url in addresses:
         by_host[urlsplit(url).netloc].append(url)
     failures: dict[str, str] = {}
     stop = threading.Event()
 
-    def ask_host(urls: list[str]) -> None:
+    def ask_host(urls: list[str], advance: Callable[[int], None]) -> None:
         for url in urls:
             if stop.is_set():
                 return
@@ -181,9 +180,16 @@ def _ask_all(
                 time.sleep(fetch.pause)
             advance(1)
 
-    with ThreadPoolExecutor(_HOSTS_AT_ONCE) as hosts:
+    title = "Asking SchemaStore's other hosts"
+    most = max(map(len, by_host.values()), default=0)
+    announce(progress, title, most * fetch.pause, f"at least: one host has {most:,}")
+    with (
+        progress.bar(title, len(addresses)) as advance,
+        ThreadPoolExecutor(_HOSTS_AT_ONCE) as hosts,
+    ):
+        asked = [hosts.submit(ask_host, urls, advance) for urls in by_host.values()]
         try:
-            for done in [hosts.submit(ask_host, urls) for urls in by_host.values()]:
+            for done in asked:
                 done.result()
         finally:
             stop.set()

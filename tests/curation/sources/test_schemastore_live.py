@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -28,11 +29,13 @@ from curation.sources.schemastore_hosted.lock import (
     write_lock,
 )
 from curation.system.errors import BadConfiguration, NoInput, Unavailable
+from curation.system.progress import Quiet
 from tests.archives_made import digest, github_pin, github_tarball, save
 from tests.loopback import HASTY, body, redirect, reset, serving, status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from curation.download.pins import ArchivePin
@@ -42,6 +45,24 @@ if TYPE_CHECKING:
 CATALOGUE = "src/api/json/catalog.json"
 OWN = "src/schemas/json/own.json"
 PATHS = Selection((CATALOGUE, "src/schemas/json/*.json"))
+
+
+class Counting(Quiet):
+    """Progress that hands every step on, and keeps the totals of its bars."""
+
+    def __init__(self, advance: Callable[[int], None]) -> None:
+        """Take what is called with each step."""
+        self.advance = advance
+        self.totals: list[int] = []
+
+    def bar(
+        self,
+        title: str,  # noqa: ARG002 (the protocol's)
+        total: int,
+    ) -> AbstractContextManager[Callable[[int], None]]:
+        """Remember the total."""
+        self.totals.append(total)
+        return nullcontext(self.advance)
 
 
 @pytest.fixture
@@ -103,7 +124,8 @@ def test_what_is_there_is_locked_and_the_rest_listed(
 ) -> None:
     """Address, id, digest, length; a failure with its reason is never fatal."""
     steps: list[int] = []
-    lock = fetch_live(fetch, print, steps.append)
+    progress = Counting(steps.append)
+    lock = fetch_live(fetch, progress)
     one, two = (server.base + each for each in ("/one/thing.json", "/two/thing.json"))
     ids = {each.url: each.unique_id for each in lock.schemas}
     assert ids == {
@@ -119,7 +141,7 @@ def test_what_is_there_is_locked_and_the_rest_listed(
     assert "not one of the source's" in reasons[0]
     assert "404" in reasons[1]
     assert read_lock(fetch.lock, pin.commit) == lock
-    assert sum(steps) == 5
+    assert [sum(steps)] == progress.totals == [5]
     assert not (fetch.settings.cache / "live").exists()
 
 
@@ -129,7 +151,7 @@ def test_a_build_takes_exactly_what_is_locked(
     """The pack holds SchemaStore's own files and the others beside them."""
     own = _archive(pin, fetch)
     assert with_live(own, fetch.settings, fetch.lock) == own
-    fetch_live(fetch, print)
+    fetch_live(fetch, Quiet())
     got = with_live(own, fetch.settings, fetch.lock)
     pack = open_pack(got.pack)
     one = live_path(f"{server.base}/one/thing.json")
@@ -149,7 +171,7 @@ def test_a_lock_with_failures_leaves_the_build_partial(
     )
     source = source_named("schemastore")
     assert _partial(source, fetch) == source.incomplete["schemastore"]
-    lock = fetch_live(fetch, print)
+    lock = fetch_live(fetch, Quiet())
     assert _partial(source, fetch) == (
         "2 of 5 addresses outside the archive gave nothing; "
         "`csbdata fetch schemastore --live` tries them again"
@@ -169,11 +191,11 @@ def test_the_same_command_tries_again_only_what_failed(
     fetch: LiveFetch, server: Server
 ) -> None:
     """What is locked is not asked for again, and stays as it is."""
-    before = fetch_live(fetch, print)
+    before = fetch_live(fetch, Quiet())
     server.asked.clear()
     server.on("/gone.json", body(b"{}"))
     server.on("/one/thing.json", body(b"changed"))
-    after = fetch_live(fetch, print)
+    after = fetch_live(fetch, Quiet())
     assert sorted(server.asked) == ["/away.json", "/gone.json"]
     assert set(before.schemas) < set(after.schemas)
     assert len(after.schemas) == 4
@@ -188,11 +210,11 @@ def test_an_interrupted_hunt_goes_on(
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        fetch_live(fetch, print, stops)
+        fetch_live(fetch, Counting(stops))
     assert not fetch.lock.exists()
     (first,) = server.asked
     server.asked.clear()
-    lock = fetch_live(fetch, print)
+    lock = fetch_live(fetch, Quiet())
     assert first not in server.asked
     assert len(lock.schemas) == 3
 
@@ -201,7 +223,7 @@ def test_a_lock_on_another_machine_is_verified(
     pin: ArchivePin, fetch: LiveFetch, server: Server
 ) -> None:
     """Its contents are fetched; what has changed is refused, the lock untouched."""
-    lock = fetch_live(fetch, print)
+    lock = fetch_live(fetch, Quiet())
     text = fetch.lock.read_bytes()
     fresh = replace(
         fetch, settings=replace(fetch.settings, cache=fetch.settings.cache / "other")
@@ -209,18 +231,18 @@ def test_a_lock_on_another_machine_is_verified(
     with pytest.raises(NoInput, match="csbdata fetch schemastore --live"):
         with_live(_archive(pin, fresh), fresh.settings, fresh.lock)
     server.on("/one/thing.json", body(b"changed"))
-    changed = fetch_live(fresh, print)
+    changed = fetch_live(fresh, Quiet())
     assert any("has changed since it was locked" in f.why for f in changed.failures)
     assert fetch.lock.read_bytes() == text
     server.on("/one/thing.json", body(b'{"title": "one"}'))
-    assert fetch_live(fresh, print) == lock
+    assert fetch_live(fresh, Quiet()) == lock
     with_live(_archive(pin, fresh), fresh.settings, fresh.lock)
 
 
 def test_a_broken_transfer_is_listed(fetch: LiveFetch, server: Server) -> None:
     """And leaves no partial content."""
     server.on("/alone", reset(b"<ht", 6))
-    lock = fetch_live(fetch, print)
+    lock = fetch_live(fetch, Quiet())
     assert [each.unique_id for each in lock.schemas if each.unique_id == "alone"] == []
     assert any("broke off" in each.why for each in lock.failures)
 
@@ -229,7 +251,7 @@ def test_offline_nobody_is_asked(fetch: LiveFetch, server: Server) -> None:
     """One line, exit code 69."""
     offline = replace(fetch, settings=replace(fetch.settings, offline=True))
     with pytest.raises(Unavailable, match="--offline"):
-        fetch_live(offline, print)
+        fetch_live(offline, Quiet())
     assert server.asked == []
 
 
@@ -237,7 +259,7 @@ def test_the_usual_gate_lets_only_the_catalogues_hosts_through(
     fetch: LiveFetch, server: Server
 ) -> None:
     """Here they are all on loopback without TLS, so none is asked."""
-    lock = fetch_live(replace(fetch, policy=None), print)
+    lock = fetch_live(replace(fetch, policy=None), Quiet())
     assert lock.schemas == ()
     assert len(lock.failures) == 5
     assert server.asked == []
@@ -255,11 +277,11 @@ def test_the_usual_gate_lets_only_the_catalogues_hosts_through(
 )
 def test_a_wrong_lock_is_named(change: tuple[bytes, bytes], fetch: LiveFetch) -> None:
     """Another format, another digest, another commit: exit code 78."""
-    fetch_live(fetch, print)
+    fetch_live(fetch, Quiet())
     text = re.sub(*change, fetch.lock.read_bytes(), flags=re.DOTALL)
     fetch.lock.write_bytes(text)
     with pytest.raises(BadConfiguration, match="delete it and run"):
-        fetch_live(fetch, print)
+        fetch_live(fetch, Quiet())
 
 
 def test_the_lock_is_in_the_cache_unless_it_is_named(

@@ -51,16 +51,6 @@ def test_where_there_is_no_screen_lines_say_how_far_it_is(
     assert "".join(said).startswith("Reading 2,000 ...\n")
 
 
-def test_without_a_total_the_time_that_passed_is_said(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """No guess at an end that nobody knows."""
-    with Shown(heartbeat=0.01).bar("Asking") as advance:
-        advance(3)
-        time.sleep(0.05)
-    assert "Asking: 3 done, 0 s so far\n" in capsys.readouterr().err
-
-
 def test_no_step_is_silent_for_longer_than_ten_seconds() -> None:
     """The heartbeat is at most that."""
     assert HEARTBEAT <= 10

@@ -19,6 +19,7 @@ from curation.system.terminal import (
     say,
     say_command,
     show,
+    show_whole,
     stderr,
     stdout,
     table,
@@ -84,6 +85,45 @@ def test_a_screen_folds_lines_at_words(
     assert max(map(len, lines)) <= 80
     assert f"\n  {command}\n" in err
     assert stderr().is_terminal
+
+
+def test_a_pipe_is_folded_where_columns_says_how_wide_it_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lines and tables as on a screen of that width; as they are where none is said."""
+    words = "unresolved_reference " * 12
+    headers = [f"column_{number:02}" for number in range(20)]
+    for columns, most in (("80", 80), ("", 400), ("wide", 400), ("0", 400)):
+        monkeypatch.setenv("COLUMNS", columns)
+        show(words)
+        say(words)
+        stdout().print(table(headers, [["value"] * 20]))
+        widths = [
+            max(map(len, text.rstrip().splitlines())) for text in capsys.readouterr()
+        ]
+        assert all(200 < width <= most or width <= most == 80 for width in widths)
+
+
+def test_a_word_that_is_longer_than_the_screen_stays_whole(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A path can be copied, however narrow the window."""
+    as_on_a_screen(monkeypatch, 40)
+    path = "/somewhere/" + "deep/" * 20
+    show(f"3 files in {path} and elsewhere")
+    say(f"Writing {path}")
+    out, err = capsys.readouterr()
+    assert f"{path}\n" in out
+    assert f"{path}\n" in err
+
+
+def test_what_has_lines_of_its_own_is_folded_nowhere(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Markdown and annotations mean something else if they are folded."""
+    as_on_a_screen(monkeypatch, 40)
+    show_whole("| a table | of markdown |" * 9)
+    assert capsys.readouterr().out.count("\n") == 1
 
 
 HOSTILE = "\x1b[2J\x07\x9b31m\u202e\u2066\u200b\ufeff\U000e0041\udc80\r\n\t"

@@ -254,7 +254,7 @@ class _Stopping(Quiet):
     def bar(
         self,
         title: str,  # noqa: ARG002 (the protocol's)
-        total: int | None = None,  # noqa: ARG002 (the protocol's)
+        total: int,  # noqa: ARG002 (the protocol's)
     ) -> AbstractContextManager[Callable[[int], None]]:
         return self._stopping()
 
