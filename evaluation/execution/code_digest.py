@@ -45,6 +45,7 @@ _WRITING: Final = (
     "evaluation/generation",
     "evaluation/judging",
     "evaluation/models",
+    "evaluation/open_loop",
     "evaluation/prompts",
     "evaluation/servers",
     "curation/instances/constraints",

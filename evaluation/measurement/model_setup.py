@@ -11,6 +11,7 @@ from evaluation import prompts
 from evaluation.generation.requests import RequestBuilder
 from evaluation.generation.runner import run_writers
 from evaluation.measurement.expected_time import seconds_a_text
+from evaluation.measurement.open_loop_run import count_units, run_open_loop
 from evaluation.models.store import DEFAULT, check_installed, get_model
 from evaluation.servers.model_server import ModelServer
 from evaluation.servers.server_writer import ServerWriter
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from evaluation.generation.model_options import ModelOptions
     from evaluation.generation.requests import TextWriter
     from evaluation.models.base import LanguageModel
+    from evaluation.open_loop.settings import OpenLoopSettings
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
 
@@ -175,6 +177,35 @@ class ModelSetup:
             if participant.unavailable:
                 totals.unavailable[participant.label] = participant.unavailable
         return totals
+
+    def run_open_loop(
+        self,
+        participants: Sequence[EngineUnderTest | ModelServer],
+        samples: Iterable[Sample],
+        settings: OpenLoopSettings,
+        out: ResultsFolder,
+        advance: Callable[[int], None],
+    ) -> RunTotals:
+        """Send all requests that are not yet in the folder, at their own times."""
+        requests = [
+            request for sample in samples for request in self.questions.requests(sample)
+        ]
+        return run_open_loop(_servers(participants), requests, settings, out, advance)
+
+    @staticmethod
+    def count_arriving(
+        participants: Sequence[EngineUnderTest | ModelServer],
+        requests: int,
+        settings: OpenLoopSettings,
+    ) -> int:
+        """Return how many requests arrive at a server, those of warm-ups included."""
+        return count_units(_servers(participants), requests, settings)
+
+
+def _servers(
+    participants: Sequence[EngineUnderTest | ModelServer],
+) -> list[ModelServer]:
+    return [one for one in participants if isinstance(one, ModelServer)]
 
 
 def _loaded(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -14,6 +14,7 @@ from evaluation.execution.header import header
 from evaluation.execution.plan import RunPlan, RunTotals
 from evaluation.execution.results_folder import open_results_folder, record_end
 from evaluation.measurement.preconditions import (
+    check_open_loop,
     check_repeats,
     check_settings,
     check_usable,
@@ -70,6 +71,7 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
         Fault: data cannot be fetched, or the folder not be written.
     """
     progress = progress or Quiet()
+    check_open_loop(request)
     participants = _participants(request)
     check_usable(participants, request)
     plan, data, count = plan_run(request, progress)
@@ -77,16 +79,23 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
     if models is not None and all(task.needs_model for task in plan.tasks):
         plan = replace(plan, tokenizer=models.tokenizer)
     head = header(
-        participants, plan, data, request.limit, models.header() if models else {}
+        participants, plan, data, request.limit, _about_models(models, request)
     )
-    cases, texts = _asked(participants, plan, models, count)
-    head["asked"] = cases + texts
+    asked = _asked(participants, plan, models, request, count)
+    head["asked"] = asked.cases + asked.texts + asked.arriving
     folder = request.run_dir or RUNS / _name(head)
     for line in describe(msgspec.convert(head, RunHeader)):
         progress.say(line)
     progress.say(f"folder: {folder}")
     with open_results_folder(folder, head) as out:
-        totals = _measure(participants, plan, models, (cases, texts), out, progress)
+        totals = _measure(participants, plan, models, asked, out, progress)
+        if models is not None and request.open_loop is not None:
+            with progress.bar("Sending", asked.arriving) as advance:
+                sent = models.run_open_loop(
+                    participants, plan.samples(), request.open_loop, out, advance
+                )
+            totals.found += sent.found
+            totals.ran += sent.ran
         # A text that a server in trouble left without an answer is asked for again.
         if not totals.unanswered:
             record_end(folder, _units(participants, plan, totals, folder))
@@ -151,16 +160,35 @@ def _models(
     return ModelSetup(request.models, request.fetch, progress.say, plan.tokenizer)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _AskedUnits:
+    """How many units are asked of all who can be run."""
+
+    cases: int
+    #: Texts of models that write one batch after the other.
+    texts: int
+    #: Requests that arrive at a server by themselves.
+    arriving: int
+
+
+def _about_models(models: ModelSetup | None, request: RunRequest) -> dict[str, Json]:
+    """Return what the header says of models, and of how they are asked."""
+    about = models.header() if models else {}
+    if request.open_loop is not None:
+        about["open_loop"] = request.open_loop.header()
+    return about
+
+
 def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
     participants: Sequence[EngineUnderTest | ModelServer],
     plan: RunPlan,
     models: ModelSetup | None,
-    asked: tuple[int, int],
+    asked: _AskedUnits,
     out: ResultsFolder,
     progress: Progress,
 ) -> RunTotals:
     """Have the engines asked, then the models write."""
-    cases, texts = asked
+    texts = asked.texts
     without_model = [task for task in plan.tasks if not task.needs_model]
     totals = RunTotals()
     if without_model:
@@ -169,10 +197,10 @@ def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
             for participant in participants
             if isinstance(participant, EngineUnderTest)
         ]
-        with progress.bar("Measuring", cases) as advance:
+        with progress.bar("Measuring", asked.cases) as advance:
             own = replace(plan, tasks=without_model)
             totals = run_engines(engines, own, out, advance, progress.say)
-    if models is None:
+    if models is None or not texts:
         return totals
     seconds = models.most_seconds(plan.samples(), texts)
     if seconds is not None:
@@ -214,9 +242,9 @@ def _asked(
     participants: Sequence[EngineUnderTest | ModelServer],
     plan: RunPlan,
     models: ModelSetup | None,
+    request: RunRequest,
     samples: int,
-) -> tuple[int, int]:
-    """Return how many cases and how many texts are asked of all who can be run."""
+) -> _AskedUnits:
     usable = sum(not participant.unavailable for participant in participants)
     cases = sum(
         (samples if task.needs_data else sum(1 for _ in wanted_cases(task, (), plan)))
@@ -225,4 +253,11 @@ def _asked(
         if not task.needs_model
     )
     texts = samples * models.questions.samples if models else 0
-    return cases * usable, texts * usable
+    writes = any(task.needs_model and not task.needs_server for task in plan.tasks)
+    return _AskedUnits(
+        cases=cases * usable,
+        texts=texts * usable if writes else 0,
+        arriving=models.count_arriving(participants, texts, request.open_loop)
+        if models and request.open_loop
+        else 0,
+    )

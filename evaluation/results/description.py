@@ -112,6 +112,12 @@ def _model(model: ModelHeader) -> Iterator[str]:
     asked += [f"as {model.compat}"] if model.compat else []
     asked += [f"dated {model.template_date}"] if model.template_date else []
     yield f"texts: {', '.join(asked)}"
+    arriving = model.open_loop
+    if arriving.rate:
+        yield (
+            f"arrivals: {arriving.rate} a second, burstiness {arriving.burstiness:g}, "
+            f"{arriving.concurrency} under way at most, {arriving.warm_up} to warm up"
+        )
 
 
 def _device(model: ModelHeader) -> str:

@@ -235,6 +235,23 @@ class ServerClient:
             self._backoff.answered()
             return found
 
+    def ask_once(self, body: Mapping[str, Json]) -> ServerAnswer:
+        """Ask for one text a single time, whatever others are waiting for.
+
+        Args:
+            body: Members of the request beside `model` and `stream`.
+
+        Raises:
+            RequestRefused: the server does not take the request.
+            RetriesExhausted: no whole answer came.
+            DeadlinePassed: it did not come in time.
+            NotPermitted: the key is missing or wrong (exit 77).
+        """
+        try:
+            return self._ask_once(body)[0]
+        except _TryAgain as trouble:
+            raise RetriesExhausted(str(trouble)) from None
+
     def _ask_once(self, body: Mapping[str, Json]) -> tuple[ServerAnswer, int]:
         seconds = self._connection.limits.seconds
         limit = time.monotonic() + seconds

@@ -15,12 +15,12 @@ from evaluation.servers.client import (
     RetriesExhausted,
     ServerClient,
 )
+from evaluation.servers.request_body import request_body
 from evaluation.servers.request_refusals import RefusalCause
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
-    from curation.core.json_types import Json
     from evaluation.generation.model_options import TokenPrices
     from evaluation.generation.requests import GenerationRequest
     from evaluation.generation.text_generation import Generation
@@ -73,7 +73,9 @@ class ServerWriter:
         schema, edits = self._dialect.adapt(sample.schema, sample.dialect)
         asked = AskedText(request, schema if edits else "", edits, self._prices)
         try:
-            answer, start = self._client.ask(self._body(request, schema))
+            answer, start = self._client.ask(
+                request_body(self._dialect, request, schema)
+            )
         except RequestRefused as refused:
             return self._refused(asked, refused)
         except DeadlinePassed as late:
@@ -81,22 +83,6 @@ class ServerWriter:
         except RetriesExhausted as gave_up:
             return asked.failed(Result.ERROR, TextEnding.MODEL, str(gave_up))
         return asked.written(answer, start)
-
-    def _body(self, request: GenerationRequest, schema: str) -> Mapping[str, Json]:
-        return {**self._plain_body(request), **self._dialect.body(schema)}
-
-    def _plain_body(self, request: GenerationRequest) -> Mapping[str, Json]:
-        """Return what is asked for without any schema."""
-        return {
-            "messages": [
-                {"role": message.role, "content": message.content}
-                for message in request.messages
-            ],
-            self._dialect.budget: request.budget,
-            "temperature": request.temperature,
-            "seed": request.seed % 2**31,
-            "stream_options": {"include_usage": True},
-        }
 
     def _refused(self, asked: AskedText, refused: RequestRefused) -> Generation:
         """Return the generation of a request that the server does not take."""
@@ -119,7 +105,7 @@ class ServerWriter:
         """Ask for the same without the schema: only then is it to blame."""
         short = replace(request, budget=min(request.budget, _CONTROL_BUDGET))
         try:
-            self._client.ask(self._plain_body(short))
+            self._client.ask(request_body(self._dialect, short, None))
         except RequestRefused as refused:
             return RefusalCause.OTHER, f"without the schema {refused}"
         except (DeadlinePassed, RetriesExhausted) as trouble:

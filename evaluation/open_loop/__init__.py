@@ -1,0 +1,1 @@
+"""Requests that arrive at a server at times drawn in advance, whatever it answers."""

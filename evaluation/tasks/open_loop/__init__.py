@@ -1,0 +1,1 @@
+"""Task `open-loop`: what does a server answer under load, and when?"""

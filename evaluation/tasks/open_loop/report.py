@@ -1,0 +1,252 @@
+"""What a server did under load: rates, goodput, latencies, and pairs of streams."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Final
+
+from evaluation.open_loop.answered import AnsweredRequest, answered_requests
+from evaluation.open_loop.settings import SchemaChoice, parse_limits
+from evaluation.reporting.bootstrap import geometric_ratio
+from evaluation.reporting.quantiles import Quantiles
+from evaluation.reporting.report import Report
+from evaluation.reporting.tables import Cell, Duration, Rate, Ratio, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Mapping, Sequence
+    from typing import TypeAlias
+
+    from evaluation.core.task import RunRows
+    from evaluation.open_loop.settings import ServiceLimit
+
+    #: Participant and choice of schemas.
+    StreamKey: TypeAlias = tuple[str, SchemaChoice]
+    #: Returns a time of one request in nanoseconds; None where it has none.
+    Figure: TypeAlias = Callable[[AnsweredRequest], float | None]
+
+_PERCENTILES: Final = (50.0, 90.0, 99.0)
+_SECOND: Final = 1e9
+_NOTE: Final = (
+    "Open loop: arrivals are drawn in advance and wait for no answer; every time "
+    "counts from when the request was to arrive, so a queue here counts too. "
+    "schemas: one for all; marked, the same made new for each by a $comment; each its "
+    "own. valid: the text satisfies its schema, of all requests. span: from the first "
+    "arrival to the last end. Requests of the warm-up count nowhere."
+)
+_LATENCY_NOTE: Final = (
+    "Of whole answers; what the deadline cut off is at least that, and a failed "
+    "request has no time. ttft: to the first piece. tpot: mean time of each later "
+    "token of an answer, as the server counts them. itl: between two pieces, of all "
+    "answers; a piece may hold several tokens. e2e: to the last piece. sent late: how "
+    "much after its arrival a request left here."
+)
+_PAIR_NOTE: Final = (
+    "Geometric mean of b / a over the requests that arrived at the same moment of both "
+    "streams and were answered whole, with a 95 % interval by bootstrap: over schemas, "
+    "or over requests where all have one schema. Neighbours in a queue are not "
+    "independent: near its limit a server's interval is wider than this."
+)
+
+
+def report(run: RunRows) -> Report:
+    """Return the tables of task open-loop."""
+    streams: dict[StreamKey, list[AnsweredRequest]] = {}
+    for request in answered_requests(run):
+        if not request.times.warm_up:
+            key = (request.engine, request.times.choice)
+            streams.setdefault(key, []).append(request)
+    limits = parse_limits(run.header.models.open_loop.goodput)
+    tables = (rates(streams, limits), latencies(streams), pairs(streams))
+    return Report(tables=tuple(table for table in tables if table.rows))
+
+
+def rates(
+    streams: Mapping[StreamKey, Sequence[AnsweredRequest]],
+    limits: Sequence[ServiceLimit],
+) -> Table:
+    """Return what each stream came to."""
+    rows: list[tuple[Cell, ...]] = []
+    for (engine, choice), stream in streams.items():
+        span = span_seconds(stream)
+        answered = [request for request in stream if request.answered]
+        in_time = [request for request in stream if request.is_in_time(limits)]
+        valid = [request for request in in_time if request.text.compliant]
+        tokens = [request.text.generation.length for request in answered]
+        told = [count for count in tokens if count is not None]
+        rows.append(
+            (
+                engine,
+                choice.value,
+                len(stream),
+                Rate(len(answered), len(stream)),
+                Rate(sum(one.text.compliant for one in stream), len(stream)),
+                Duration(span * _SECOND),
+                _per_second(len(answered), span),
+                _per_second(sum(told), span) if told else None,
+                Rate(len(in_time), len(stream)) if limits else None,
+                _per_second(len(in_time), span) if limits else None,
+                _per_second(len(valid), span) if limits else None,
+                len({request.times.sitting for request in stream}),
+            )
+        )
+    asked = f" In time: {', '.join(map(str, limits))}." if limits else ""
+    return Table(
+        title="Under load",
+        columns=(
+            "engine",
+            "schemas",
+            "requests",
+            "answered",
+            "valid",
+            "span",
+            "answers/s",
+            "tokens/s",
+            "in time",
+            "goodput/s",
+            "valid goodput/s",
+            "sittings",
+        ),
+        rows=tuple(rows),
+        note=_NOTE + asked,
+        name="under-load",
+    ).without_empty_columns()
+
+
+def span_seconds(stream: Sequence[AnsweredRequest]) -> float:
+    """Return how long a stream took, its sittings added up.
+
+    A sitting lasts from its first arrival to its last request's end.
+    """
+    sittings: dict[str, list[AnsweredRequest]] = {}
+    for request in stream:
+        sittings.setdefault(request.times.sitting, []).append(request)
+    return sum(
+        (
+            max(one.times.scheduled_ns + one.times.over_ns for one in listed)
+            - min(one.times.scheduled_ns for one in listed)
+        )
+        / _SECOND
+        for listed in sittings.values()
+    )
+
+
+def _per_second(count: int, seconds: float) -> float | None:
+    return count / seconds if seconds else None
+
+
+def _ttft(request: AnsweredRequest) -> float | None:
+    return request.text.generation.ttft_ns
+
+
+def _tpot(request: AnsweredRequest) -> float | None:
+    return request.text.generation.tpot_ns
+
+
+def _e2e(request: AnsweredRequest) -> float | None:
+    return request.text.generation.total_ns
+
+
+_FIGURES: Final[Mapping[str, Figure]] = {"ttft": _ttft, "tpot": _tpot, "e2e": _e2e}
+
+
+def latencies(streams: Mapping[StreamKey, Sequence[AnsweredRequest]]) -> Table:
+    """Return quantiles of every stream's latencies."""
+    rows: list[tuple[Cell, ...]] = []
+    for (engine, choice), stream in streams.items():
+        for name, found in latencies_of(stream).items():
+            if len(found):
+                rows.append(
+                    (
+                        engine,
+                        choice.value,
+                        name,
+                        len(found),
+                        *(_at(found, percent) for percent in (*_PERCENTILES, 100.0)),
+                    )
+                )
+    quantiles = [f"p{percent:g}" for percent in _PERCENTILES]
+    return Table(
+        title="Latencies",
+        columns=("engine", "schemas", "time", "values", *quantiles, "longest"),
+        rows=tuple(rows),
+        note=_LATENCY_NOTE,
+        name="latencies",
+    )
+
+
+def latencies_of(stream: Sequence[AnsweredRequest]) -> dict[str, Quantiles]:
+    """Return the latencies of a stream by name, in nanoseconds."""
+    whole = [request for request in stream if request.answered]
+    late = [request for request in stream if request.cut_off]
+    found = {}
+    for name, figure in _FIGURES.items():
+        exact = [ns for one in whole if (ns := figure(one)) is not None]
+        if name == "ttft":
+            exact += [ns for one in late if (ns := figure(one)) is not None]
+            late_ns = [one.times.over_ns for one in late if figure(one) is None]
+        elif name == "e2e":
+            late_ns = [one.times.over_ns for one in late]
+        else:
+            late_ns = []
+        found[name] = Quantiles.of(exact, late_ns)
+        if name == "tpot":
+            gaps = [gap for one in (*whole, *late) for gap in one.times.gaps_ns]
+            found["itl"] = Quantiles.of(gaps)
+    found["sent late"] = Quantiles.of([one.times.sent_late_ns for one in stream])
+    return found
+
+
+def _at(found: Quantiles, percent: float) -> Duration | None:
+    value = found.at(percent)
+    return None if value is None else Duration(value.value, value.at_least)
+
+
+def pairs(streams: Mapping[StreamKey, Sequence[AnsweredRequest]]) -> Table:
+    """Return every two streams whose requests differ in one thing alone.
+
+    That is the participant, with the same schemas; or whether one schema is made new
+    for each request, of one participant.
+    """
+    rows: list[tuple[Cell, ...]] = []
+    for a, b in combinations(streams, 2):
+        same_prompts = {a[1], b[1]} <= {SchemaChoice.ONE, SchemaChoice.MARKED}
+        if a[1] is not b[1] and not (a[0] == b[0] and same_prompts):
+            continue
+        numbered = {request.times.number: request for request in streams[b]}
+        found = [
+            (request, other)
+            for request in streams[a]
+            if request.answered
+            and (other := numbered.get(request.times.number)) is not None
+            and other.answered
+        ]
+        own = a[1] is SchemaChoice.EACH
+        ratios = [_ratio(found, figure, own=own) for figure in _FIGURES.values()]
+        if found:
+            rows.append((" ".join(a), " ".join(b), len(found), *ratios))
+    return Table(
+        title="Streams, paired",
+        columns=("a", "b", "requests", *_FIGURES),
+        rows=tuple(rows),
+        note=_PAIR_NOTE,
+        name="streams-paired",
+    )
+
+
+def _ratio(
+    pairs_found: Sequence[tuple[AnsweredRequest, AnsweredRequest]],
+    figure: Figure,
+    *,
+    own: bool,
+) -> Ratio | None:
+    known: list[tuple[float, float, Hashable]] = [
+        (first, second, a.text.schema_key if own else a.times.number)
+        for a, b in pairs_found
+        if (first := figure(a)) is not None and (second := figure(b)) is not None
+    ]
+    found = geometric_ratio(
+        [first for first, _, _ in known],
+        [second for _, second, _ in known],
+        [cluster for _, _, cluster in known],
+    )
+    return None if found is None else Ratio(found.value, found.interval)

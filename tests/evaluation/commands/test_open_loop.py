@@ -1,0 +1,141 @@
+"""`csbdata eval --rate`: a server under load, from the command to the tables."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from curation.system.errors import BadUsage, Unavailable
+from evaluation.analysis.run_report import reports
+from evaluation.commands.eval import evaluate
+from evaluation.open_loop.answered import answered_requests
+from evaluation.results.description import describe
+from evaluation.results.reader import open_run
+from tests.evaluation.servers.loopback import Said, answer, loopback
+from tests.evaluation.tokenizers import made
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_APP = typer.Typer()
+_APP.command()(evaluate)
+
+
+def _words(folder: Path, base: str, *more: str) -> list[str]:
+    data = folder / "schemas"
+    if not data.exists():
+        data.mkdir()
+        for name in ("bow", "keel", "mast"):
+            schema = {"type": "object", "required": [name]}
+            (data / f"{name}.json").write_text(json.dumps(schema))
+    return [
+        *("--model", f"{base}#small", "--data", str(data)),
+        *("--tokenizer", str(made.byte_level(folder / "tokenizer"))),
+        *("--engine", "json_schema", "--engine", "none", "--budget", "9"),
+        *("--run-dir", str(folder / "run"), "--format", "json", *more),
+    ]
+
+
+def _run(folder: Path, base: str, *more: str) -> Any:  # noqa: ANN401 (JSON)
+    words = _words(folder, base, *more)
+    told = CliRunner().invoke(_APP, words, catch_exceptions=False)
+    return json.loads(told.stdout)
+
+
+def _reply(body: dict[str, Any], _number: int) -> Said:
+    """Satisfy a schema that is sent; say something else without one."""
+    sent = body.get("response_format", {}).get("json_schema", {}).get("schema", {})
+    return answer(json.dumps(dict.fromkeys(sent.get("required", ()), 1)))
+
+
+@pytest.mark.slow
+def test_every_stream_is_sent_judged_and_shown(tmp_path: Path) -> None:
+    """Two participants and three choices, but nothing to mark without a schema."""
+    with loopback(_reply) as server:
+        told = _run(
+            tmp_path,
+            server.base,
+            *("--rate", "500", "--warm-up", "2", "--goodput", "ttft:20s tpot:20s"),
+            *("--schemas", "one", "--schemas", "marked", "--schemas", "each"),
+        )
+        asked = len(server.asked)
+    assert asked == 5 * (2 + 3)
+    run = open_run(tmp_path / "run")
+    assert any("500.0 a second" in line for line in describe(run.header))
+    found = [one for one in answered_requests(run) if not one.times.warm_up]
+    valid = {one.engine for one in found if one.text.compliant}
+    assert valid == {"json_schema small"}
+    assert all(one.text.compliant for one in found if one.engine in valid)
+    tables = {table["name"]: table for table in told["tables"]}
+    assert set(tables) == {"under-load", "latencies", "streams-paired"}
+    assert len(tables["under-load"]["rows"]) == 5
+    assert tables["under-load"]["rows"][0]["in time"]["count"] == 3
+    shown = reports(run)["open-loop"]
+    assert [table.slug for table in shown.tables] == list(tables)
+
+
+@pytest.mark.slow
+def test_the_same_command_asks_only_for_what_has_no_row(tmp_path: Path) -> None:
+    """Lines that a kill has lost are asked for again, after a warm-up; no others."""
+    with loopback(_reply) as server:
+        more = ("--rate", "500", "--warm-up", "1", "--schemas", "each")
+        _run(tmp_path, server.base, *more)
+        (lines,) = (tmp_path / "run").glob("units-*.jsonl")
+        rows = lines.read_bytes().splitlines(keepends=True)
+        lines.write_bytes(b"".join(rows[:-2]) + rows[-2][:40])
+        before = len(server.asked)
+        _run(tmp_path, server.base, *more)
+        assert len(server.asked) - before == 1 + 2
+        again = len(server.asked)
+        _run(tmp_path, server.base, *more)
+        assert len(server.asked) == again
+    run = open_run(tmp_path / "run")
+    assert len(list(answered_requests(run))) == 2 * (1 + 3)
+    under_load = reports(run)["open-loop"].tables[0]
+    place = under_load.columns.index("sittings")
+    assert sorted(row[place] for row in under_load.rows) == [1, 2]
+
+
+@pytest.mark.slow
+def test_a_server_that_is_gone_is_no_result(tmp_path: Path) -> None:
+    """What failed because nobody was there is asked for again by the same command."""
+    with loopback(_reply) as server:
+        base = server.base
+        words = _words(tmp_path, base, "--rate", "500", "--schemas", "one")
+        server.over.set()
+    # The address is that of a server which has ended.
+    with pytest.raises(Unavailable, match="no server answers"):
+        CliRunner().invoke(_APP, words, catch_exceptions=False)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--goodput", "ttft:1s"), "go with --rate"),
+        (("--rate", "0"), "above 0"),
+        (("--rate", "nan"), "above 0"),
+        (("--rate", "2", "--schemas", "some"), "one of one, marked, each"),
+        (("--rate", "2", "--task", "coverage"), "add --task open-loop"),
+        (("--task", "open-loop"), "wants a rate"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused_before_anything_is_asked(
+    tmp_path: Path, words: tuple[str, ...], said: str
+) -> None:
+    """One line, and no request to anybody."""
+    whole = _words(tmp_path, "http://127.0.0.1:9/v1", *words)
+    with pytest.raises(BadUsage) as refused:
+        CliRunner().invoke(_APP, whole, catch_exceptions=False)
+    assert said in str(refused.value)
+
+
+def test_a_model_here_is_no_server(tmp_path: Path) -> None:
+    """Load is put on a server; the message says how one is named."""
+    with pytest.raises(BadUsage, match="is about a server"):
+        CliRunner().invoke(
+            _APP, ["--task", "open-loop", "--rate", "1"], catch_exceptions=False
+        )
