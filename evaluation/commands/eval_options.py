@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from evaluation.commands.open_loop_options import OpenLoopOptions
     from evaluation.commands.writer_options import WriterOptions
+    from evaluation.execution.engine_worker import Bounds
     from evaluation.measurement.request import RunRequest
     from evaluation.open_loop.settings import OpenLoopSettings
 
@@ -200,7 +201,6 @@ def run_request(  # noqa: PLR0913 - groups of options
         BadUsage: an option makes no sense.
     """
     from evaluation.core.task_settings import TaskSettings
-    from evaluation.execution.engine_worker import Bounds
     from evaluation.measurement.request import RunRequest
 
     arriving = None if open_loop is None else open_loop_settings(open_loop, tasks.seed)
@@ -216,12 +216,7 @@ def run_request(  # noqa: PLR0913 - groups of options
             orders=tasks.orders,
             values=task_values(tasks.draft, tasks.value),
         ),
-        bounds=Bounds(
-            compile_seconds=work.compile_seconds,
-            run_seconds=work.run_seconds,
-            load_seconds=work.load_seconds,
-            memory_mb=work.memory,
-        ),
+        bounds=_bounds(work),
         configs=subject.config or [],
         splits=subject.split or [],
         limit=subject.limit,
@@ -235,6 +230,17 @@ def run_request(  # noqa: PLR0913 - groups of options
         open_loop=arriving,
     )
     return request.as_paper(given) if _is_paper(writer.compat) else request
+
+
+def _bounds(work: WorkOptions) -> Bounds:
+    from evaluation.execution.engine_worker import Bounds
+
+    return Bounds(
+        compile_seconds=work.compile_seconds,
+        run_seconds=work.run_seconds,
+        load_seconds=work.load_seconds,
+        memory_mb=work.memory,
+    )
 
 
 def given_options(context: typer.Context) -> frozenset[str]:

@@ -104,7 +104,7 @@ def test_the_same_command_asks_only_for_what_has_no_row(tmp_path: Path) -> None:
     assert len(list(answered_requests(run))) == 2 * (1 + 3)
     under_load = reports(run)["open-loop"].tables[0]
     place = under_load.columns.index("sittings")
-    assert sorted(row[place] for row in under_load.rows) == [1, 2]
+    assert {row[place] for row in under_load.rows} == {1, 2}
 
 
 @pytest.mark.slow
