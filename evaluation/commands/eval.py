@@ -20,6 +20,7 @@ from evaluation.commands.eval_options import (
 )
 from evaluation.commands.open_loop_options import OpenLoopOptions  # noqa: TC001 - typer reads it
 from evaluation.commands.options import RunFolderOption  # noqa: TC001 - typer reads it
+from evaluation.commands.serve_options import ServeOptions, wanted_server
 from evaluation.commands.writer_options import WriterOptions  # noqa: TC001 - typer reads it
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption
 
@@ -36,6 +37,7 @@ def evaluate(  # noqa: PLR0913 (groups of options)
     work: WorkOptions,
     writer: WriterOptions,
     open_loop: OpenLoopOptions,
+    serve: ServeOptions,
     run_dir: RunFolderOption = None,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
@@ -60,6 +62,7 @@ def evaluate(  # noqa: PLR0913 (groups of options)
       csbdata eval --engine vllm --model http://localhost:8000/v1#Qwen/Qwen3-0.6B
       csbdata eval --engine vllm --engine none --model http://localhost:8000/v1 \
         --rate 4 --goodput 'ttft:200ms tpot:50ms'
+      csbdata eval --serve vllm --model Qwen/Qwen3-0.6B --engine vllm --engine none
 
     What is measured is said before it starts: the data, and which of it is sample; the
     engines, and how those are installed that cannot be run here. Exits with 69 if an
@@ -74,6 +77,7 @@ def evaluate(  # noqa: PLR0913 (groups of options)
         writer,
         run_dir,
         open_loop=open_loop,
+        serve=wanted_server(serve),
         given=given_options(context),
     )
     result = run(request, Quiet() if format_ is ReportFormat.JSON else Shown())

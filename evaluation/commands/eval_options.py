@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from evaluation.commands.writer_options import WriterOptions
     from evaluation.execution.engine_worker import Bounds
     from evaluation.measurement.request import RunRequest
+    from evaluation.measurement.wanted_server import WantedServer
     from evaluation.open_loop.settings import OpenLoopSettings
 
 
@@ -183,6 +184,7 @@ def run_request(  # noqa: PLR0913 - groups of options
     run_dir: Path | None,
     *,
     open_loop: OpenLoopOptions | None = None,
+    serve: WantedServer | None = None,
     given: frozenset[str] = frozenset(),
 ) -> RunRequest:
     """Return what `evaluation.run` is asked for.
@@ -194,6 +196,7 @@ def run_request(  # noqa: PLR0913 - groups of options
         writer: Which model writes.
         run_dir: The run's folder.
         open_loop: How requests arrive at a server; None: they do not by themselves.
+        serve: The program that is started to serve the model.
         given: Names of the options that the command line holds: `--compat` does not
             touch them.
 
@@ -205,8 +208,9 @@ def run_request(  # noqa: PLR0913 - groups of options
 
     arriving = None if open_loop is None else open_loop_settings(open_loop, tasks.seed)
     request = RunRequest(
-        engines=subject.engine or ["llguidance"],
-        tasks=subject.task or _default_tasks(writer.model, arriving=arriving),
+        engines=subject.engine or ([] if serve else ["llguidance"]),
+        tasks=subject.task
+        or _default_tasks(writer.model, arriving=arriving, served=serve is not None),
         data=subject.data,
         tokenizer=subject.tokenizer,
         preset=subject.preset,
@@ -228,6 +232,7 @@ def run_request(  # noqa: PLR0913 - groups of options
         run_dir=run_dir,
         models=model_options(writer, tasks.seed, work),
         open_loop=arriving,
+        serve=serve,
     )
     return request.as_paper(given) if _is_paper(writer.compat) else request
 
@@ -254,7 +259,7 @@ def given_options(context: typer.Context) -> frozenset[str]:
 
 
 def _default_tasks(
-    model: str, *, arriving: OpenLoopSettings | None = None
+    model: str, *, arriving: OpenLoopSettings | None = None, served: bool = False
 ) -> list[str]:
     """Return the tasks of a command line without any, by what is installed."""
     from curation.system.terminal import say_command
@@ -273,7 +278,7 @@ def _default_tasks(
         for task in measuring
         if task.needs_model and not (task.judges_texts and is_shape(model))
     ]
-    if "://" in model:
+    if served or "://" in model:
         return writing
     if not missing_libraries():
         return [*without, *writing]

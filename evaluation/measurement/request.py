@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from evaluation.core.cases import Sample
     from evaluation.execution.plan import RunTotals
+    from evaluation.measurement.wanted_server import WantedServer
     from evaluation.open_loop.settings import OpenLoopSettings
 
 #: Where a run's folder is made, unless the request names one.
@@ -78,6 +79,9 @@ class RunRequest:
     models: ModelOptions = field(default_factory=ModelOptions)
     #: How requests arrive at a server, for the task that sends them so.
     open_loop: OpenLoopSettings | None = None
+    #: The program that is started to serve the model; None: the model runs here, or
+    #: its server is up already.
+    serve: WantedServer | None = None
     #: How what is missing is fetched, and where it is kept.
     fetch: FetchSettings = field(default_factory=FetchSettings.from_environment)
 

@@ -21,6 +21,7 @@ from evaluation.measurement.preconditions import (
 )
 from evaluation.measurement.request import RUNS, RunResult
 from evaluation.measurement.samples import open_samples
+from evaluation.measurement.served_request import served
 from evaluation.results.description import describe
 from evaluation.results.reader import open_run
 from evaluation.scheduling.runner import run as run_engines
@@ -71,6 +72,9 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
         Fault: data cannot be fetched, or the folder not be written.
     """
     progress = progress or Quiet()
+    if request.serve is not None:
+        with served(request, request.serve, progress.say) as asked_there:
+            return run(asked_there, progress)
     check_open_loop(request)
     participants = _participants(request)
     check_usable(participants, request)

@@ -1,0 +1,1 @@
+"""The server programs that `--serve` knows: one file each."""
