@@ -72,6 +72,7 @@ def test_every_folder_with_a_task_is_one() -> None:
         "declared",
         "efficiency",
         "masks",
+        "open-loop",
         "probe",
         "rollback",
         "scaling",
