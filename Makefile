@@ -75,16 +75,19 @@ bench: $(DEV)
 # backends too: ours, and setuptools for what comes as source.
 $(CORE): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "csbdata needs Python 3.11 or newer; say which: make PYTHON=...")'
+	@echo "Installing into $(VENV), 0.7 GB: takes a minute or two"
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) $(PINS) hatchling editables setuptools
 	$(PIP) $(PINS) --no-build-isolation -e '.[$(EXTRAS)]'
 	@touch $@
 
 $(MODELS): $(CORE)
+	@echo "Installing torch and transformers into $(VENV): takes some minutes"
 	$(PIP) $(PINS) --no-build-isolation -e '.[models]'
 	@touch $@
 
 $(DEV): $(CORE)
+	@echo "Installing what tests need into $(VENV), torch among it: takes some minutes"
 	$(PIP) $(PINS) --no-build-isolation -e '.[dev]'
 	@touch $@
 

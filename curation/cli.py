@@ -33,6 +33,7 @@ from curation.commands.stats import stats
 from curation.commands.verify import verify
 from curation.credentials.redaction import guard, redacted, redacted_traceback
 from curation.system.errors import CsbdataError, Stopped
+from curation.system.progress import heartbeat
 from curation.system.registry import entry_points_of
 from curation.system.streams import end_output, give_up_output, prepare_streams
 from curation.system.terminal import command_line_of, plain, say, show, stderr
@@ -187,7 +188,7 @@ def _say_fault(fault: CsbdataError) -> None:
 def _run() -> None:
     try:
         _attach_plugins()
-        with command_line_of(sys.argv[1:]):
+        with command_line_of(sys.argv[1:]), heartbeat():
             app()
     except KeyboardInterrupt as error:
         raise Stopped("stopped", then=_GOES_ON) from error

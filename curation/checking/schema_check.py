@@ -27,7 +27,7 @@ from curation.json.positions import TextPositions
 from curation.lint.idle_keywords import MISSPELT, nearest
 from curation.schema.dialects import DIALECTS
 from curation.system.escaping import shortened
-from curation.workers.limits import Limits
+from curation.workers.limits import BUSY_MACHINE, Limits
 from curation.workers.outcomes import Ending
 from curation.workers.process import Program
 from curation.workers.worker import Worker
@@ -139,7 +139,7 @@ class SchemaChecker:
             neighbours: The files to which relative references may lead; by default
                 there are none.
         """
-        limits = replace(Limits(), seconds=DEADLINE)
+        limits = Limits(seconds=DEADLINE, wall_times=BUSY_MACHINE)
         setup: Json = msgspec.to_builtins(neighbours or NeighbourFiles())
         self._worker = Worker(Program(file=_WORKER, setup=setup), limits)
 

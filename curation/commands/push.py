@@ -123,7 +123,7 @@ def _push(request: PushRequest, *, dry_run: bool, yes: bool, as_json: bool) -> N
         BadParameter: a person would have to be asked and there is none (exit code 2).
     """
     from curation.publish.push import push as push_folder
-    from curation.system.progress import Quiet, Shown
+    from curation.system.progress import Quiet, Shown, no_heartbeat
 
     if not (dry_run or yes) and (as_json or not _interactive()):
         raise typer.BadParameter(
@@ -135,7 +135,8 @@ def _push(request: PushRequest, *, dry_run: bool, yes: bool, as_json: bool) -> N
             _print_preview(preview)
         if dry_run or yes or preview.plan.nothing:
             return not dry_run
-        return typer.confirm("Push it?" if request.repo else "Write it?", err=True)
+        with no_heartbeat():
+            return typer.confirm("Push it?" if request.repo else "Write it?", err=True)
 
     progress = Quiet() if as_json else Shown()
     result = push_folder(request, confirm=confirm, progress=progress)

@@ -32,6 +32,7 @@ from curation.pipeline.inputs import (
 )
 from curation.pipeline.notices import write_notices
 from curation.pipeline.opt_out import read_opt_outs
+from curation.pipeline.process_document import LIMITS
 from curation.pipeline.read_batches import (
     BatchReader,
     distinct_documents,
@@ -47,7 +48,6 @@ from curation.system.atomic_folders import atomic_folder, refuse_foreign
 from curation.system.progress import Progress, Quiet, announce
 from curation.validation.fastjsonschema_check import try_fastjsonschema
 from curation.workers.fingerprint import code_digest, fingerprint, versions
-from curation.workers.limits import Limits
 from curation.workers.pool import Pool
 from curation.workers.process import Program
 from curation.workers.run_folder import RunFolder, run_folder_of
@@ -264,7 +264,7 @@ class _Work:
         reader = BatchReader(self.inputs, opt_outs)
         program = Program(file=_WORKER, setup=setup_of(self.rules, self.inputs))
         with (
-            Pool(program, jobs=self.request.jobs, limits=Limits()) as pool,
+            Pool(program, jobs=self.request.jobs, limits=LIMITS) as pool,
             self.progress.bar(
                 f"Applying the {self.rules.name} rules",
                 distinct_documents(self.inputs, opt_outs),
@@ -327,7 +327,7 @@ def _identity(
         code=code_digest(),
         versions=versions(),
         rules=request.rules,
-        limits=asdict(Limits()),
+        limits=asdict(LIMITS),
         inputs=[
             [
                 given.source.name,

@@ -25,7 +25,7 @@ from curation.json.objects import objects, tokens
 from curation.json.pointer import pointer
 from curation.pipeline.make_record import make_record
 from curation.schema.measures import field_count
-from curation.workers.limits import Limits, too_big, too_many
+from curation.workers.limits import BUSY_MACHINE, Limits, too_big, too_many
 from curation.workers.protocol import describe
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from curation.core.rule import Context, Rule
     from curation.rules.sets import RuleSet
 
-LIMITS = Limits()
+LIMITS = Limits(wall_times=BUSY_MACHINE)
 #: Characters of a rejection's detail; a pointer can be as long as a document.
 LONGEST_DETAIL = 1_000
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final, Protocol, Self
 
 from rich.progress import (
@@ -18,7 +18,7 @@ from rich.progress import (
 from rich.progress import Progress as Bars
 
 from curation.system.escaping import safe
-from curation.system.terminal import say, stderr
+from curation.system.terminal import last_printed, note_output, say, stderr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -95,7 +95,10 @@ class Shown:
             TextColumn("left"),
             TimeRemainingColumn(),
         )
-        with Bars(*columns, console=stderr(), transient=True) as bars:
+        with (
+            no_heartbeat(),
+            Bars(*columns, console=stderr(), transient=True) as bars,
+        ):
             task = bars.add_task(safe(title), total=total)
             yield lambda steps: bars.advance(task, steps)
 
@@ -141,6 +144,59 @@ class _Lines:
             return f"0 of {self._total:,} done, {spoken(passed)} so far"
         left = passed / self._done * max(0, self._total - self._done)
         return f"{self._done:,} of {self._total:,}, about {spoken(left)} left"
+
+
+#: How many things are under way that show by themselves that nothing hangs.
+_shown_otherwise: list[int] = [0]
+
+
+@contextmanager
+def no_heartbeat() -> Iterator[None]:
+    """Say nothing of one's own: a bar moves, or a person is being asked."""
+    _shown_otherwise[0] += 1
+    try:
+        yield
+    finally:
+        _shown_otherwise[0] -= 1
+        note_output()
+
+
+@contextmanager
+def heartbeat(seconds: float = HEARTBEAT) -> Iterator[None]:
+    """Say that a command is at work wherever it has printed nothing for so long.
+
+    Bars tell how far they are; this is for every step between them, whose length
+    nobody knows: a file that is read, a host that is waited for.
+
+    Args:
+        seconds: How long nothing may be printed.
+
+    Example:
+        >>> with heartbeat():
+        ...     rows = open_edition("build/JSONSchemaBench").rows
+    """
+    start = time.monotonic()
+    ended = threading.Event()
+
+    def beat() -> None:
+        left = seconds
+        while not ended.wait(left):
+            left = last_printed() + seconds - time.monotonic()
+            if left > 0:
+                continue
+            left = seconds
+            if not _shown_otherwise[0]:
+                passed = spoken(time.monotonic() - start)
+                with suppress(OSError, ValueError):  # stderr may be gone
+                    say(f"still at work, {passed} so far", style="dim")
+
+    thread = threading.Thread(target=beat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 def spoken(seconds: float) -> str:

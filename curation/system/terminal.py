@@ -14,12 +14,13 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import StrEnum
 from textwrap import TextWrapper
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.box import SIMPLE
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
 #: Columns between two of a table.
 _GAP = 3
+#: When something was printed last, by the clock that only goes forward.
+_last_printed: list[float] = [time.monotonic()]
 #: Columns of a file or a pipe, where nobody has said how many: more than a row needs.
 PIPE_WIDTH = 400
 _COMMAND_LINE: ContextVar[tuple[str, ...]] = ContextVar("command_line", default=())
@@ -90,6 +93,11 @@ def plain(text: str, style: str = "") -> Text:
 class _Console(Console):
     """A console that leaves a pipe without a reader to the command line."""
 
+    def print(self, *values: Any, **options: Any) -> None:  # noqa: ANN401 - rich's own
+        """Print as rich does, and remember when."""
+        super().print(*values, **options)
+        note_output()
+
     @property
     def folds(self) -> bool:
         """Return whether lines are folded to a width that somebody can see."""
@@ -132,6 +140,16 @@ def _stated_width() -> int:
     """Return the width that `COLUMNS` says; 0 where it says none."""
     stated = os.environ.get("COLUMNS", "")
     return int(stated) if stated.isascii() and stated.isdigit() else 0
+
+
+def note_output() -> None:
+    """Remember that something was printed just now."""
+    _last_printed[0] = time.monotonic()
+
+
+def last_printed() -> float:
+    """Return when something was printed last, by `time.monotonic`."""
+    return _last_printed[0]
 
 
 def stdout() -> _Console:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from curation.system.atomic_files import atomic_write_bytes
-from curation.workers.limits import Limits
+from curation.workers.limits import BUSY_MACHINE, Limits
 from curation.workers.outcomes import Ending
 from curation.workers.pool import Pool
 from curation.workers.process import Program
@@ -91,7 +91,7 @@ def _ask(schemas: Mapping[str, str], jobs: int) -> Iterator[tuple[str, str]]:
     digests, texts = list(schemas), list(schemas.values())
     starts = range(0, len(texts), _BATCH)
     batches = (texts[start : start + _BATCH] for start in starts)
-    limits = replace(Limits(), seconds=DEADLINE)
+    limits = Limits(seconds=DEADLINE, wall_times=BUSY_MACHINE)
     with Pool(Program(file=_WORKER), jobs=jobs, limits=limits, attempts=1) as pool:
         for result in pool.run_batches(batches):
             first = result.index * _BATCH

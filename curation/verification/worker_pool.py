@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from curation.verification.core.check import UnitResult
 from curation.verification.scan_messages import ScanSetup, ScanUnit
-from curation.workers.limits import Limits
+from curation.workers.limits import BUSY_MACHINE, Limits
 from curation.workers.pool import Pool
 from curation.workers.process import Program
 
@@ -51,7 +50,12 @@ def run_units(
     if not batches:
         return {}
     done: dict[int, list[UnitResult]] = {}
-    limits = replace(Limits(), seconds=DEADLINE, memory_mb=_MEMORY_MB, file_mb=_FILE_MB)
+    limits = Limits(
+        seconds=DEADLINE,
+        wall_times=BUSY_MACHINE,
+        memory_mb=_MEMORY_MB,
+        file_mb=_FILE_MB,
+    )
     with tempfile.TemporaryDirectory(prefix="csbdata-verify-") as cache:
         program = Program(
             file=_WORKER,

@@ -8,7 +8,7 @@ accident, and is rejected by name.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import Reason, Rejected
 from curation.json.text import MAX_DEPTH
@@ -16,6 +16,10 @@ from curation.workers.messages import WorkerLimits
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
+
+#: `Limits.wall_times` of work whose result must not turn on how busy the machine is:
+#: what becomes of a document, and what is found out about a schema.
+BUSY_MACHINE: Final = 8.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ import typer
 
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration
+from curation.system.progress import no_heartbeat
 from curation.system.terminal import (
     Format,
     FormatOption,
@@ -187,7 +188,8 @@ def _ask_for_leave(plan: InstallPlan, *, yes: bool) -> bool:
         return True
     if not sys.stdin.isatty():
         raise BadConfiguration("there is nobody to ask", then="say yes with -y")
-    return typer.confirm("Download and install?", err=True)
+    with no_heartbeat():
+        return typer.confirm("Download and install?", err=True)
 
 
 def _download(plan: InstallPlan) -> str:

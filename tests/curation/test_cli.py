@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,6 +18,7 @@ import curation.checking.schema_check
 import curation.cli
 from curation.cli import app, main
 from curation.system.errors import NoInput
+from curation.system.progress import heartbeat
 from curation.system.terminal import command_line
 
 if TYPE_CHECKING:
@@ -139,6 +142,16 @@ def test_what_was_typed_is_known_while_its_command_runs(
     run("eval", "--data", "my schemas")
     assert seen == [("csbdata", "eval", "--data", "my schemas")]
     assert command_line() == ()
+
+
+def test_no_command_is_silent_for_long(
+    run: Callable[..., Ended], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a step has no bar, its command still says now and then that it works."""
+    monkeypatch.setattr(curation.cli, "heartbeat", partial(heartbeat, 0.02))
+    monkeypatch.setattr(curation.cli, "_attach_plugins", lambda: None)
+    monkeypatch.setattr(curation.cli, "app", lambda: time.sleep(0.3))
+    assert "still at work, " in run("diff", "a", "b").said
 
 
 def test_a_reader_that_has_enough_is_no_failure() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ import msgspec
 
 from curation.instances.dataset.make_instances import SchemaInstances
 from curation.satisfiability.prove import Satisfiability
-from curation.workers.limits import Limits
+from curation.workers.limits import BUSY_MACHINE, Limits
 from curation.workers.outcomes import Ending
 from curation.workers.process import Program
 
@@ -35,7 +34,7 @@ def program(seed: int = 0) -> Program:
 
 def limits() -> Limits:
     """Return what one schema may cost."""
-    return replace(Limits(), seconds=DEADLINE, memory_mb=MEMORY_MB)
+    return Limits(seconds=DEADLINE, wall_times=BUSY_MACHINE, memory_mb=MEMORY_MB)
 
 
 def instances_of(outcome: ProcessResult) -> SchemaInstances:

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from curation.packaging.manifest import BuildFacts
     from curation.verification.core.folder_contents import FolderContents
 
-#: What rejects a document before any rule does.
-_PARSE = "parse"
+#: What the ledger names where no rule decided: the document could not be read, or was
+#: too large or took too long.
+_NO_RULES = frozenset({"parse", "limits", ""})
 
 
 def contradictions(
@@ -52,7 +53,7 @@ def contradictions(
         yield Contradiction(
             f"`rule_list` has {name}, which {facts.rules} has not", certain=False
         )
-    for name in sorted(_acted(contents) - stated.keys() - {_PARSE, ""}):
+    for name in sorted(_acted(contents) - stated.keys() - _NO_RULES):
         yield Contradiction(f"`rule_list` lacks {name}, of which the ledger tells")
 
 

@@ -6,7 +6,16 @@ import re
 import time
 from typing import TYPE_CHECKING
 
-from curation.system.progress import HEARTBEAT, Quiet, Shown, announce, spoken
+from curation.system.progress import (
+    HEARTBEAT,
+    Quiet,
+    Shown,
+    announce,
+    heartbeat,
+    no_heartbeat,
+    spoken,
+)
+from curation.system.terminal import show
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,6 +63,39 @@ def test_where_there_is_no_screen_lines_say_how_far_it_is(
 def test_no_step_is_silent_for_longer_than_ten_seconds() -> None:
     """The heartbeat is at most that."""
     assert HEARTBEAT <= 10
+
+
+def test_a_step_that_prints_nothing_is_said_to_be_at_work(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Whatever a command does: so long after the last word, and again after that."""
+    with heartbeat(0.02):
+        until(lambda: _heard(capsys, "still at work, "))
+        until(lambda: _heard(capsys, "still at work, "))
+
+
+def test_nothing_is_said_where_a_bar_moves_or_somebody_is_asked(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The line would go through the bar, or through what a person types."""
+    with heartbeat(0.02), no_heartbeat():
+        time.sleep(0.1)
+        assert capsys.readouterr().err == ""
+
+
+def test_what_prints_by_itself_is_no_silent_step(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The time counts from the last line, on stdout or stderr."""
+    with heartbeat(3.0):
+        for _ in range(5):
+            show("a line")
+            time.sleep(0.01)
+    assert capsys.readouterr().err == ""
+
+
+def _heard(capsys: pytest.CaptureFixture[str], words: str) -> bool:
+    return words in capsys.readouterr().err
 
 
 def test_a_long_duration_is_said_before_the_work_begins() -> None:

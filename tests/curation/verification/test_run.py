@@ -13,7 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.core.benchmark import CONFIGS, instances_config
+from curation.dataset.ledger import DOCUMENTS
 from curation.json.text import digest
+from curation.packaging.manifest import read_facts
+from curation.pipeline.rule_faults import NO_RULE
 from curation.schema.dialects import BY_NAME
 from curation.schema.skeleton import skeleton_digest
 from curation.system.errors import NoInput
@@ -30,6 +33,7 @@ from curation.verification.checks.schemas import SCHEMAS
 from curation.verification.checks.viewer import MOST_ROW, VIEWER
 from curation.verification.core.check import CheckUnit, UnitResult
 from curation.verification.core.folder_contents import open_folder
+from curation.verification.derivations.rule_list import contradictions
 from curation.workers.outcomes import Ending, ProcessResult
 from tests.curation.verification.spoiling import (
     TABLE,
@@ -39,6 +43,7 @@ from tests.curation.verification.spoiling import (
     said_by,
     set_cell,
 )
+from tests.curation.verification.tampering import where
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -341,6 +346,13 @@ def test_addresses_are_listed_and_no_failure(folder: Path) -> None:
     assert f"personal: Github_easy/{name}: 1 e-mail address" in map(str, found.notes)
     assert found.counted["places with e-mail address"] == 1
     assert "jane" not in str(found)
+
+
+def test_a_document_that_took_too_long_is_no_unknown_rule(folder: Path) -> None:
+    """The ledger says `limits` of what was too large, too slow or too hungry."""
+    copies = pl.col("rule") == "duplicates"
+    where(DOCUMENTS, copies, outcome="timed_out", rule=NO_RULE)(folder)
+    assert list(contradictions(read_facts(folder), open_folder(folder))) == []
 
 
 def test_the_exit_code_tells_what_failed() -> None:

@@ -8,8 +8,10 @@ import msgspec
 import pytest
 
 from curation.core.documents import Reason
+from curation.instances.dataset.worker_program import limits as instance_limits
 from curation.json.text import MAX_DEPTH
-from curation.workers.limits import Limits, count_nodes, too_big, too_many
+from curation.pipeline.process_document import LIMITS
+from curation.workers.limits import BUSY_MACHINE, Limits, count_nodes, too_big, too_many
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
@@ -39,6 +41,12 @@ def test_nodes_are_all_values_the_root_included(value: UntypedJson, nodes: int) 
 def test_counting_ends_once_there_are_more_than_enough() -> None:
     """A huge document is not counted to its end."""
     assert count_nodes([[0] * 100 for _ in range(1000)], 10) < 1200
+
+
+def test_what_becomes_of_a_document_does_not_turn_on_how_busy_the_machine_is() -> None:
+    """Rules and instances have their seconds of processor time, and longer to wait."""
+    for limits in (LIMITS, instance_limits()):
+        assert limits.wall_times == BUSY_MACHINE >= 4
 
 
 def test_the_defaults_hold_what_real_schemas_need() -> None:
