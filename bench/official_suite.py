@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from curation.download.acquire import FetchSettings
 from evaluation.core.task_settings import TaskSettings
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evaluation.core.cases import Case
+    from evaluation.execution.engine_process import TokenizerSetup
     from evaluation.tokenizers import TokenizerFiles
 
 _LOOP = Path(__file__).with_name("official_suite_loop.py")
@@ -94,7 +95,7 @@ def compare(ours: Mapping[str, str], theirs: Mapping[str, str]) -> dict[str, Any
 def _work(
     cases: Sequence[Case], tokenizer: TokenizerFiles, folder: Path
 ) -> dict[str, Any]:
-    known = Vocabulary(tokenizer_setup(tokenizer))  # type: ignore[arg-type]  # plain values
+    known = Vocabulary(cast("TokenizerSetup", tokenizer_setup(tokenizer)))
     encode = tokenizer.encoder()
     adapter = runpy.run_path(str(find_engine("llama_cpp").path))
     gguf = folder / "vocabulary.gguf"

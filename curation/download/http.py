@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import queue
 import threading
 import time
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -195,22 +195,18 @@ def within(seconds: float, work: Callable[[], _T]) -> _T:
     Raises:
         TimeoutError: it takes longer.
     """
-    outcome: queue.SimpleQueue[tuple[bool, _T | BaseException]] = queue.SimpleQueue()
+    outcome: Future[_T] = Future()
 
     def run() -> None:
         try:
-            outcome.put((True, work()))
+            outcome.set_result(work())
         except BaseException as error:  # noqa: BLE001 # raised in the caller's thread
-            outcome.put((False, error))
+            outcome.set_exception(error)
 
     threading.Thread(target=run, daemon=True).start()
-    try:
-        done, value = outcome.get(timeout=seconds)
-    except queue.Empty:
-        raise TimeoutError(f"nothing within {seconds:g} seconds") from None
-    if isinstance(value, BaseException) and not done:
-        raise value
-    return value  # type: ignore[return-value] # done says that it is the result
+    if not wait([outcome], timeout=seconds).done:
+        raise TimeoutError(f"nothing within {seconds:g} seconds")
+    return outcome.result()
 
 
 class _Session(requests.Session):

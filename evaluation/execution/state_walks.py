@@ -8,12 +8,16 @@ masks must be those that were kept.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evaluation.core.engine_protocol import Matcher
+    from evaluation.core.engine_protocol import (
+        ForkingMatcher,
+        Matcher,
+        RollingBackMatcher,
+    )
 
 #: Tokens between two turns.
 _STRIDE = 8
@@ -51,22 +55,27 @@ def check_states(
     for token in tokens:
         straight.commit(token)
         masks.append(_mask(straight))
-    turn = _roll_back if check == "rollback" else _fork
     for index, token in enumerate(tokens, start=1):
         _take(matcher, token, f"token {index - 1}")
         if index % _STRIDE == 0 or index == len(tokens):
-            turn(matcher, tokens, index, masks)
+            if check == "rollback":
+                _roll_back(cast("RollingBackMatcher", matcher), tokens, index, masks)
+            else:
+                _fork(cast("ForkingMatcher", matcher), tokens, index, masks)
     return None
 
 
 def _roll_back(
-    matcher: Matcher, tokens: Sequence[int], index: int, masks: Sequence[bytes]
+    matcher: RollingBackMatcher,
+    tokens: Sequence[int],
+    index: int,
+    masks: Sequence[bytes],
 ) -> None:
     for count in _BACK:
         if count > index:
             break
         after = f"after a rollback of {count} at token {index}"
-        if matcher.rollback(count) is False:  # type: ignore[attr-defined]  # asked for before
+        if matcher.rollback(count) is False:
             raise WrongStateError(f"{after}: it says that it cannot")
         _compare(matcher, masks[index - count], after)
         for place in range(index - count, index):
@@ -75,9 +84,9 @@ def _roll_back(
 
 
 def _fork(
-    matcher: Matcher, tokens: Sequence[int], index: int, masks: Sequence[bytes]
+    matcher: ForkingMatcher, tokens: Sequence[int], index: int, masks: Sequence[bytes]
 ) -> None:
-    copy = matcher.fork()  # type: ignore[attr-defined]  # asked for before
+    copy = matcher.fork()
     after = f"after a fork at token {index}"
     _compare(copy, masks[index], f"{after}, of the fork")
     ahead = min(index + _AHEAD, len(tokens))

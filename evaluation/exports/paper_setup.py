@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from evaluation.core.suite_records import FREE
+from evaluation.results.suite_rows import SUITE
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from curation.core.json_types import UntypedJson
     from evaluation.core.run_header import ParticipantHeader
+    from evaluation.core.suite import ScoredResponse
     from evaluation.results.reader import RecordedRun
 
 #: How the paper names engines, by their names here.
@@ -33,6 +37,9 @@ _VERSIONS: Final[Mapping[str, str]] = {
     "Gemini": "",
 }
 _OUR_LOOP: Final = "csbdata's on transformers"
+#: What wrote the texts of its quality tasks.
+_QUALITY_MODEL: Final = "Llama-3.1-8B-Instruct"
+_OWN_LOOPS: Final = "each framework's own"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +72,7 @@ _LLAMA_CPP: Final = _setup("Llama-3.1-8B-Instruct", "llama.cpp, Q8", timed=True)
 _TRANSFORMERS: Final = _setup(
     "Llama-3.1-8B-Instruct", "Hugging Face Transformers", timed=True
 )
-_COVERAGE: Final = _setup("Llama-3.2-1B-Instruct", "each framework's own", timed=False)
+_COVERAGE: Final = _setup("Llama-3.2-1B-Instruct", _OWN_LOOPS, timed=False)
 #: By the number of the table.
 PAPER_SETUPS: Final[Mapping[int, PaperSetup]] = {
     2: _LLAMA_CPP,
@@ -153,3 +160,54 @@ def _conditions(
     forced = isinstance(options, dict) and bool(options.get("forced"))
     if setup.timed and framework == "Guidance" and not forced:
         yield SetupDifference("forced tokens", "not taken (--forced takes them)")
+
+
+def quality_differences(
+    run: RecordedRun, label: str, answer: ScoredResponse
+) -> Iterator[SetupDifference]:
+    """Yield what of a model and its condition is not as in the paper's Table 7.
+
+    Args:
+        run: A run of suite `quality`.
+        label: The model and its condition, as the run's rows name them.
+        answer: One of its answers.
+    """
+    name = "none" if answer.condition == FREE else answer.condition.partition(" ")[0]
+    framework = FRAMEWORKS.get(name, answer.condition)
+    who = version_difference(answer.condition, framework)
+    if who is not None:
+        yield who
+    if _QUALITY_MODEL not in answer.model:
+        yield SetupDifference("model", f"{answer.model}, not {_QUALITY_MODEL}")
+    yield SetupDifference("loop", f"{_loop(run, label)}, not {_OWN_LOOPS}")
+    facts = run.raw_header.get(SUITE)
+    origin = str(facts.get("origin")) if isinstance(facts, dict) else "not recorded"
+    if "generated" in origin:
+        yield SetupDifference("problems", f"{origin}, not the published ones")
+
+
+def _loop(run: RecordedRun, label: str) -> str:
+    """Return what ran the model of a participant of a suite."""
+    entries = run.raw_header.get("engines") or ()
+    entry = next((one for one in entries if one.get("engine") == label), {})
+    if "server" in entry:
+        return "the server's"
+    # Who scores a file of responses has not seen what wrote them.
+    return _OUR_LOOP if isinstance(entry.get("model"), dict) else "not known"
+
+
+def told(
+    sides: Sequence[tuple[str, Sequence[SetupDifference]]],
+) -> Iterator[str]:
+    """Yield what was not as in the paper, a sentence each, with who it is true of.
+
+    Args:
+        sides: The name of each participant, and how it differs.
+    """
+    whose: dict[SetupDifference, list[str]] = {}
+    for name, differing in sides:
+        for one in differing:
+            whose.setdefault(one, []).append(name)
+    for one, named in whose.items():
+        of = "" if len(named) == len(sides) else f" of {', '.join(named)}"
+        yield f"{one.what[0].upper()}{one.what[1:]}{of}: {one.detail}."

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from curation.system.errors import NoInput
 from evaluation.analysis.run_report import reports
 from evaluation.exports.paper_figures import printed
-from evaluation.exports.paper_setup import framework_of, version_difference
+from evaluation.exports.paper_setup import (
+    framework_of,
+    quality_differences,
+    told,
+    version_difference,
+)
 from evaluation.reporting.tables import Table
+from evaluation.results.suite_rows import scored_run
 from evaluation.suites.quality.report import PAPER_FORM
 from evaluation.tasks.official_suite import NAME as TEST_SUITE
 from evaluation.tasks.official_suite.outcomes import (
@@ -23,6 +29,7 @@ from evaluation.tasks.official_suite.outcomes import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from evaluation.exports.paper_setup import SetupDifference
     from evaluation.reporting.tables import Cell
     from evaluation.results.reader import RecordedRun
     from evaluation.tasks.official_suite.outcomes import CaseOutcome
@@ -79,8 +86,16 @@ def suite_table(number: int, runs: Sequence[RecordedRun]) -> Table:
     Raises:
         NoInput: no run has anything for the table; says which command gives it.
     """
-    quality = 7
-    rows = list(_accuracy(runs) if number == quality else _suite_rows(number, runs))
+    quality = number == 7  # noqa: PLR2004 (its number)
+    sides = list(_quality_sides(runs)) if quality else []
+    rows: list[tuple[Cell, ...]] = (
+        [
+            (*side.cells, ", ".join(one.what for one in side.differences))
+            for side in sides
+        ]
+        if quality
+        else list(_suite_rows(number, runs))
+    )
     if not rows:
         raise NoInput(
             f"nothing for the paper's Table {number}",
@@ -95,17 +110,35 @@ def suite_table(number: int, runs: Sequence[RecordedRun]) -> Table:
         title=_TITLES[number],
         columns=("Framework", *_COLUMNS[number], "not as in the paper"),
         rows=tuple(rows),
-        note=_QUALITY_NOTE if number == quality else _SUITE_NOTE,
+        note=" ".join(
+            [_QUALITY_NOTE, *told([(side.label, side.differences) for side in sides])]
+        )
+        if quality
+        else _SUITE_NOTE,
         name=f"paper-table-{number}",
     )
 
 
-def _accuracy(runs: Sequence[RecordedRun]) -> Iterator[tuple[Cell, ...]]:
+class _QualitySide(NamedTuple):
+    """One model and its condition, in one run of suite `quality`."""
+
+    label: str
+    #: The row without its last cell.
+    cells: tuple[Cell, ...]
+    differences: tuple[SetupDifference, ...]
+
+
+def _quality_sides(runs: Sequence[RecordedRun]) -> Iterator[_QualitySide]:
     for run in runs:
-        for report in reports(run).values():
+        for name, report in reports(run).items():
             for table in report.tables:
-                if table.name == PAPER_FORM:
-                    yield from ((*row, "model, loop, version") for row in table.rows)
+                if table.name != PAPER_FORM:
+                    continue
+                scored = scored_run(run, name, run.raw_header).by_label
+                for row in table.rows:
+                    label = str(row[0])
+                    found = quality_differences(run, label, scored[label][0])
+                    yield _QualitySide(label, row, tuple(found))
 
 
 def _suite_rows(number: int, runs: Sequence[RecordedRun]) -> Iterator[tuple[Cell, ...]]:

@@ -18,6 +18,7 @@ from evaluation.exports.paper_setup import (
     PAPER_SETUPS,
     differences,
     framework_of,
+    told,
 )
 from evaluation.exports.paper_suites import SUITE_TABLES, suite_table
 from evaluation.generation.generated_texts import (
@@ -172,7 +173,13 @@ def paper_table(number: int, runs: Sequence[RecordedRun]) -> Table:
         title=wanted.title,
         columns=("Dataset", "Framework", *columns, "not as in the paper"),
         rows=tuple(_with_printed(number, rows)),
-        note=" ".join([note, *_told(sides), *_absent(wanted, sides)]),
+        note=" ".join(
+            [
+                note,
+                *told([(side.framework, side.differences) for side in sides.values()]),
+                *_absent(wanted, sides),
+            ]
+        ),
         name=f"paper-table-{number}",
     )
 
@@ -201,20 +208,6 @@ def _absent(wanted: _PaperTable, sides: Mapping[str, _Side]) -> Iterator[str]:
             f"Not run: {', '.join(framework for framework, _ in names)} "
             f"(csbdata eval --compat paper {engines})."
         )
-
-
-def _told(sides: Mapping[str, _Side]) -> list[str]:
-    """Return what was not as in the paper, a sentence each, with who it is true of."""
-    whose: dict[SetupDifference, list[str]] = {}
-    for side in sides.values():
-        for one in side.differences:
-            whose.setdefault(one, []).append(side.framework)
-    return [
-        f"{one.what[0].upper()}{one.what[1:]}"
-        f"{'' if len(named) == len(sides) else ' of ' + ', '.join(named)}: "
-        f"{one.detail}."
-        for one, named in whose.items()
-    ]
 
 
 def _sides(

@@ -17,7 +17,7 @@ from curation.schema.dialects import DIALECTS, DRAFT_2019_09, Dialect
 from curation.validation.python_validators import PYTHON_VALIDATORS, jsonschema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from curation.core.json_types import Json
     from curation.instances.judging.python_validator import PythonValidator
@@ -146,12 +146,14 @@ _KEYWORDS: Final = {
 _KEYWORDS_SINCE_2019: Final = {
     "unevaluatedProperties": unevaluated_properties(is_match)
 }
+#: typeshed leaves it without types.
+_extend: Final[Callable[..., Any]] = jsonschema.validators.extend
 
 
 def _extended(dialect: Dialect) -> Any:  # noqa: ANN401 - jsonschema's own classes
     is_new = dialect.order >= DRAFT_2019_09.order
     keywords = {**_KEYWORDS, **(_KEYWORDS_SINCE_2019 if is_new else {})}
-    return jsonschema.validators.extend(PYTHON_VALIDATORS[dialect.name], keywords)  # type: ignore[no-untyped-call] # typeshed leaves it open
+    return _extend(PYTHON_VALIDATORS[dialect.name], keywords)
 
 
 #: Dialect name to jsonschema's validator class with these keywords.

@@ -36,6 +36,11 @@ if TYPE_CHECKING:
 
 RECORDS = "Github_easy/train-00000-of-00001.parquet"
 INSTANCES = "Github_easy_instances/train-00000-of-00001.parquet"
+#: Rows of the ledger that are kept, and those that are copies of another.
+KEPT = pl.col("outcome") == "kept"
+COPIES = pl.col("rule") == "duplicates"
+#: The first row of a table.
+FIRST = pl.int_range(pl.len()) == 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,6 +170,38 @@ def all_of(*steps: Callable[[Path], object]) -> Callable[[Path], None]:
             step(folder)
 
     return do
+
+
+def instance(name: str, value: object) -> Callable[[Path], None]:
+    """Return what sets a column of the first instance of a table."""
+    return where(INSTANCES, FIRST, **{name: value})
+
+
+def text_file(path: str, content: str) -> Callable[[Path], object]:
+    """Return what writes a text file."""
+    return lambda folder: (folder / path).write_text(content)
+
+
+def copy_of(path: str, to: str) -> Callable[[Path], object]:
+    """Return what copies a file within the folder."""
+
+    def do(folder: Path) -> None:
+        (folder / to).parent.mkdir(exist_ok=True)
+        (folder / to).write_bytes((folder / path).read_bytes())
+
+    return do
+
+
+def tampers(
+    check: FolderCheck,
+    *listed: tuple[str, Callable[[Path], object], str],
+    then_card: bool = True,
+) -> list[Tamper]:
+    """Return ways to change a folder, and what the check says that notices them."""
+    return [
+        Tamper(name=name, do=do, check=check, said=said, then_card=then_card)
+        for name, do, said in listed
+    ]
 
 
 class Drawn(PlotProcess):

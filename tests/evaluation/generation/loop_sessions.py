@@ -48,6 +48,7 @@ SCHEMA = {
     "required": ["kind", "crew", "ports"],
     "additionalProperties": False,
 }
+_SCHEMA = json.dumps(SCHEMA)
 
 
 def engine_file(folder: Path, body: str) -> Path:
@@ -98,17 +99,11 @@ def session(
 
 
 def tokenized(
-    model: TransformersModel, say: str, **changes: object
+    model: TransformersModel, say: str, *, schema: str = _SCHEMA, budget: int = 80
 ) -> TokenizedRequest:
-    """Return a request for one text of `SCHEMA`, with what is changed."""
+    """Return a request for one text, of `SCHEMA` unless told otherwise."""
     prompt = model.prompt([Message(role="user", content=say)])
-    given: dict[str, object] = {
-        "id": say,
-        "schema": json.dumps(SCHEMA),
-        "prompt": prompt,
-        "budget": 80,
-    }
-    return TokenizedRequest(**{**given, **changes})  # type: ignore[arg-type]  # any field
+    return TokenizedRequest(id=say, schema=schema, prompt=prompt, budget=budget)
 
 
 def alone(model: TransformersModel, request: TokenizedRequest) -> Generation:

@@ -41,10 +41,20 @@ def judge() -> Iterator[TextJudge]:
 
 
 def _made(
-    text: str, ending: TextEnding = TextEnding.END, **facts: object
+    text: str,
+    ending: TextEnding = TextEnding.END,
+    *,
+    reasoning: str = "",
+    tagged: bool = False,
 ) -> Generation:
-    given = {"id": "x", "result": Result.OK, "ending": ending, "text": text, **facts}
-    return Generation(**given)  # type: ignore[arg-type]  # any field
+    return Generation(
+        id="x",
+        result=Result.OK,
+        ending=ending,
+        text=text,
+        reasoning=reasoning,
+        tagged=tagged,
+    )
 
 
 def _class_of(
@@ -94,22 +104,21 @@ def test_texts_are_classed_by_how_they_end(
 
 
 @pytest.mark.parametrize(
-    ("facts", "expected"),
+    ("made", "expected"),
     [
-        ({"reasoning": "a crate"}, TextClass.REASONING_ONLY),
-        ({"reasoning": "a crate", "tagged": True}, TextClass.THINK_TEXT),
-        ({"tagged": True}, TextClass.THINK_TEXT),
-        ({"ending": TextEnding.REFUSED}, TextClass.REFUSAL),
-        ({"ending": TextEnding.FILTERED}, TextClass.CONTENT_FILTER),
-        ({"ending": TextEnding.REQUEST}, TextClass.REQUEST_REFUSED),
-        ({}, TextClass.NOT_JSON),
+        (_made("", reasoning="a crate"), TextClass.REASONING_ONLY),
+        (_made("", reasoning="a crate", tagged=True), TextClass.THINK_TEXT),
+        (_made("", tagged=True), TextClass.THINK_TEXT),
+        (_made("", TextEnding.REFUSED), TextClass.REFUSAL),
+        (_made("", TextEnding.FILTERED), TextClass.CONTENT_FILTER),
+        (_made("", TextEnding.REQUEST), TextClass.REQUEST_REFUSED),
+        (_made(""), TextClass.NOT_JSON),
     ],
 )
 def test_no_answer_is_classed_by_what_came_instead(
-    facts: dict[str, object], expected: TextClass
+    made: Generation, expected: TextClass
 ) -> None:
     """A thought, a refusal and a filter are no broken JSON; nothing at all is."""
-    made = _made("", **{"ending": TextEnding.END, **facts})  # type: ignore[arg-type]  # any field
     assert classify(made, Judgement(is_json=False)) is expected
 
 

@@ -303,12 +303,12 @@ def test_an_address_holds_the_model_behind_a_number_sign() -> None:
     assert split_address("http://h:1/v1") == ("http://h:1/v1", "")
 
 
-def _client(server: Loopback, **limits: float) -> ServerClient:
+def _client(server: Loopback, seconds: float = 5.0) -> ServerClient:
     connection = ServerConnection(
         base=server.base,
         model="small",
         keys=(),
-        limits=RequestLimits(**{"seconds": 5.0, **limits}),  # type: ignore[arg-type]  # numbers
+        limits=RequestLimits(seconds=seconds),
     )
     return ServerClient(connection)
 

@@ -1,0 +1,211 @@
+"""What a worker is given: an interpreter, cores, threads, and no secret of ours."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import venv
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+
+from curation.system.progress import Quiet
+from curation.workers.limits import Limits
+from curation.workers.process import Program
+from evaluation.core.cases import Result, WalkVerdict
+from evaluation.core.task_settings import TaskSettings
+from evaluation.execution.engine_worker import tokenizer_setup
+from evaluation.execution.header import header
+from evaluation.execution.results_folder import open_results_folder
+from evaluation.generation.engine_batch import EngineProcess
+from evaluation.measurement.run import plan_run
+from evaluation.results.reader import open_run
+from evaluation.scheduling.runner import run
+from evaluation.setup.engine_files import find_engine
+from evaluation.setup.selected_engines import EngineUnderTest
+from tests.evaluation.measuring import (
+    MINIATURES,
+    measured,
+    miniature,
+    request_of,
+    sample,
+    tokenizer,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> str:
+    """Return an interpreter that has no package at all."""
+    venv.create(tmp_path / "bare", with_pip=False, symlinks=True)
+    path = tmp_path / "bare" / "bin" / "python"
+    asked = (
+        "from importlib.util import find_spec as f; print(f('curation'), f('orjson'))"
+    )
+    said = subprocess.run([path, "-P", "-c", asked], capture_output=True, check=True)
+    assert said.stdout.split() == [b"None", b"None"]
+    return str(path)
+
+
+def test_an_engine_lives_in_an_environment_that_knows_nothing(
+    tmp_path: Path, bare: str
+) -> None:
+    """A bare interpreter, with no package at all, is enough for the worker."""
+    participant = EngineUnderTest(
+        file=find_engine(miniature("accept_all")), interpreter=bare, version="1"
+    )
+    request = request_of(tmp_path, [sample("well", '{"a": 1}')])
+    plan, _, _ = plan_run(request, Quiet())
+    head = header([participant], plan, {}, None)
+    with open_results_folder(tmp_path / "run", head) as out:
+        run([participant], plan, out)
+    (row,) = open_run(tmp_path / "run").rows()
+    assert row.result is Result.OK
+    assert row.walks[0].verdict is WalkVerdict.ACCEPTED
+
+
+def test_a_text_is_constrained_in_an_environment_that_knows_nothing(
+    tmp_path: Path, bare: str
+) -> None:
+    """The same interpreter is enough where a model writes."""
+    files = tokenizer(tmp_path)
+    known = tokenizer_setup(files)
+    engine = miniature("accept_all")
+    program = Program(
+        file=MINIATURES / "accept_all.py",
+        setup={"engine": engine, "options": {}, "tokenizer": known},
+        interpreter=bare,
+    )
+    with EngineProcess(
+        program, 1, vocab_size=files.vocab_size, limits=Limits()
+    ) as process:
+        (session,) = process.sessions
+        session.compile("{}", 20.0)
+        assert session.compiled().forced == ()
+        assert session.mask().allowed.all()
+
+
+def test_no_token_reaches_an_engine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What we know of hosts and credentials stays here, and out of every file."""
+    planted = "hf_" + "x" * 30
+    monkeypatch.setenv("HF_TOKEN", planted)
+    monkeypatch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)  # Longer than a line.
+    spy = tmp_path / "spy.py"
+    spy.write_text(
+        (MINIATURES / "accept_all.py").read_text("utf-8")
+        + "\n\nimport os\nprint(dict(os.environ))\n"
+        "_Engine.compile = lambda self, schema: print(dict(os.environ)) or schema\n",
+        "utf-8",
+    )
+    _, done = measured(
+        tmp_path, [str(spy)], request_of(tmp_path, [sample("well", "{}")])
+    )
+    (row,) = done.rows()
+    assert any("PYTHONHASHSEED" in each for each in row.warnings)
+    for path in (tmp_path / "run").rglob("*"):
+        assert not path.is_file() or planted.encode() not in path.read_bytes()
+
+
+def test_padding_is_masked_and_never_walked(tmp_path: Path) -> None:
+    """A vocabulary with padding needs a mask for the padding too."""
+    request = request_of(tmp_path, [sample("well", "{}")], padding=70)
+    _, done = measured(tmp_path, [miniature("accept_all")], request)
+    assert [each.result for each in done.rows()] == [Result.OK]
+
+
+def test_orders_are_walked_apart(tmp_path: Path) -> None:
+    """Other orders of a valid instance's members are walks of their own kind."""
+    request = request_of(
+        tmp_path,
+        [sample("well", '{"a": 1, "b": {"c": 2, "d": 3}}')],
+        settings=TaskSettings(orders=3),
+    )
+    _, done = measured(tmp_path, [miniature("accept_all")], request)
+    (row,) = done.rows()
+    assert [bool(each.label.get("apart")) for each in row.walks] == [False] + 3 * [True]
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="Linux alone pins")
+def test_timed_work_stays_on_one_core(tmp_path: Path) -> None:
+    """The worker is pinned to one core, with one thread, and we are back after."""
+    before = os.sched_getaffinity(0)
+    spy = tmp_path / "spy.py"
+    spy.write_text(
+        (MINIATURES / "accept_all.py").read_text("utf-8")
+        + "\n\nimport os\n_Engine.compile = lambda self, schema: print("
+        "len(os.sched_getaffinity(0)), os.environ['OMP_NUM_THREADS']) or schema\n",
+        "utf-8",
+    )
+    _, done = measured(
+        tmp_path, [str(spy)], request_of(tmp_path, [sample("well", "{}")])
+    )
+    (row,) = done.rows()
+    assert row.warnings == ("1 1",)
+    assert isinstance(row.quiet, bool)
+    assert os.sched_getaffinity(0) == before
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="Linux alone pins")
+def test_the_preset_vendor_leaves_threads_and_cores_to_the_library(
+    tmp_path: Path,
+) -> None:
+    """What a library does by itself is not done on one core with one thread."""
+    spy = tmp_path / "spy.py"
+    spy.write_text(
+        (MINIATURES / "accept_all.py").read_text("utf-8")
+        + "\n\nPRESETS = {'faithful': {}, 'vendor': {}, 'paper': {}}\n"
+        "import os\n_Engine.compile = lambda self, schema: print("
+        "len(os.sched_getaffinity(0)), os.environ.get('OMP_NUM_THREADS')) or schema\n",
+        "utf-8",
+    )
+    request = request_of(tmp_path, [sample("well", "{}")], preset="vendor")
+    _, done = measured(tmp_path, [str(spy)], request)
+    (row,) = done.rows()
+    cores = len(os.sched_getaffinity(0))
+    assert row.warnings == (f"{cores} None",)
+
+
+def test_a_worker_dies_with_its_driver(tmp_path: Path) -> None:
+    """SIGKILL of the driver leaves no engine behind, not even one that hangs."""
+    script = (
+        "import sys; from pathlib import Path\n"
+        "from tests.evaluation.measuring import *\n"
+        "folder = Path(sys.argv[1])\n"
+        "request = request_of(folder, [sample('hang-compile', '{}')],"
+        " bounds=Bounds(compile_seconds=60))\n"
+        "measured(folder, [miniature('troubled')], request)\n"
+    )
+    driver = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)])
+    try:
+        worker = _child_of(driver.pid)
+    finally:
+        driver.send_signal(signal.SIGKILL)
+        driver.wait()
+    assert _gone(worker)
+
+
+def _child_of(pid: int) -> int:
+    for _ in range(600):
+        for child in psutil.Process(pid).children():
+            if any(word.endswith("engine_process.py") for word in child.cmdline()):
+                return int(child.pid)
+        time.sleep(0.05)
+    raise AssertionError("no worker was started")
+
+
+def _gone(pid: int) -> bool:
+    for _ in range(200):
+        if not psutil.pid_exists(pid):
+            return True
+        if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+            return True
+        time.sleep(0.05)
+    return False

@@ -1,0 +1,69 @@
+"""What an engine prints is data of its row, and never breaks anything."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from evaluation.core.cases import Result
+from tests.evaluation.measuring import (
+    BRISK,
+    measured,
+    miniature,
+    request_of,
+    sample,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(
+    ("title", "phase"),
+    [("by-python", "compile"), ("behind-it", "compile"), ("in-mask", "walk")],
+)
+def test_an_engine_that_prints_without_end_is_said_to(
+    tmp_path: Path, title: str, phase: str
+) -> None:
+    """It is no refusal and no hang; what it printed last is kept, and little of it."""
+    samples = [sample("first", "{}"), sample(title, "{}"), sample("last", "{}")]
+    bounds = replace(BRISK, compile_seconds=30.0, run_seconds=30.0)
+    request = request_of(tmp_path, samples, bounds=bounds)
+    _, done = measured(tmp_path, [miniature("flood")], request)
+    by_id = {row.id: row for row in done.rows()}
+    before, row, after = (by_id[one.id] for one in samples)
+    assert (row.result, row.phase) == (Result.TOO_MUCH_OUTPUT, phase)
+    assert "printed over 60 MiB" in row.detail
+    assert any("still warning" in line for line in row.warnings)
+    assert len(row.warnings) <= 50
+    assert before.result is after.result is Result.OK
+
+
+def test_a_babbler_does_not_break_the_protocol(tmp_path: Path) -> None:
+    """What it prints, by whichever layer, is data of the row: forged answers too."""
+    request = request_of(tmp_path, [sample("one", "{}"), sample("two", "{}")])
+    _, done = measured(tmp_path, [miniature("babbler")], request)
+    for row in done.rows():
+        assert row.result is Result.OK
+        assert set(row.warnings) == {
+            'compiling {"title":',
+            "careful",
+            # The time of day before it is gone, so that runs can be compared.
+            "native: Warning",
+            '{"unit": 0, "answer": {"compile_ns": 1}}',
+            "by the C library",
+        }
+
+
+def test_what_differs_from_run_to_run_is_not_recorded(tmp_path: Path) -> None:
+    """Times of day and addresses in what an engine prints are left out."""
+    lines: list[tuple[str, ...]] = []
+    for name in ("first", "second"):
+        request = request_of(tmp_path, [sample("crash-compile", "{}")])
+        _, done = measured(tmp_path / name, [miniature("troubled")], request)
+        (row,) = done.rows()
+        lines.append(row.warnings)
+    assert lines[0] == lines[1]
+    assert any("Segmentation fault" in each for each in lines[0])
