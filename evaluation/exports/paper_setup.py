@@ -189,7 +189,9 @@ def quality_differences(
 def _loop(run: RecordedRun, label: str) -> str:
     """Return what ran the model of a participant of a suite."""
     entries = run.raw_header.get("engines") or ()
-    entry = next((one for one in entries if one.get("engine") == label), {})
+    entry: Mapping[str, UntypedJson] = next(
+        (one for one in entries if one.get("engine") == label), {}
+    )
     if "server" in entry:
         return "the server's"
     # Who scores a file of responses has not seen what wrote them.

@@ -44,12 +44,25 @@ def run(*arguments: object) -> Result:
     return done
 
 
-def test_a_sound_folder_ends_with_the_next_command(sound: Path) -> None:
-    """A line for each check, the counts, and where to go on."""
+def test_a_build_is_sound_and_ends_with_the_next_command(sound: Path) -> None:
+    """No failure, every config and split was opened, and where to go on."""
     done = run(sound)
     assert done.exit_code == 0, done.output
     assert "personal" in done.stdout
-    assert "308 records" in done.stderr
+    assert "failed" not in done.stdout
+    # The ten and `Github_vacuous`, each with its instances; `default` beside them.
+    configs = 2 * (len(CONFIGS) + 1)
+    # The two vacuous records are of one split.
+    splits = 3 * (2 * len(CONFIGS) + 1) + 2
+    for counted in (
+        f"{configs} configs,",
+        f"{configs + 1} configs opened",
+        f"{splits} splits opened",
+        "308 records",
+        "308 schemas validated",
+    ):
+        assert counted in done.stderr
+    assert "is a partial build, and says so" in done.stderr
     assert f"csbdata push {sound} --repo" in done.stderr
 
 
