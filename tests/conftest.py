@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +11,7 @@ from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
 from curation.download.acquire import FetchSettings
-from curation.pipeline.build import BuildRequest, build
+from curation.pipeline.build import BuildRequest, BuildResult, build
 from curation.system.progress import Quiet
 from curation.workers import process
 
@@ -56,35 +57,52 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.fixture(scope="session")
-def sample_build(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a build of the embedded sample, to be read only."""
+def sample_result(tmp_path_factory: pytest.TempPathFactory) -> BuildResult:
+    """Return what building the embedded sample gave; its folder is to be read only."""
     return _built_once(tmp_path_factory, "sample", instances=False)
 
 
 @pytest.fixture(scope="session")
-def sample_build_with_instances(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a build of the embedded sample with its instances, to be read only."""
+def sample_build(sample_result: BuildResult) -> Path:
+    """Return a build of the embedded sample, to be read only."""
+    return sample_result.request.out
+
+
+@pytest.fixture(scope="session")
+def sample_result_with_instances(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> BuildResult:
+    """Return the same of the sample with its instances."""
     return _built_once(tmp_path_factory, "sample-instances", instances=True)
+
+
+@pytest.fixture(scope="session")
+def sample_build_with_instances(sample_result_with_instances: BuildResult) -> Path:
+    """Return a build of the embedded sample with its instances, to be read only."""
+    return sample_result_with_instances.request.out
 
 
 def _built_once(
     tmp_path_factory: pytest.TempPathFactory, name: str, *, instances: bool
-) -> Path:
+) -> BuildResult:
     """Build where all workers of a test run look, once for all of them."""
     shared = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         shared = shared.parent
-    out = shared / name / "built"
+    kept = shared / name / "result.pickle"
     with FileLock(shared / f"{name}.lock"):
-        if not out.exists():
+        if not kept.exists():
             fetch = FetchSettings(
                 mirror=None, cache=shared / name / "cache", offline=True
             )
+            out = shared / name / "built"
             request = BuildRequest(
                 out=out, sample=True, instances=instances, jobs=2, fetch=fetch
             )
-            build(request, Quiet())
-    return out
+            kept.write_bytes(pickle.dumps(build(request, Quiet())))
+    result = pickle.loads(kept.read_bytes())  # noqa: S301 - our own bytes
+    assert isinstance(result, BuildResult)
+    return result
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from shutil import copytree
 
 import polars
 import pytest
@@ -26,9 +27,15 @@ def request_for(folder: Path) -> BuildRequest:
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> BuildResult:
-    """Build the sample once."""
-    return build(request_for(tmp_path_factory.mktemp("build")), Quiet())
+def built(
+    sample_result: BuildResult, tmp_path_factory: pytest.TempPathFactory
+) -> BuildResult:
+    """Return what building the sample gave, its folders copied: they may be changed."""
+    request = sample_result.request
+    moved = replace(request, out=tmp_path_factory.mktemp("build") / "out")
+    copytree(request.out, moved.out)
+    copytree(request.run_folder, moved.run_folder)
+    return replace(sample_result, request=moved)
 
 
 def test_the_same_request_finds_its_work_done(built: BuildResult) -> None:

@@ -98,12 +98,24 @@ def session(
         yield opened[0]
 
 
-def tokenized(
-    model: TransformersModel, say: str, *, schema: str = _SCHEMA, budget: int = 80
+def tokenized(  # noqa: PLR0913 (as a request has)
+    model: TransformersModel,
+    say: str,
+    *,
+    schema: str = _SCHEMA,
+    budget: int = 80,
+    temperature: float = 0.0,
+    seed: int = 0,
 ) -> TokenizedRequest:
     """Return a request for one text, of `SCHEMA` unless told otherwise."""
-    prompt = model.prompt([Message(role="user", content=say)])
-    return TokenizedRequest(id=say, schema=schema, prompt=prompt, budget=budget)
+    return TokenizedRequest(
+        id=say,
+        schema=schema,
+        prompt=model.prompt([Message(role="user", content=say)]),
+        budget=budget,
+        temperature=temperature,
+        seed=seed,
+    )
 
 
 def alone(model: TransformersModel, request: TokenizedRequest) -> Generation:

@@ -15,12 +15,11 @@ import pytest
 
 from curation.core.benchmark import CONFIGS, SPLITS, instances_config
 from curation.dataset.editions import open_edition
-from curation.download.acquire import FetchSettings
 from curation.instances.dataset.build_step import InstanceStep, InstanceTask
 from curation.instances.dataset.make_instances import make_instances
 from curation.instances.dataset.parquet import COLUMNS, INSTANCE_LEDGER
 from curation.instances.model import InstanceKind, InstanceRow
-from curation.pipeline.build import BuildRequest, BuildResult, build
+from curation.pipeline.build import BuildResult, build
 from curation.system.progress import Quiet
 from curation.workers.run_folder import RunFolder
 
@@ -63,18 +62,11 @@ serve(start)
 """
 
 
-def _built(folder: Path, jobs: int) -> BuildResult:
-    settings = FetchSettings(mirror=None, cache=folder / "cache", offline=True)
-    request = BuildRequest(
-        out=folder / "out", sample=True, instances=True, jobs=jobs, fetch=settings
-    )
-    return build(request, Quiet())
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> BuildResult:
-    """Build the sample with its instances once."""
-    return _built(tmp_path_factory.mktemp("instances"), jobs=2)
+@pytest.fixture
+def built(sample_result_with_instances: BuildResult) -> BuildResult:
+    """Return what building the sample with its instances gave, by two workers."""
+    assert sample_result_with_instances.request.jobs == 2
+    return sample_result_with_instances
 
 
 def test_instances_stand_in_the_split_of_their_schema(built: BuildResult) -> None:
@@ -123,7 +115,8 @@ def test_an_edition_has_no_rows_of_instances(built: BuildResult) -> None:
 @pytest.mark.slow
 def test_the_number_of_jobs_changes_no_byte(built: BuildResult, tmp_path: Path) -> None:
     """One worker and two give the same files, and so the same manifest."""
-    assert _built(tmp_path, jobs=1).manifest == built.manifest
+    alone = replace(built.request, out=tmp_path / "out", jobs=1)
+    assert build(alone, Quiet()).manifest == built.manifest
 
 
 @pytest.mark.slow
