@@ -50,7 +50,8 @@ def judged(
     program = Program(file=Path(document_worker.__file__), setup=setup)
     units = [_unit(name, content) for name, content in named.items()]
     batches = [units[start : start + 32] for start in range(0, len(units), 32)]
-    with Pool(program, jobs=2, limits=limits, attempts=1) as pool:
+    jobs = min(2, len(batches))
+    with Pool(program, jobs=jobs, limits=limits, attempts=1) as pool:
         results = sorted(pool.run_batches(batches), key=lambda each: each.index)
     outcomes = [each for result in results for each in result.results]
     return dict(zip(named, outcomes, strict=True))
