@@ -47,6 +47,14 @@ def _workers_count() -> Iterator[None]:
         yield
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int | None:
+    """Let `-n auto` be one more than cores: many a test waits, and needs no core."""
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add `--renew-golden`, to be used after a wanted change, with a look at it."""
     parser.addoption(

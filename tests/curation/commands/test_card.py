@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from shutil import copytree
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +12,7 @@ from typer.testing import CliRunner
 
 from curation.commands.card import card
 from curation.packaging.manifest import write_facts
+from curation.packaging.plots.plot_process import FOLDER, PlotProcess
 from curation.system.errors import BadUsage, CannotCreate, NoInput
 from tests.builds import write_build
 from tests.made import summary
@@ -20,8 +22,30 @@ if TYPE_CHECKING:
 
     from typer.testing import Result
 
+    from curation.packaging.plots.plot_messages import PaperTables
+
 APP = typer.Typer()
 APP.command()(card)
+
+
+class _SamePlots(PlotProcess):
+    """Gives the plots of a folder whose rows stay as they are, without drawing them."""
+
+    def __init__(self, folder: Path, tables: PaperTables | None) -> None:
+        """Take a folder that has its plots, and the tables that came with them."""
+        self._folder = folder
+        self._tables = tables
+
+    def __exit__(self, *_: object) -> None:
+        """Stop nothing."""
+
+    def begin(self) -> None:
+        """Draw nothing."""
+
+    def finish(self, into: Path) -> PaperTables | None:
+        """Copy the plots."""
+        copytree(self._folder / FOLDER, into / FOLDER)
+        return self._tables
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +55,25 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_facts(summary([]), folder)
     assert run(str(folder)).exit_code == 0
     return folder
+
+
+@pytest.fixture(scope="module")
+def tables(build: Path, tmp_path_factory: pytest.TempPathFactory) -> PaperTables | None:
+    """Return the tables that come with the plots."""
+    with PlotProcess(build) as drawing:
+        return drawing.finish(tmp_path_factory.mktemp("plots"))
+
+
+@pytest.fixture
+def drawn(
+    build: Path, tables: PaperTables | None, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """Return the build, whose plots are not drawn again: they take two seconds."""
+    monkeypatch.setattr(
+        "curation.packaging.plots.plot_process.PlotProcess",
+        lambda folder: _SamePlots(folder, tables),
+    )
+    return build
 
 
 def run(*arguments: str) -> Result:
@@ -45,15 +88,15 @@ def test_it_writes_and_then_finds_nothing_to_do(build: Path) -> None:
     assert json.loads(found.stdout)["differing"] == []
 
 
-def test_a_difference_is_named_and_mended(build: Path) -> None:
+def test_a_difference_is_named_and_mended(drawn: Path) -> None:
     """An edited card is named on stdout, exit 1; written anew it is right again."""
-    card_file = build / "README.md"
+    card_file = drawn / "README.md"
     right = card_file.read_bytes()
     card_file.write_bytes(right + b"x")
-    found = run("--check", str(build))
+    found = run("--check", str(drawn))
     assert (found.exit_code, found.stdout) == (1, "README.md\n")
-    assert f"csbdata card {build}" in found.stderr.replace("\n", "")
-    assert "README.md" in run(str(build)).stdout.splitlines()
+    assert f"csbdata card {drawn}" in found.stderr.replace("\n", "")
+    assert "README.md" in run(str(drawn)).stdout.splitlines()
     assert card_file.read_bytes() == right
 
 
@@ -65,7 +108,7 @@ def test_what_is_no_build_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_place_that_cannot_be_written_is_named(
-    build: Path, monkeypatch: pytest.MonkeyPatch
+    drawn: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A full or read-only disk is the user's to mend: exit 73."""
 
@@ -74,17 +117,17 @@ def test_a_place_that_cannot_be_written_is_named(
 
     monkeypatch.setattr("curation.packaging.card.write_card", full)
     with pytest.raises(CannotCreate, match="No space left"):
-        run(str(build))
+        run(str(drawn))
 
 
-def test_where_it_is_published_is_kept(build: Path) -> None:
+def test_where_it_is_published_is_kept(drawn: Path) -> None:
     """A later `card` without the options tells the same, and two calls add up."""
-    run(str(build), "--repo", "some/where")
-    run(str(build), "--doi", "10.5072/x")
-    text = (build / "README.md").read_text(encoding="utf-8")
+    run(str(drawn), "--repo", "some/where")
+    run(str(drawn), "--doi", "10.5072/x")
+    text = (drawn / "README.md").read_text(encoding="utf-8")
     assert 'load_dataset("some/where"' in text
-    run(str(build))
-    assert (build / "README.md").read_text(encoding="utf-8") == text
+    run(str(drawn))
+    assert (drawn / "README.md").read_text(encoding="utf-8") == text
     assert "10.5072/x" in text
 
 
