@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curation.core.documents import Origin, Provenance, RawDocument
 from curation.pipeline import document_worker
 from curation.pipeline.document_messages import (
     BuildSetup,
@@ -17,6 +17,7 @@ from curation.workers.limits import Limits
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.pool import Pool
 from curation.workers.process import Program
+from tests.curation.rules.documents_made import PROVENANCE, raw_document
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,16 +28,8 @@ LIMITS = Limits(seconds=60)
 
 
 def _unit(name: str, content: bytes) -> DocumentUnit:
-    provenance = Provenance(
-        source="github",
-        path=f"{name}.json",
-        commit="0" * 40,
-        licence="NOASSERTION",
-        origin=Origin.LOCAL,
-    )
-    raw = RawDocument(
-        config="Github", unique_id=name, provenance=provenance, content=content
-    )
+    provenance = replace(PROVENANCE, source="github", path=f"{name}.json")
+    raw = raw_document(content, config="Github", unique_id=name, provenance=provenance)
     return unit_of(raw, 0)
 
 

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from curation.core.documents import Origin, Provenance, RawDocument
-from curation.core.rule import Context
 from curation.dataset.decisions import DocumentResult
 from curation.dataset.raw_figures import RawFigures, raw_figures
 from curation.pipeline.process_document import apply_rules
-from curation.references.library import NoLibrary
 from curation.rules.sets import rule_set
+from tests.curation.rules.documents_made import CONTEXT, raw_document
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -22,18 +20,7 @@ SCHEMA: Json = {
     "$schema": "http://json-schema.org/draft-06/schema#",
     "not": {"a": [{}]},
 }
-RAW = RawDocument(
-    config="Github",
-    unique_id="o1",
-    provenance=Provenance(
-        source="github",
-        path="o1.json",
-        commit="0",
-        licence="NOASSERTION",
-        origin=Origin.LOCAL,
-    ),
-    content=b'{"template": "${x}", "a": {"b": 1}}',
-)
+RAW = raw_document(b'{"template": "${x}", "a": {"b": 1}}')
 
 
 def test_the_figures_of_a_file() -> None:
@@ -48,7 +35,7 @@ def test_they_are_taken_where_the_rules_count_by_them(
     rules: str, *, known: bool
 ) -> None:
     """Even a rejected file has them under the paper's rules; `clean` has no use."""
-    outcome = apply_rules(RAW, rule_set(rules), Context(library=NoLibrary()))
+    outcome = apply_rules(RAW, rule_set(rules), CONTEXT)
     assert outcome.rejected is not None
     assert (outcome.raw is not None) == known
     answer = msgspec.json.decode(msgspec.json.encode(outcome))

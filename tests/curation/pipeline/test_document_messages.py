@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.core.documents import Origin, Provenance, RawDocument
+from curation.core.documents import Origin
 from curation.pipeline.document_messages import (
     BuildSetup,
     DocumentUnit,
     LibraryFiles,
     unit_of,
 )
-
-PROVENANCE = Provenance(
-    source="github", path="a.json", commit="0", licence="MIT", origin=Origin.SAMPLE
-)
+from tests.curation.rules.documents_made import PROVENANCE, raw_document
 
 
 @given(st.binary(), st.none() | st.just("https://schemas.example/"))
 def test_a_document_arrives_with_every_byte(content: bytes, base: str | None) -> None:
     """Its bytes need not be UTF-8, and its origin is an `Origin` again."""
-    raw = RawDocument(
-        config="Github",
-        unique_id="o1",
-        provenance=PROVENANCE,
-        content=content,
-        base_uri=base,
-    )
+    provenance = replace(PROVENANCE, origin=Origin.SAMPLE)
+    raw = raw_document(content, provenance=provenance, base_uri=base)
     line = msgspec.json.encode(unit_of(raw, 3))
     unit = msgspec.json.decode(line, type=DocumentUnit)
     assert (unit.input, unit.raw_document()) == (3, raw)

@@ -8,29 +8,23 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.core.documents import Origin, Provenance, RawDocument, Reason
+from curation.core.documents import Reason
 from curation.dataset.ledger_reader import open_ledger
 from curation.pipeline.build import build
 from curation.pipeline.opt_out import OptOut, OptOuts, read_opt_outs
 from curation.system.errors import BadConfiguration
 from curation.system.progress import Quiet
 from tests.curation.pipeline.test_build import request_for
+from tests.curation.rules.documents_made import PROVENANCE, raw_document
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 DAY = dt.date(2026, 11, 22)
-RAW = RawDocument(
+RAW = raw_document(
     config="Github",
     unique_id="o7",
-    provenance=Provenance(
-        source="github",
-        path="corpus/pp_7.json",
-        commit="1",
-        licence="MIT",
-        origin=Origin.UPSTREAM,
-    ),
-    content=b"{}",
+    provenance=replace(PROVENANCE, source="github", path="corpus/pp_7.json"),
 )
 HOME = "https://github.com/Owner/Corpus"
 

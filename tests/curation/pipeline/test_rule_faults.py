@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
-from curation.core.documents import RawDocument, Reason
-from curation.core.rule import Context, Rule
+from curation.core.documents import Reason
+from curation.core.rule import Rule
 from curation.pipeline.process_document import apply_rules
 from curation.pipeline.rule_faults import NO_RULE, find_rule_faults
-from curation.references.library import NoLibrary
 from curation.rules.sets import CLEAN
 from tests.builds import write_build
-from tests.curation.rules.documents_made import document
+from tests.curation.rules.documents_made import CONTEXT, raw_document
 from tests.made import rejected
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.documents import Document
+    from curation.core.rule import Context
 
 
 def _raise(_document: Document, _context: Context) -> NoReturn:
@@ -32,12 +32,8 @@ SLIP = Rule(name="slip", summary="Raises.", source="a test", apply=_raise)
 
 def test_what_a_rule_raises_names_the_rule() -> None:
     """The document is `crashed`, by that rule, with what it raised and where."""
-    made = document({})
-    raw = RawDocument(
-        config="Made", unique_id="x", provenance=made.provenance, content=b"{}"
-    )
     rules = replace(CLEAN, rules=(SLIP,))
-    result = apply_rules(raw, rules, Context(library=NoLibrary()))
+    result = apply_rules(raw_document(), rules, CONTEXT)
     assert result.rejected is not None
     assert (result.rejected.reason, result.rejected.rule) == (Reason.CRASHED, "slip")
     assert "ZeroDivisionError: a slip (test_rule_faults.py:" in result.rejected.detail
@@ -49,13 +45,9 @@ def test_memory_that_runs_out_is_no_slip_of_the_rule() -> None:
     def take_all(_document: Document, _context: Context) -> NoReturn:
         raise MemoryError
 
-    made = document({})
-    raw = RawDocument(
-        config="Made", unique_id="x", provenance=made.provenance, content=b"{}"
-    )
     rules = replace(CLEAN, rules=(replace(SLIP, apply=take_all),))
     with pytest.raises(MemoryError):
-        apply_rules(raw, rules, Context(library=NoLibrary()))
+        apply_rules(raw_document(), rules, CONTEXT)
 
 
 def test_the_rules_that_raised_are_found_again_in_the_build(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from evaluation.core.cases import Result
 from evaluation.generation.loop import generate
 from evaluation.generation.text_generation import LoopOptions, TextEnding
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from evaluation.tokenizers import TokenizerFiles
 
 
-def test_a_refused_schema_is_the_outcome_of_that_textalone(
+def test_a_refused_schema_is_the_outcome_of_that_text_alone(
     model: TransformersModel, tokenizer: TokenizerFiles
 ) -> None:
     """Next to a compile error the other text of the batch is written."""
@@ -61,49 +63,39 @@ def load(tokenizer, options): return Engine((tokenizer.vocab_size + 31) // 32 * 
 """
 
 
-def test_an_engine_that_dies_in_the_middle_is_an_outcome(
-    model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
-) -> None:
-    """A crash while a text is written ends that text, and the session goes on."""
-    with session(tokenizer, engine_file(tmp_path, _CRASHES)) as opened:
-        for _ in range(2):
-            made = generate(model, [tokenized(model, "x")], [opened], LoopOptions())[0]
-            assert made.result is Result.CRASH
-            assert "SIGABRT" in made.detail
-
-
 _RAISES = _CRASHES.replace(
     "return Matcher(self.size)", "raise ValueError('no matcher')"
 )
-
-
-def test_an_engine_that_raises_is_an_outcome_each_time(
-    model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
-) -> None:
-    """What is still under way when one text ends is never taken for the next one's."""
-    with session(tokenizer, engine_file(tmp_path, _RAISES)) as opened:
-        for _ in range(5):
-            made = generate(model, [tokenized(model, "x")], [opened], LoopOptions())[0]
-            assert made.result is Result.ENGINE_ERROR
-            assert "no matcher" in made.detail
-
-
 _LIES = _CRASHES.replace(
     "        self.left -= 1\n        if not self.left: os.abort()\n        return True",
     "        return token != 9\n    def forced(self): return [8, 9]",
 )
 
 
-def test_an_engine_that_refuses_what_it_forces_is_an_outcome(
-    model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
+@pytest.mark.parametrize(
+    ("engine", "options", "result", "word"),
+    [
+        (_CRASHES, LoopOptions(), Result.CRASH, "SIGABRT"),
+        (_RAISES, LoopOptions(), Result.ENGINE_ERROR, "no matcher"),
+        (_LIES, LoopOptions(forced=True), Result.ENGINE_ERROR, "forced"),
+    ],
+    ids=["dies", "raises", "refuses-what-it-forces"],
+)
+def test_an_engine_that_fails_in_the_middle_is_an_outcome_each_time(  # noqa: PLR0913, PLR0917 (a row of the table)
+    model: TransformersModel,
+    tokenizer: TokenizerFiles,
+    tmp_path: Path,
+    engine: str,
+    options: LoopOptions,
+    result: Result,
+    word: str,
 ) -> None:
-    """A forced token that commit refuses ends the text, and not the run."""
-    options = LoopOptions(forced=True)
-    with session(tokenizer, engine_file(tmp_path, _LIES)) as opened:
-        for _ in range(3):
+    """Its text ends, the session goes on; nothing under way is the next one's."""
+    with session(tokenizer, engine_file(tmp_path, engine)) as opened:
+        for _ in range(5):
             made = generate(model, [tokenized(model, "x")], [opened], options)[0]
-            assert made.result is Result.ENGINE_ERROR
-            assert "forced" in made.detail
+            assert made.result is result
+            assert word in made.detail
 
 
 _DEAD_END = _CRASHES.replace('b"\\xff"', 'b"\\x00"')

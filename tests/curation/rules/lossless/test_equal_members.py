@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.core.documents import RawDocument, Reason
+from curation.core.documents import Reason
 from curation.pipeline.process_document import apply_rules
 from curation.rules.sets import rule_set
-from tests.curation.rules.documents_made import CONTEXT, document
+from tests.curation.rules.documents_made import CONTEXT, raw_document
 
 if TYPE_CHECKING:
     from curation.dataset.decisions import DocumentResult
@@ -15,13 +15,7 @@ if TYPE_CHECKING:
 
 def result_of(text: str, rules: str = "clean") -> DocumentResult:
     """Return what a rule set makes of a text."""
-    raw = RawDocument(
-        config="Made",
-        unique_id="made1",
-        provenance=document({}).provenance,
-        content=text.encode(),
-    )
-    return apply_rules(raw, rule_set(rules), CONTEXT)
+    return apply_rules(raw_document(text.encode()), rule_set(rules), CONTEXT)
 
 
 def test_equal_members_are_one() -> None:
