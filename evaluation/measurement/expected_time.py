@@ -8,40 +8,35 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from evaluation.core.cases import Sample
-    from evaluation.generation.requests import RequestBuilder
+    from evaluation.core.messages import Message
     from evaluation.models.base import LanguageModel
 
-#: Samples whose prompts and budgets stand for all.
-_LOOKED_AT: Final = 8
+#: Prompts and budgets that stand for all.
+LOOKED_AT: Final = 8
 #: Tokens that are fed one by one.
 _TRIED: Final = 4
 
 
 def seconds_a_text(
-    model: LanguageModel, questions: RequestBuilder, samples: Iterable[Sample]
+    model: LanguageModel, asked: Iterable[tuple[Sequence[Message], int]]
 ) -> float:
     """Return the seconds of a text that uses its whole budget, written alone.
 
     Args:
         model: Reads one prompt and feeds a few tokens.
-        questions: Give prompts and budgets.
-        samples: The first of them are looked at.
+        asked: What is asked, and how many tokens an answer may have; the first of
+            them are looked at.
 
     Returns:
-        The mean over these samples; 0 where there are none. What an engine takes for
-        its compile and masks is not in it.
+        The mean over these; 0 where there are none. What an engine takes for its
+        compile and masks is not in it.
     """
-    requests = [
-        request
-        for sample in islice(samples, _LOOKED_AT)
-        for request in questions.requests(sample)[:1]
-    ]
-    if not requests:
+    looked_at = list(islice(asked, LOOKED_AT))
+    if not looked_at:
         return 0.0
-    prompts = [model.prompt(request.messages) for request in requests]
+    prompts = [model.prompt(messages) for messages, _ in looked_at]
     shortest = min(prompts, key=len)
     decoding = model.open()
     begun = time.perf_counter()
@@ -51,4 +46,4 @@ def seconds_a_text(
         logits = decoding.feed([[int(logits.argmax())]])[0]
     fed = time.perf_counter()
     reading = (read - begun) / len(shortest) * fmean(map(len, prompts))
-    return reading + (fed - read) / _TRIED * fmean(ask.budget for ask in requests)
+    return reading + (fed - read) / _TRIED * fmean(budget for _, budget in looked_at)

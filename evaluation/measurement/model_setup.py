@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.download.acquire import FetchSettings
     from evaluation.core.cases import Sample
+    from evaluation.core.messages import Message
     from evaluation.execution.plan import RunTotals
     from evaluation.execution.results_folder import ResultsFolder
     from evaluation.generation.model_options import ModelOptions
@@ -143,9 +144,24 @@ class ModelSetup:
 
         None behind a server, of whose speed nothing is known.
         """
-        if self._model is None:
-            return None
-        return texts * seconds_a_text(self._model, self.questions, samples)
+        seconds = self.seconds_a_text(
+            (request.messages, request.budget)
+            for sample in samples
+            for request in self.questions.requests(sample)[:1]
+        )
+        return None if seconds is None else texts * seconds
+
+    def seconds_a_text(
+        self, asked: Iterable[tuple[Sequence[Message], int]]
+    ) -> float | None:
+        """Return how long a text takes that uses its whole budget.
+
+        None behind a server, of whose speed nothing is known.
+
+        Args:
+            asked: What is asked, and how many tokens an answer may have.
+        """
+        return None if self._model is None else seconds_a_text(self._model, asked)
 
     def run(
         self,

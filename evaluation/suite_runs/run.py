@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import NoInput
-from curation.system.progress import Quiet
+from curation.system.progress import Quiet, announce
 from evaluation.core.suite import RecordSet
 from evaluation.execution.results_folder import hold_run_folder, record_end
+from evaluation.measurement.expected_time import LOOKED_AT
 from evaluation.measurement.request import RUNS
 from evaluation.results.reader import open_run
 from evaluation.results.suite_rows import SUITE
@@ -181,6 +183,8 @@ def _write(
     progress: Progress,
 ) -> WritingTotals:
     total = sum(len(records.records) * writer.asked.samples for writer in writers)
+    seconds = _most_seconds(request, records, writers)
+    announce(progress, "Writing", seconds, "at most, at the model's speed here")
     store = ResponseStore(folder / RESPONSES)
     with ExitStack() as stack:
         stack.callback(store.close)
@@ -200,6 +204,30 @@ def _write(
             advance=advance,
         )
         return questioner.ask_all(records.records, writers)
+
+
+def _most_seconds(
+    request: SuiteRunRequest, records: RecordSet, writers: Sequence[SuiteWriter]
+) -> float:
+    """Return how long writing takes if every answer uses its budget; 0 of servers."""
+    chosen = request.chosen
+    prompts = [
+        chosen.suite.prompt(record, chosen.settings)
+        for record in islice(records.records, LOOKED_AT)
+    ]
+    speeds: dict[str, float] = {}
+    total = 0.0
+    for writer in writers:
+        if writer.writer is None or writer.setup is None:
+            continue
+        if writer.model not in speeds:
+            asked = [
+                (prompt.messages, writer.asked.budget or prompt.budget)
+                for prompt in prompts
+            ]
+            speeds[writer.model] = writer.setup.seconds_a_text(asked) or 0.0
+        total += speeds[writer.model] * writer.asked.samples
+    return total * len(records.records) * (request.repairs + 1)
 
 
 def _score(

@@ -37,6 +37,8 @@ class SuiteWriter:
     #: None where it cannot be used here; `about` says why.
     writer: TextWriter | None
     asked: ModelOptions
+    #: How it says how long a text takes; None of a model behind a server.
+    setup: ModelSetup | None = None
 
     @property
     def label(self) -> str:
@@ -102,6 +104,7 @@ def _of_model(
                 },
                 writer=writers[0] if writers else None,
                 asked=asked,
+                setup=setup,
             )
         )
     return found

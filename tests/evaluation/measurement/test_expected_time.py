@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import pytest
 
-from evaluation import prompts
-from evaluation.core.cases import Sample
-from evaluation.generation.requests import RequestBuilder
 from evaluation.measurement.expected_time import seconds_a_text
 from evaluation.models.base import Prefill
 
@@ -46,23 +43,14 @@ class _Slow:
         return np.array([[0.0, 1.0]], dtype=np.float32)
 
 
-def _questions(budget: int) -> RequestBuilder:
-    template = prompts.read_template("sections")
-    return RequestBuilder(template=template, shots=(), count=len, budget=budget)
-
-
 def test_a_text_takes_its_prompt_and_its_whole_budget(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """One second for the prompt, two for each of thirty tokens."""
     model = _Slow()
     monkeypatch.setattr(time, "perf_counter", lambda: model.clock)
-    samples = [
-        Sample(id=name, config="Mine", split="", schema="{}", dialect="2020-12")
-        for name in "ab"
-    ]
     asked = cast("LanguageModel", model)
-    seconds = seconds_a_text(asked, _questions(30), samples)
+    seconds = seconds_a_text(asked, [((), 20), ((), 40)])
     assert seconds == pytest.approx(1 + 30 * 2)
     assert set(model.fed) == {1}
-    assert seconds_a_text(asked, _questions(30), []) == 0
+    assert seconds_a_text(asked, []) == 0

@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration
 from evaluation.analysis.run_report import reports
-from evaluation.core.suite import RecordRequest
+from evaluation.core.suite import RecordRequest, RecordSet
 from evaluation.core.suite_records import SuiteRecord
 from evaluation.exports.page import page
 from evaluation.generation.model_options import ModelOptions, TokenPrices
 from evaluation.results.suite_rows import scored_run
 from evaluation.suite_runs.records import encode_records
 from evaluation.suite_runs.request import SuiteRunRequest, choose_suite
-from evaluation.suite_runs.run import run_suite, score_file
+from evaluation.suite_runs.run import _most_seconds, run_suite, score_file
+from evaluation.suite_runs.writers import SuiteWriter
 from tests.evaluation.servers.loopback import Said, answer, loopback
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from evaluation.core.messages import Message
+    from evaluation.generation.requests import TextWriter
+    from evaluation.measurement.model_setup import ModelSetup
     from evaluation.suite_runs.request import SuiteRunResult
 
 _SCHEMA = json.dumps(
@@ -125,6 +132,33 @@ def test_a_record_without_a_schema_is_not_asked_under_a_constraint(
         result = run_suite(request)
     assert sorted(asked) == [("bare", False), ("r0", False), ("r0", True)]
     assert (result.written, result.problems) == (3, ())
+
+
+def test_how_long_writing_takes_is_known_before_it_begins(tmp_path: Path) -> None:
+    """Every record, condition, sample and repair, each with its whole budget."""
+    request = _request(tmp_path, "http://nowhere.example", repairs=1)
+    asked = replace(request.models[0], samples=2, temperature=0.5)
+    measured: list[int] = []
+
+    def seconds_a_text(prompts: Iterable[tuple[Sequence[Message], int]]) -> float:
+        measured.extend(budget for _, budget in prompts)
+        return 10.0
+
+    setup = SimpleNamespace(seconds_a_text=seconds_a_text)
+    writers = [
+        SuiteWriter(
+            model="m",
+            condition=condition,
+            about={},
+            writer=cast("TextWriter", writer),
+            asked=asked,
+            setup=cast("ModelSetup", setup),
+        )
+        for condition, writer in (("free", "one"), ("strict", "one"), ("gone", None))
+    ]
+    records = RecordSet(name="x", origin="file", records=tuple(_RECORDS))
+    assert _most_seconds(request, records, writers) == 3 * 2 * 2 * (1 + 1) * 10.0
+    assert len(measured) == 3
 
 
 @pytest.mark.slow
