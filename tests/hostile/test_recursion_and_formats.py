@@ -58,7 +58,7 @@ _SOME: Mapping[str, UntypedJson] = {
 }
 
 
-def _property(format_: UntypedJson, type_: str = "string") -> UntypedJson:
+def _property(format_: UntypedJson, type_: str = "string") -> dict[str, UntypedJson]:
     return {
         "type": "object",
         "properties": {"a": {"type": type_, "format": format_}},
@@ -70,10 +70,15 @@ def _property(format_: UntypedJson, type_: str = "string") -> UntypedJson:
 _UNKNOWN = ("", "regex", "int32", "x" * 10_000, "\x1b[31m", "DATE", " date")
 #: What is no name at all.
 _NO_NAMES: tuple[UntypedJson, ...] = (5, None, [], {}, True, ["date"])
+_DECLARED = "https://json-schema.org/draft/2020-12/schema"
 _OTHER_TYPES = ("integer", "boolean", "null", "object", "array")
 _FORMATS: Mapping[str, UntypedJson] = {
     **{f"unknown {number}": _property(name) for number, name in enumerate(_UNKNOWN)},
     **{f"no name {number}": _property(name) for number, name in enumerate(_NO_NAMES)},
+    **{
+        f"no name {number}, declared": {"$schema": _DECLARED, **_property(name)}
+        for number, name in enumerate(_NO_NAMES)
+    },
     **{f"of {name}": _property("date-time", name) for name in _OTHER_TYPES},
 }
 
@@ -112,9 +117,12 @@ def test_f28_a_format_that_nobody_knows_stays(number: int) -> None:
 
 
 @pytest.mark.parametrize("number", range(len(_NO_NAMES)))
-def test_f28_a_format_that_is_no_name_is_an_invalid_schema(number: int) -> None:
-    """The metaschema wants a string, and says where there is none."""
-    assert _outcomes()[f"no name {number}"] == Reason.INVALID_SCHEMA
+@pytest.mark.parametrize("declared", ["", ", declared"])
+def test_f28_a_format_that_is_no_name_is_an_invalid_schema(
+    number: int, declared: str
+) -> None:
+    """Every metaschema wants a string: with a draft that is declared, or inferred."""
+    assert _outcomes()[f"no name {number}{declared}"] == Reason.INVALID_SCHEMA
 
 
 @pytest.mark.parametrize("type_", _OTHER_TYPES)
