@@ -25,6 +25,7 @@ PARTS = (
     "instances",
     "reached",
     "ajv",
+    "labels",
     "publishing",
     "engines",
     "engine_noise",

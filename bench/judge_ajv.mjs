@@ -28,8 +28,12 @@ function judged({ dialect, schema, texts, formats }) {
   const ajv = new CLASSES[dialect](options);
   addFormats(ajv);
   const parsed = JSON.parse(schema);
-  // The dialect is told; an unknown `$schema` would be looked for.
-  if (typeof parsed === "object") delete parsed.$schema;
+  // The dialect is told; an unknown `$schema` would be looked for. `$async` is a
+  // keyword of AJV's own, which answers with promises then.
+  if (typeof parsed === "object") {
+    delete parsed.$schema;
+    delete parsed.$async;
+  }
   const validate = ajv.compile(parsed);
   return { verdicts: texts.map((text) => Boolean(validate(JSON.parse(text)))) };
 }

@@ -151,6 +151,8 @@ class RawDocument:
     content: bytes
     #: Where relative references of the document start, if the source knows.
     base_uri: str | None = None
+    #: Instances that the source itself says are right, each once, as JSON texts.
+    examples: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

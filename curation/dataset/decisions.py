@@ -39,6 +39,8 @@ class SourceDocument:
     sha256: str
     #: Position of the distinct content among all that are worked on.
     content: int
+    #: Instances that the source itself says are right, as JSON texts.
+    examples: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

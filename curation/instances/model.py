@@ -24,6 +24,8 @@ class InstanceKind(StrEnum):
     """Made for what the witnesses before it do not reach."""
     RANDOM = "random"
     """Drawn with the seed."""
+    GIVEN = "given"
+    """The source of the schema itself says that it is right."""
     NEAR_MISS = "near_miss"
     """A witness with one place edited, so that it is refused."""
 
@@ -111,7 +113,7 @@ class InstanceRow:
     text: str
     #: Whether the schema accepts it.
     valid: bool
-    #: `minimal`, `full`, `random` or `near_miss`.
+    #: `minimal`, `full`, `covering`, `random`, `given` or `near_miss`.
     kind: str
     #: The keyword that refuses a near miss; empty for witnesses.
     keyword: str

@@ -30,3 +30,17 @@ WORDS: Final = split(
 )
 #: Words with letters beyond ASCII, for free text.
 ACCENTED: Final = ("café", "naïve", "jalapeño", "Zürich", "façade", "smörgåsbord")
+#: Texts in other scripts, all of them inside the basic plane.
+SCRIPTS: Final = ("Ελλάδα", "Москва", "東京タワー", "서울", "日本語", "नमस्ते", "한국어")
+#: Characters beyond the basic plane: pairs of surrogates in UTF-16.
+ASTRAL: Final = ("\U0001f600", "\U0001f680", "\U0001d54f", "\U00020bb7", "\U0001f9ed")
+#: Texts that JSON writes with escapes.
+ESCAPED: Final = (
+    'the "old" mill',
+    "C:\\meadow\\river",
+    "first line\nsecond line",
+    "left\tright",
+    '{"a": [1, 2]}',
+    '\\d+\\."',
+    "bell \u0007 and \u001f",
+)

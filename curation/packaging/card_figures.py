@@ -43,6 +43,11 @@ class InstanceCounts:
     #: Answer to the number of records.
     records: Mapping[str, int]
     witnesses: int
+    #: Witnesses that hold by each interpretation of their schema.
+    unrefused: int
+    #: Witnesses that sources give, and how many given instances the schemas refuse.
+    given: int
+    given_refused: int
     near_misses: int
     judged_by_both: int
     disputed: int
@@ -210,10 +215,17 @@ def _instances(folder: Path) -> InstanceCounts | None:
     if not (folder / INSTANCE_LEDGER).is_file():
         return None
     rows = pl.read_parquet(folder / INSTANCE_LEDGER, glob=False)
-    sums = rows.select("witnesses", "near_misses", "judged_by_both").sum().row(0)
+    names = ("witnesses", "near_misses", "judged_by_both", "unrefused", "given")
+    sums = rows.select(names).sum().row(0)
     return InstanceCounts(
         records=_counts(rows, "answer"),
         witnesses=sums[0],
+        unrefused=sums[3],
+        given=sums[4],
+        given_refused=sum(
+            sum(json.loads(text).values())
+            for text in rows["examples_refused"].drop_nulls()
+        ),
         near_misses=sums[1],
         judged_by_both=sums[2],
         disputed=pl.scan_parquet(folder / DISAGREEMENTS, glob=False)

@@ -71,7 +71,12 @@ class BatchReader:
                 yield raw
             self.documents.append(
                 SourceDocument(
-                    raw.config, raw.unique_id, raw.provenance, sha256, position
+                    raw.config,
+                    raw.unique_id,
+                    raw.provenance,
+                    sha256,
+                    position,
+                    raw.examples,
                 )
             )
 

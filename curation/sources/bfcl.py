@@ -5,11 +5,16 @@ what one of them has as `parameters`; `multi_turn_func_doc` holds one definition
 line. The types are those of programming languages; here they are said in JSON Schema,
 as the leaderboard itself does for models that are told JSON Schema
 (`bfcl_eval.constants.type_mappings`), but `any`: there a string, here anything.
+
+`possible_answer` holds for a question the calls that are right: of each parameter the
+values that the leaderboard accepts. What they make is the example of the document.
 """
 
 from __future__ import annotations
 
+import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from curation.core.benchmark import natural_key
@@ -99,6 +104,113 @@ def _lines(content: bytes) -> Iterator[tuple[int, bytes]]:
             yield number, line
 
 
+def _choice(name: str, accepted: Json, schema: Json, turn: int) -> tuple[Json, bool]:
+    """Return the accepted value of a parameter whose turn it is, and whether it counts.
+
+    An empty text among others that are accepted says that the parameter may be left
+    out; where it is required, it is the text itself.
+    """
+    if not isinstance(accepted, list) or not accepted:
+        return accepted, True
+    value = accepted[turn % len(accepted)]
+    holder = schema if isinstance(schema, dict) else {}
+    properties, required = holder.get("properties"), holder.get("required")
+    if value == "" and not (isinstance(required, list) and name in required):
+        return value, False
+    own = properties.get(name) if isinstance(properties, dict) else None
+    if isinstance(own, dict):
+        if own.get("type") == "object":
+            value = _answer(value, own, turn)
+        elif own.get("type") == "array" and isinstance(value, list):
+            value = [_answer(element, own.get("items"), turn) for element in value]
+    return value, True
+
+
+def _answer(accepted: Json, schema: Json, turn: int) -> Json:
+    """Return arguments of a call, or an object among them, with one value each.
+
+    Args:
+        accepted: Of each name the values that are accepted.
+        schema: Of the object, in JSON Schema.
+        turn: Which of the values is taken, counted around.
+    """
+    if not isinstance(accepted, dict):
+        return accepted
+    made: dict[str, Json] = {}
+    for name, values in accepted.items():
+        value, counts = _choice(name, values, schema, turn)
+        if counts:
+            made[name] = value
+    return made
+
+
+def _turns(accepted: Json) -> int:
+    """Return the number of turns after which each accepted value had its own."""
+    if isinstance(accepted, dict):
+        return max(map(_turns, accepted.values()), default=1)
+    if isinstance(accepted, list):
+        return max(len(accepted), *map(_turns, accepted), 1)
+    return 1
+
+
+def answers(accepted: Json, schema: Json) -> Iterator[str]:
+    """Yield calls that the leaderboard accepts, as JSON texts.
+
+    Not each combination of the accepted values, but as many that each of them occurs.
+
+    Args:
+        accepted: Of each parameter the values that are accepted.
+        schema: Of the parameters, in JSON Schema.
+
+    Example:
+        >>> list(answers({"n": [1, 2], "unit": ["m", ""]}, {"type": "object"}))
+        ['{"n": 1, "unit": "m"}', '{"n": 2}']
+    """
+    for turn in range(_turns(accepted)):
+        yield json.dumps(_answer(accepted, schema, turn), ensure_ascii=False)
+
+
+class _Examples:
+    """The accepted answers of the questions, by the digest of the schema called."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self._paths = frozenset(reading.files.paths)
+        self.found: dict[str, dict[str, None]] = {}
+
+    def of_file(self, path: str) -> dict[str, Json]:
+        """Return the right calls of each question of a file, by the question's id."""
+        folder, _, name = path.rpartition("/")
+        beside = f"{folder}{_ANSWERS}{name}"
+        if beside not in self._paths:
+            return {}
+        right: dict[str, Json] = {}
+        for number, line in _lines(self._reading.files.read(beside)):
+            value = _parsed(line, f"{beside}, line {number}")
+            if isinstance(value, dict) and isinstance(value.get("id"), str):
+                right[str(value["id"])] = value.get("ground_truth")
+        return right
+
+    def note(self, calls: Json, name: Json, schema: Json, digest: str) -> None:
+        """Take down the calls of one function."""
+        for call in calls if isinstance(calls, list) else ():
+            if isinstance(call, dict) and isinstance(name, str) and name in call:
+                texts = dict.fromkeys(answers(call[name], schema))
+                self.found.setdefault(digest, {}).update(texts)
+
+
+def _parsed(line: bytes, place: str) -> Json:
+    """Return the JSON value of a line.
+
+    Raises:
+        BadData: it is no JSON.
+    """
+    value = jsontext.parse(line)
+    if isinstance(value, Rejected):
+        raise BadData(value.detail, place)
+    return value
+
+
 def read(reading: Reading) -> Iterator[RawDocument]:
     """Yield `<name>_<8 hex digits of the digest>` for each name and canonical form.
 
@@ -109,15 +221,19 @@ def read(reading: Reading) -> Iterator[RawDocument]:
         BadData: a line is no JSON.
     """
     found: dict[tuple[str, str], RawDocument] = {}
+    examples = _Examples(reading)
     paths = (path for path in reading.files.paths if _ANSWERS not in path)
     for path in paths:
+        right = examples.of_file(path)
         for number, line in _lines(reading.files.read(path)):
-            value = jsontext.parse(line)
-            if isinstance(value, Rejected):
-                raise BadData(value.detail, f"{path}, line {number}")
+            value = _parsed(line, f"{path}, line {number}")
+            question = str(value.get("id")) if isinstance(value, dict) else ""
             for place, definition in _definitions(value, f"{path}#{number}"):
                 name, schema = _named(definition)
                 digest = jsontext.digest(schema)
+                if isinstance(definition, dict):
+                    called = definition.get("name")
+                    examples.note(right.get(question), called, schema, digest)
                 if (name, digest) not in found:
                     found[name, digest] = document(
                         reading,
@@ -127,7 +243,11 @@ def read(reading: Reading) -> Iterator[RawDocument]:
                         path=place,
                         content=jsontext.write(schema).encode(),
                     )
-    yield from sorted(found.values(), key=lambda raw: natural_key(raw.unique_id))
+    whole = (
+        replace(raw, examples=tuple(examples.found.get(digest, ())))
+        for (_, digest), raw in found.items()
+    )
+    yield from sorted(whole, key=lambda raw: natural_key(raw.unique_id))
 
 
 def _named(definition: Json) -> tuple[str, Json]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curation.instances.constraints.keyword_values import array_of
+from curation.instances.scalars import formats
 from curation.instances.scalars.strings import matches
 from curation.json.values import identity, is_multiple, type_of
 
@@ -63,9 +64,16 @@ def admitted_examples(conjunction: Conjunction) -> list[Json]:
             value
             for part in conjunction.parts
             for value in _examples(part.schema)
-            if admits(conjunction, value)
+            if admits(conjunction, value) and _is_of_formats(conjunction, value)
         ]
     return conjunction.examples
+
+
+def _is_of_formats(conjunction: Conjunction, value: Json) -> bool:
+    """Return whether a text is of its formats to who knows those of all drafts."""
+    return not isinstance(value, str) or all(
+        formats.accepts_twice(name, value) for name in conjunction.formats
+    )
 
 
 def _examples(schema: Mapping[str, Json]) -> list[Json]:

@@ -14,7 +14,7 @@ import jsonschema_rs
 
 from curation.instances.constraints.schema_tree import SchemaTree
 from curation.json.pointer import Tokens, fragment_of, pointer
-from curation.json.text import plain
+from curation.json.text import canonical, plain
 from curation.schema.dialects import BY_NAME, Dialect
 from curation.schema.keywords import REFERENCE_KEYWORDS
 from curation.validation.rust_paths import (
@@ -95,10 +95,20 @@ class CompiledSchema(SchemaTree):
     def validator_without_formats(self) -> jsonschema_rs.Validator:
         """The validator of the whole schema that asserts no format.
 
+        Where no `format` stands anywhere it is that which asserts them.
+
         Raises:
             ValueError: jsonschema-rs cannot use the schema.
         """
+        if not self._mentions_format:
+            return self.validator
         return self._compile(formats=False)
+
+    @cached_property
+    def _mentions_format(self) -> bool:
+        """Whether the schema has a member `format`, or refers outside of itself."""
+        text = canonical(self.schema)
+        return b'"format"' in text or b"json-schema.org" in text
 
     def _compile(self, *, formats: bool) -> jsonschema_rs.Validator:
         validator = RUST_VALIDATORS[self.dialect.name]
@@ -111,11 +121,21 @@ class CompiledSchema(SchemaTree):
         """Return whether the schema accepts a value."""
         return bool(self.validator.is_valid(value))
 
-    def errors(self, value: Json) -> list[FailedAssertion]:
-        """Return the assertions that a value fails, as the validator lists them."""
-        errors = list(self.validator.iter_errors(value))
+    def is_valid_without_formats(self, value: Json) -> bool:
+        """Return whether the schema accepts a value where no format is asserted."""
+        return bool(self.validator_without_formats.is_valid(value))
+
+    def errors(self, value: Json, *, formats: bool = True) -> list[FailedAssertion]:
+        """Return the assertions that a value fails, as the validator lists them.
+
+        Args:
+            value: Any JSON value.
+            formats: Whether formats are asserted.
+        """
+        validator = self.validator if formats else self.validator_without_formats
+        errors = list(validator.iter_errors(value))
         if self._loses_names or may_lose_names(value):
-            paths = exact_paths(self.validator, value, errors)
+            paths = exact_paths(validator, value, errors)
             return list(map(self._assertion, errors, paths))
         return list(map(self._assertion, errors))
 

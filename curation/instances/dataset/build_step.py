@@ -54,6 +54,8 @@ class InstanceTask:
     split: str
     schema: str
     dialect: str
+    #: Instances that the source says are right, as JSON texts.
+    examples: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,6 +240,7 @@ def tasks_of(documents: Iterable[DecidedDocument]) -> list[InstanceTask]:
                 split=split_of(record.split_key),
                 schema=record.json_schema,
                 dialect=record.dialect,
+                examples=document.source.examples,
             )
             tasks.append(task)
     return tasks
@@ -266,7 +269,9 @@ def _failures(result: BatchResult) -> list[int]:
 
 
 def _unit(task: InstanceTask, *, lean: bool = False) -> Json:
-    unit = InstanceUnit(schema=task.schema, dialect=task.dialect, lean=lean)
+    unit = InstanceUnit(
+        schema=task.schema, dialect=task.dialect, examples=task.examples, lean=lean
+    )
     return unit.to_json()
 
 

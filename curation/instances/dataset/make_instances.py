@@ -7,19 +7,23 @@ process (`worker`), and its result crosses the channel as JSON.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from curation.core.documents import Rejected
+from curation.instances.constraints.interpretations import Interpretations
 from curation.instances.constraints.load_schema import read_schema
 from curation.instances.dataset.worker_messages import DEFAULT_COUNT
-from curation.instances.judging.two_validators import verdicts
+from curation.instances.judging.examples import judge_examples
+from curation.instances.judging.two_validators import verdicts_of_each
 from curation.instances.model import InstanceKind, InstanceRow, Reach
 from curation.instances.near_misses.coverage import Coverage, measure_coverage
 from curation.instances.near_misses.search import find_near_misses
-from curation.instances.witnesses.search import Budget, find_witnesses
+from curation.instances.witnesses.search import Budget, search_witnesses
+from curation.json.values import identity
 from curation.satisfiability.prove import Satisfiability, satisfiability_of
 
 if TYPE_CHECKING:
@@ -51,6 +55,9 @@ class SchemaInstances(msgspec.Struct, frozen=True, kw_only=True):
     coverage: Coverage | None = None
     #: None where no witnesses were made for what the others do not reach.
     reach: Reach | None = None
+    #: Of the instances that the source says are right and the schema refuses: how
+    #: many fail each keyword. None where the source gives none.
+    examples_refused: Mapping[str, int] | None = None
 
     def to_json(self) -> dict[str, Json]:
         """Return it as a JSON object, as `csbdata instances` prints it."""
@@ -90,12 +97,13 @@ def text_of(value: Json) -> str:
     return text
 
 
-def make_instances(
+def make_instances(  # noqa: PLR0913 (one argument for each thing asked)
     text: str,
     dialect: str = "",
     seed: int = 0,
     *,
     count: int = DEFAULT_COUNT,
+    examples: Sequence[str] = (),
     lean: bool = False,
 ) -> SchemaInstances:
     """Return the instances of a schema, or why there are none.
@@ -105,6 +113,8 @@ def make_instances(
         dialect: Name of a dialect; where empty, it is decided here.
         seed: What is drawn is drawn with it.
         count: Most witnesses that are looked for.
+        examples: Instances that the source of the schema says are right, as JSON
+            texts; witnesses, as far as the schema accepts them.
         lean: Make witnesses only, and ask jsonschema-rs alone about them: for
             schemas that cost too much otherwise.
     """
@@ -114,16 +124,22 @@ def make_instances(
         return SchemaInstances(
             answer=Satisfiability.UNKNOWN, reason=reason, detail=compiled.detail
         )
-    found = find_witnesses(
-        compiled, seed, Budget(count=count, covering=0 if lean else COVERING)
-    )
-    if not found.found:
+    interpretations = Interpretations.of(compiled)
+    budget = Budget(count=count, covering=0 if lean else COVERING)
+    found = search_witnesses(interpretations, seed, budget)
+    given, refused = judge_examples(compiled, examples)
+    known = {identity(witness.value) for witness in given}
+    witnesses = [
+        *(one for one in found.found if identity(one.value) not in known),
+        *given,
+    ]
+    if not witnesses:
         return _without_witness(compiled, found)
-    rows = [_witness_row(compiled, witness, lean=lean) for witness in found.found]
+    rows = [_witness_row(interpretations, witness, lean=lean) for witness in witnesses]
     covered = None
     if not lean:
-        missed = find_near_misses(compiled, found.found, seed)
-        rows += _near_miss_rows(compiled, missed)
+        missed = find_near_misses(compiled, found.found or given, seed)
+        rows += _near_miss_rows(interpretations, missed)
         covered = measure_coverage(compiled, missed)
     return SchemaInstances(
         answer=Satisfiability.SATISFIABLE,
@@ -131,6 +147,7 @@ def make_instances(
         instances=tuple(replace(row, number=number) for number, row in enumerate(rows)),
         coverage=covered,
         reach=found.reach,
+        examples_refused=refused if examples else None,
     )
 
 
@@ -148,17 +165,17 @@ def _without_witness(compiled: CompiledSchema, found: Witnesses) -> SchemaInstan
 
 
 def _witness_row(
-    compiled: CompiledSchema, witness: Witness, *, lean: bool
+    interpretations: Interpretations, witness: Witness, *, lean: bool
 ) -> InstanceRow:
     return _row(
         witness.value,
-        verdicts(compiled, witness.value, ask_jsonschema=not lean),
+        verdicts_of_each(interpretations, witness.value, ask_jsonschema=not lean),
         witness.kind,
     )
 
 
 def _near_miss_rows(
-    compiled: CompiledSchema, missed: Sequence[NearMiss]
+    interpretations: Interpretations, missed: Sequence[NearMiss]
 ) -> list[InstanceRow]:
     """Return the rows of near misses; jsonschema judges one for each keyword."""
     rows: list[InstanceRow] = []
@@ -166,7 +183,7 @@ def _near_miss_rows(
     for miss in missed:
         is_first = miss.keyword not in judged
         judged.add(miss.keyword)
-        said = verdicts(compiled, miss.value, ask_jsonschema=is_first)
+        said = verdicts_of_each(interpretations, miss.value, ask_jsonschema=is_first)
         row = replace(
             _row(miss.value, said, InstanceKind.NEAR_MISS),
             keyword=miss.keyword,

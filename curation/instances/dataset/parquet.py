@@ -57,6 +57,9 @@ class InstanceLedgerRow:
     witnesses: int
     #: Witnesses that both validators accept with formats on.
     agreed: int
+    #: Witnesses that nobody who was asked refuses by any interpretation: formats on
+    #: and off, what the draft ignores heeded and not.
+    unrefused: int
     #: Near misses that were made.
     near_misses: int
     #: Instances that both validators judged.
@@ -88,6 +91,11 @@ class InstanceLedgerRow:
     unreached: int | None
     #: Those of these with a proof that none can.
     out_of_reach: int | None
+    #: Witnesses that the source of the schema gives.
+    given: int
+    #: JSON text: keyword to the number of instances that fail it, of those that the
+    #: source gives for right ones; null where it gives none.
+    examples_refused: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,6 +166,7 @@ def ledger_row(record: RecordInstances) -> InstanceLedgerRow:
         detail=result.detail,
         witnesses=len(witnesses),
         agreed=sum(row.valid and _python_verdict(row) is True for row in witnesses),
+        unrefused=sum("false" not in row.verdicts for row in witnesses),
         near_misses=len(result.instances) - len(witnesses),
         judged_by_both=len(judged),
         disputed=sum(_python_verdict(row) != row.valid for row in judged),
@@ -174,6 +183,10 @@ def ledger_row(record: RecordInstances) -> InstanceLedgerRow:
         out_of_reach=None
         if reach is None
         else sum(bool(place.proof) for place in reach.unreached),
+        given=sum(row.kind == InstanceKind.GIVEN for row in witnesses),
+        examples_refused=None
+        if result.examples_refused is None
+        else json.dumps(dict(result.examples_refused)),
     )
 
 

@@ -25,7 +25,7 @@ from curation.satisfiability.prove import Satisfiability
 from curation.system.errors import BadData, NoInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from curation.core.json_types import Json
@@ -49,6 +49,11 @@ class Figures:
     #: Named reason to records that have neither a witness nor a proof.
     reasons: Mapping[str, int]
     witnesses: int
+    #: Witnesses that hold by each interpretation of their schema.
+    unrefused: int
+    #: Witnesses that sources give, and by keyword the given instances that fail it.
+    given: int
+    given_refused: Mapping[str, int]
     near_misses: int
     #: Records of which near misses were made, and their (place, keyword) pairs.
     with_near_misses: int
@@ -134,11 +139,14 @@ def _figures(rows: Sequence[InstanceLedgerRow]) -> Figures:
         refuted=sum(row.reason == PROOF for row in rows),
         reasons=dict(sorted(Counter(row.reason for row in unknown).items())),
         with_near_misses=len(with_pairs),
-        proofs=_proofs(with_pairs),
+        proofs=_added(row.proofs for row in with_pairs),
+        given_refused=_added(row.examples_refused for row in rows),
         **{
             name: total(name)
             for name in (
                 "witnesses",
+                "unrefused",
+                "given",
                 "near_misses",
                 "pairs",
                 "pairs_covered",
@@ -157,10 +165,11 @@ def _figures(rows: Sequence[InstanceLedgerRow]) -> Figures:
     )
 
 
-def _proofs(rows: Sequence[InstanceLedgerRow]) -> Mapping[str, int]:
+def _added(texts: Iterable[str | None]) -> Mapping[str, int]:
+    """Return the sum of counts by name, each of them a JSON text or null."""
     total: Counter[str] = Counter()
-    for row in rows:
-        total.update(msgspec.json.decode(row.proofs or "{}", type=dict[str, int]))
+    for text in texts:
+        total.update(msgspec.json.decode(text or "{}", type=dict[str, int]))
     return dict(sorted(total.items()))
 
 
@@ -208,6 +217,7 @@ def shares(figures: Figures) -> dict[str, float | None]:
         "reached": _share(
             figures.targets - figures.unreached, figures.targets - figures.out_of_reach
         ),
+        "unrefused": _share(figures.unrefused, figures.witnesses),
         "agreement": _share(agreed, figures.judged_by_both),
     }
 
@@ -228,6 +238,7 @@ HEADERS = (
     "implied",
     "beyond the cap",
     "sites and branches reached",
+    "witnesses that hold by each interpretation",
     "validators agree",
 )
 
@@ -250,6 +261,7 @@ def rows_of(report: InstanceReport) -> Iterator[tuple[str, ...]]:
                 figures.targets - figures.unreached,
                 figures.targets - figures.out_of_reach,
             ),
+            _count_of(figures.unrefused, figures.witnesses),
             _count_of(
                 figures.judged_by_both - figures.disputed, figures.judged_by_both
             ),
@@ -259,6 +271,20 @@ def rows_of(report: InstanceReport) -> Iterator[tuple[str, ...]]:
 def _count_of(count: int, total: int) -> str:
     share = _share(count, total)
     return "-" if share is None else f"{count:,} of {total:,} ({100 * share:.2f} %)"
+
+
+def given_lines(report: InstanceReport) -> Iterator[str]:
+    """Yield how many instances the sources give, and what refuses some of them."""
+    figures = report.figures[TOTAL]
+    refused = sum(figures.given_refused.values())
+    if figures.given or refused:
+        named = ", ".join(
+            f"{keyword} {count:,}" for keyword, count in figures.given_refused.items()
+        )
+        yield (
+            f"Of {figures.given + refused:,} instances that sources give for right "
+            f"ones, the schemas refuse {refused:,}{f': {named}' if named else ''}."
+        )
 
 
 def cost_lines(report: InstanceReport) -> Iterator[str]:

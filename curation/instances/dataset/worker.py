@@ -33,7 +33,12 @@ def start(setup: dict[str, int]) -> Callable[[Json], Json]:
             grades: Json = msgspec.to_builtins(graded)
             return grades
         made = make_instances(
-            unit.schema, unit.dialect, seed, count=unit.count, lean=unit.lean
+            unit.schema,
+            unit.dialect,
+            seed,
+            count=unit.count,
+            examples=unit.examples,
+            lean=unit.lean,
         )
         answer = made.to_json()
         gc.collect(0)

@@ -26,6 +26,8 @@ class InstanceUnit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     instances: tuple[str, ...] | None = None
     #: Most witnesses that are looked for.
     count: int = DEFAULT_COUNT
+    #: Instances that the source says are right, as JSON texts.
+    examples: tuple[str, ...] = ()
     #: Whether only witnesses are made, judged by jsonschema-rs alone.
     lean: bool = False
 

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import Rejected
+from curation.instances.constraints.interpretations import Interpretations
 from curation.instances.constraints.load_schema import read_schema
 from curation.instances.constraints.violations import as_near_miss
-from curation.instances.judging.two_validators import verdicts
+from curation.instances.judging.two_validators import Verdicts, verdicts_of_each
 from curation.system.escaping import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.instances.constraints.compiled_schema import CompiledSchema
 
 #: Longest text kept of an error; jsonschema-rs repeats whole schemas.
 _SHOWN: Final = 300
@@ -30,6 +30,9 @@ class Grade:
     jsonschema_rs_plain: bool | None
     jsonschema: bool | None
     jsonschema_plain: bool | None
+    #: What they say of a schema that heeds what its draft ignores, in this order;
+    #: None where the draft ignores nothing.
+    heeding: tuple[bool | None, ...] | None = None
     #: What fails, if anything does; `mixed` for several keywords.
     keyword: str = ""
     schema_pointer: str = ""
@@ -78,16 +81,30 @@ def grade(text: str, dialect: str, instances: Sequence[str]) -> Graded:
     except ValueError as error:
         why = shortened(str(error).partition("\n")[0], _SHOWN)
         return Graded(dialect=compiled.dialect.name, error=f"jsonschema-rs: {why}")
+    interpretations = Interpretations.of(compiled)
     return Graded(
         dialect=compiled.dialect.name,
-        grades=tuple(_grade(compiled, instance) for instance in instances),
+        grades=tuple(_grade(interpretations, instance) for instance in instances),
     )
 
 
-def _grade(compiled: CompiledSchema, text: str) -> Grade:
+def _heeding(said: Verdicts) -> tuple[bool | None, ...] | None:
+    other = said.heeding
+    if other is None:
+        return None
+    return (
+        other.jsonschema_rs,
+        other.jsonschema_rs_plain,
+        other.jsonschema,
+        other.jsonschema_plain,
+    )
+
+
+def _grade(interpretations: Interpretations, text: str) -> Grade:
+    compiled = interpretations.own
     try:
         value = json.loads(text)
-        judged = verdicts(compiled, value, ask_jsonschema=True)
+        judged = verdicts_of_each(interpretations, value, ask_jsonschema=True)
     except (ValueError, RecursionError) as error:
         return Grade(
             jsonschema_rs=None,
@@ -102,6 +119,7 @@ def _grade(compiled: CompiledSchema, text: str) -> Grade:
         jsonschema_rs_plain=judged.jsonschema_rs_plain,
         jsonschema=judged.jsonschema,
         jsonschema_plain=judged.jsonschema_plain,
+        heeding=_heeding(judged),
         keyword=near_miss.keyword if near_miss else "",
         schema_pointer=near_miss.schema_pointer if near_miss else "",
         instance_pointer=near_miss.instance_pointer if near_miss else "",

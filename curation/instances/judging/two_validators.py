@@ -7,7 +7,7 @@ process which asks.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from jsonschema.exceptions import FormatError
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
+    from curation.instances.constraints.interpretations import Interpretations
 
 #: Longest text kept of an error of jsonschema's.
 _SHOWN: Final = 200
@@ -37,6 +38,9 @@ class Verdicts:
     jsonschema_plain: bool | None = None
     #: Why jsonschema gave no verdict; empty where it did or was not asked.
     error: str = ""
+    #: What both say of a schema that heeds what its draft ignores; None where the
+    #: draft ignores nothing (`curation.instances.constraints.interpretations`).
+    heeding: Verdicts | None = None
 
     @property
     def agree(self) -> bool:
@@ -50,13 +54,37 @@ class Verdicts:
     @property
     def text(self) -> str:
         """The verdicts as the JSON text of one packaged column."""
-        return json.dumps(
-            {
-                "jsonschema_rs": [self.jsonschema_rs, self.jsonschema_rs_plain],
-                "jsonschema": [self.jsonschema, self.jsonschema_plain],
-                **({"error": self.error} if self.error else {}),
-            }
-        )
+        return json.dumps(self.as_json())
+
+    def as_json(self) -> dict[str, Json]:
+        """Return the verdicts as a JSON object."""
+        found: dict[str, Json] = {
+            "jsonschema_rs": [self.jsonschema_rs, self.jsonschema_rs_plain],
+            "jsonschema": [self.jsonschema, self.jsonschema_plain],
+        }
+        if self.error:
+            found["error"] = self.error
+        if self.heeding:
+            found["heeding"] = self.heeding.as_json()
+        return found
+
+
+def verdicts_of_each(
+    interpretations: Interpretations, value: Json, *, ask_jsonschema: bool
+) -> Verdicts:
+    """Return what the validators say of a value by each interpretation of a schema.
+
+    Args:
+        interpretations: The schema.
+        value: The instance.
+        ask_jsonschema: Whether jsonschema is asked too.
+    """
+    said = verdicts(interpretations.own, value, ask_jsonschema=ask_jsonschema)
+    heeding = interpretations.heeding
+    if heeding is None:
+        return said
+    other = verdicts(heeding, value, ask_jsonschema=ask_jsonschema)
+    return replace(said, heeding=other)
 
 
 def verdicts(
@@ -77,7 +105,7 @@ def verdicts(
         '{"jsonschema_rs": [false, true], "jsonschema": [false, true]}'
     """
     on = compiled.is_valid(value)
-    off = bool(compiled.validator_without_formats.is_valid(value))
+    off = compiled.is_valid_without_formats(value)
     if not ask_jsonschema:
         return Verdicts(jsonschema_rs=on, jsonschema_rs_plain=off)
     try:

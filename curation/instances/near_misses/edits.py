@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _DOUBLES_STEP_BY_ONE: Final = 2**53
 #: Larger bounds are floats, of which one step is as good as another.
 _LARGEST_INTEGER: Final = 2**128
+#: Steps from a multiple within which doubles may take a number for one.
+_NEARLY: Final = 1e-6
 #: Properties of an object that are left out, one at a time.
 _MOST_LEFT_OUT: Final = 12
 #: Values to replace another one of the same type.
@@ -47,6 +49,9 @@ def of_another_type(target: EditTarget) -> Iterator[Edit]:
     names = set(names_of(target.operand))
     if "number" in names:
         names.add("integer")
+    if target.schema.get("nullable") is True:
+        # OpenAPI's word, which some validators know.
+        names.add("null")
     wrong = [value for value in ANY if type_of(value) not in names]
     target.rng.shuffle(wrong)
     value = target.value
@@ -142,8 +147,18 @@ def off_step(target: EditTarget) -> Iterator[Edit]:
     bases += [bound for bound in bounds if bound is not None]
     for base in (*bases, 0):
         for delta in (1, step / 2, step / 3, step / 10):
-            yield base + delta
-            yield base - delta
+            for number in (base + delta, base - delta):
+                if not _is_nearly_multiple(number, step):
+                    yield number
+
+
+def _is_nearly_multiple(number: float, step: float) -> bool:
+    """Return whether doubles may round a number to a multiple."""
+    try:
+        quotient = number / step
+        return abs(quotient - round(quotient)) < _NEARLY
+    except (OverflowError, ZeroDivisionError):
+        return False
 
 
 def anything(_: EditTarget) -> Iterator[Edit]:

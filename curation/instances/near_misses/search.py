@@ -166,6 +166,8 @@ class _NearMissSearch:
         self.left = _Left(effort.verdicts, effort.searches, effort.witnesses)
         self.sites = KnownSites(compiled, effort.sites)
         self.relaxed: dict[Assertion, RelaxedSchema] = {}
+        #: What fails a keyword for formats alone, where nothing else is found.
+        self.second_choices: list[Json] = []
         ordered = sorted(witnesses, key=lambda witness: len(canonical(witness.value)))
         for witness in ordered:
             self.sites.add_witness(witness.value)
@@ -240,12 +242,16 @@ class _NearMissSearch:
         )
 
     def _try_edits(self, assertion: Assertion, site: EditSite) -> bool:
+        self.second_choices = []
         for new in islice(self._edits(assertion, site), self.effort.tries):
             if self.left.verdicts <= 0:
                 break
             if self._keep(assertion, site, new):
                 return True
-        return False
+        return any(
+            self._keep(assertion, site, new, hinges=True)
+            for new in self.second_choices[:1]
+        )
 
     def _edits(self, assertion: Assertion, site: EditSite) -> Iterator[Json]:
         if assertion.keyword == FALSE:
@@ -282,8 +288,17 @@ class _NearMissSearch:
         self.left.verdicts -= self.sites.cost(site)
         return value
 
-    def _keep(self, assertion: Assertion, site: EditSite, new: Json) -> bool:
+    def _keep(
+        self, assertion: Assertion, site: EditSite, new: Json, *, hinges: bool = False
+    ) -> bool:
         """Keep an edited witness if it fails one keyword that has no near miss yet.
+
+        Args:
+            assertion: What it is to fail.
+            site: What is edited.
+            new: What stands there then.
+            hinges: Whether another keyword than `format` may fail for formats alone,
+                of which readers know different ones. Else it is a second choice.
 
         Returns:
             Whether it is the keyword of the assertion that fails.
@@ -295,11 +310,19 @@ class _NearMissSearch:
         failing, known = keyword_pointers(near_miss), identity(value)
         if known in self.seen or all(pointer in self.found for pointer in failing):
             return False
+        if not hinges and self._hinges_on_formats(near_miss):
+            self.second_choices.append(new)
+            return False
         self.seen.add(known)
         self.count += 1
         for pointer in failing:
             self.found.setdefault(pointer, near_miss)
         return assertion.pointer in failing
+
+    def _hinges_on_formats(self, near_miss: NearMiss) -> bool:
+        return near_miss.keyword != "format" and self.compiled.is_valid_without_formats(
+            near_miss.value
+        )
 
     def _search_relaxed(self, assertion: Assertion, site: EditSite) -> bool:
         """Search a value that fails the keyword and meets all the rest."""
@@ -312,7 +335,9 @@ class _NearMissSearch:
         held = goals_of_held_branches(self.compiled, site.witness, site.path)
         for goals in (site.goals, held):
             new = relaxed.value(goals, self.rng, self.effort.steps)
-            if not isinstance(new, Nothing) and self._keep(assertion, site, new):
+            if not isinstance(new, Nothing) and self._keep(
+                assertion, site, new, hinges=True
+            ):
                 return True
         return False
 

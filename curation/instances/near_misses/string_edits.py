@@ -16,7 +16,15 @@ if TYPE_CHECKING:
 LONGEST: Final = 70_000
 #: The line break stands between letters: `.` matches none in any engine, but `$` of
 #: Python's `re` also matches before one at the end.
-_ODD: Final = ("", "!", " ", "~", "#", "0", "a", "A", "-", "\u00e4", "a\na")
+_ODD: Final = (
+    *("!", " ", "~", "#", "0", "a", "A", "-", "\u00e4", "a\na"),
+    *('"', "\\", "\U0001f600", ""),
+)
+#: One character, and two code units of UTF-16.
+_ASTRAL: Final = "\U0001f600"
+#: Share of texts too long that are made of it, and the longest of them.
+_ASTRAL_SHARE: Final = 0.1
+_LONGEST_ASTRAL: Final = 1_000
 #: Texts that look like a format, but are none.
 _MALFORMED: Final[dict[str, tuple[str, ...]]] = {
     "date-time": ("2024-13-01T00:00:00Z", "2024-01-01 25:00", "2024-01-01"),
@@ -73,6 +81,8 @@ def longer(target: EditTarget) -> Iterator[Edit]:
     if most >= LONGEST:
         return
     text = target.value if isinstance(target.value, str) else "x"
+    if most < _LONGEST_ASTRAL and target.rng.random() < _ASTRAL_SHARE:
+        yield _ASTRAL * (most + 1)
     yield from _stretched(text, most + 1)
     for character in ("a", "0", "A", "x", "1"):
         yield character * (most + 1)
@@ -126,6 +136,9 @@ def malformed(target: EditTarget) -> Iterator[Edit]:
     text = target.value if isinstance(target.value, str) else ""
     dialect_name, name = target.compiled.dialect.name, str(target.operand)
     near = [near for near in (text[:-1], text + "!", " " + text) if near != text]
+    if name == "regex":
+        # Readers without the flag `u` take most of these for patterns.
+        near = []
     most, least = target.conjunction.max_length, target.conjunction.min_length
     for other in (*_MALFORMED.get(name, ()), "not a " + name, *near, *_ODD):
         fits = least <= len(other) and (most is None or len(other) <= most)

@@ -178,6 +178,9 @@ def accepts(name: str, text: str, dialect: str = "") -> bool:
     return _validator(name, dialect).is_valid(text)
 
 
+_WITH_SCHEME: Final = frozenset({"uri", "iri"})
+
+
 class _FormatChecker(Protocol):
     """The part of jsonschema's class that is used; it ships no types of its own."""
 
@@ -194,5 +197,10 @@ def _checker() -> _FormatChecker:
 
 
 def accepts_twice(name: str, text: str) -> bool:
-    """Return whether jsonschema-rs and jsonschema both accept it as one of a format."""
+    """Return whether jsonschema-rs and jsonschema both accept it as one of a format.
+
+    AJV, which is not asked, wants something behind the scheme of a URI.
+    """
+    if name in _WITH_SCHEME and not text.partition(":")[2]:
+        return False
     return accepts(name, text) and _checker().conforms(text, name)

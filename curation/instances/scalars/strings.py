@@ -19,7 +19,7 @@ from curation.instances.regex import parser
 from curation.instances.regex.automaton import automaton, single
 from curation.instances.regex.sampling import draw_text
 from curation.instances.scalars import formats, realistic
-from curation.instances.words import WORDS
+from curation.instances.words import ACCENTED, ASTRAL, ESCAPED, SCRIPTS, WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,6 +37,10 @@ _LONG: Final = 400
 #: Longest text that is searched for character by character.
 _SEARCHED: Final = 20_000
 _DRAWS: Final = 3
+#: Share of free texts that are not words of a person's keyboard.
+_UNUSUAL: Final = 0.07
+#: Characters of a long one.
+_LONG_TEXT: Final = 300
 #: Steps of a search, besides one for every character required.
 _STEPS: Final = 3_000
 _SPACES = re.compile(r"\s$")
@@ -159,14 +163,31 @@ def make_string(constraints: StringConstraints, rng: Random) -> str | None:
 
 def _free(constraints: StringConstraints, hint: str, rng: Random) -> str:
     """Return text that only has to meet a length."""
+    least, most = constraints.min_length, constraints.max_length
+    if rng.random() < _UNUSUAL:
+        unusual = _unusual(rng)
+        if _fits_length(constraints, unusual):
+            return unusual
     text = realistic.known_text(constraints.name, rng) if not hint else None
     if text is None:
         text = realistic.text(hint or constraints.name, rng)
-    least, most = constraints.min_length, constraints.max_length
     if most is not None and len(text) > most:
         words = _words_within(least, most)
         text = rng.choice(words) if words else _SPACES.sub("s", text[:most])
     return text + _padding(least - len(text), rng, " ")
+
+
+def _unusual(rng: Random) -> str:
+    """Return text of other scripts, beyond the basic plane, with escapes, or long."""
+    drawn = int(rng.random() * 7)
+    word = rng.choice(WORDS)
+    if drawn <= 1:
+        return rng.choice(ESCAPED)
+    if drawn <= 3:  # noqa: PLR2004 - two of seven
+        return f"{word} {rng.choice(ASTRAL)}"
+    if drawn <= 5:  # noqa: PLR2004 - two of seven
+        return rng.choice((rng.choice(SCRIPTS), f"{rng.choice(ACCENTED)} {word}"))
+    return word + _padding(_LONG_TEXT, rng, " ")
 
 
 @lru_cache(maxsize=1024)

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from curation.core.json_types import Json
-    from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.instances.constraints.goals import Goals
+    from curation.instances.constraints.interpretations import Interpretations
     from curation.instances.model import Witness
     from curation.instances.witnesses.context import Nothing
     from curation.schema.locations import SchemaLocation
@@ -56,7 +56,7 @@ _USUAL: Final = CoveringBudget()
 
 
 def cover(
-    compiled: CompiledSchema,
+    interpretations: Interpretations,
     found: Iterable[Witness],
     seed: bytes,
     *,
@@ -66,19 +66,32 @@ def cover(
     """Return values that reach what given witnesses do not, and what is left.
 
     Args:
-        compiled: The schema.
+        interpretations: The schema; values are valid by each of them.
         found: Values that it accepts.
         seed: What is drawn is drawn with it.
         rounds: How many are made at most.
         budget: How large they may be, and how long they are looked for.
     """
-    graph = SchemaGraph(compiled)
+    graph = SchemaGraph(interpretations.strictest)
     targets = graph.targets()
-    covering = _Covering(graph, set(targets), budget, random.Random(seed + b"cover"))  # noqa: S311 - no secret
-    for witness in found:
-        covering.note(reached_by(graph, witness.value))
+    rng = random.Random(seed + b"cover")  # noqa: S311 - no secret
+    covering = _Covering(graph, interpretations, set(targets), budget, rng)
+    values = [witness.value for witness in found]
+    for value in values:
+        covering.note(reached_by(graph, value))
     made = covering.run(rounds)
-    left = (target for target in targets if target in covering.unreached)
+    if covering.hinges_on_formats and covering.unreached:
+        covering.go_on_with_formats()
+        made += covering.run(rounds - len(made))
+    unreached = covering.unreached
+    if interpretations.heeding:
+        # What is reached is said of the schema as its draft reads it.
+        graph = SchemaGraph(interpretations.own)
+        targets = graph.targets()
+        unreached = set(targets)
+        for value in (*values, *made):
+            unreached -= reached_by(graph, value)
+    left = (target for target in targets if target in unreached)
     reach = Reach(targets=len(targets), unreached=unreached_of(graph, left))
     return made, reach
 
@@ -89,11 +102,15 @@ class _Covering:
     def __init__(
         self,
         graph: SchemaGraph,
+        interpretations: Interpretations,
         unreached: set[SchemaLocation],
         budget: CoveringBudget,
         rng: random.Random,
     ) -> None:
         self.graph, self.budget, self.rng = graph, budget, rng
+        self.interpretations = interpretations
+        #: Whether formats stood in the way of a value: it holds with them alone.
+        self.hinges_on_formats = False
         self.unreached = unreached
         self.tries: Counter[SchemaLocation] = Counter()
         self.given_up: set[SchemaLocation] = set()
@@ -104,6 +121,12 @@ class _Covering:
         before = len(self.unreached)
         self.unreached -= reached
         return len(self.unreached) < before
+
+    def go_on_with_formats(self) -> None:
+        """Let values hold with formats alone: where no other reaches what is left."""
+        self.interpretations = self.interpretations.with_formats
+        self.tries.clear()
+        self.given_up.clear()
 
     def run(self, rounds: int) -> list[Json]:
         """Return the values of all rounds."""
@@ -156,7 +179,7 @@ class _Covering:
             return guides[-1]
 
         search = WitnessSearch(
-            compiled=self.graph.compiled,
+            interpretations=self.interpretations,
             rng=self.rng,
             kind=InstanceKind.COVERING,
             context=BuildContext(),
@@ -165,4 +188,5 @@ class _Covering:
             guide=guide,
         )
         value = search.run(self.budget.steps)
+        self.hinges_on_formats |= search.hinges_on_formats
         return value, set().union(*(made.tried for made in guides))

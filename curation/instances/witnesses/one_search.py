@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from curation.core.json_types import Json
-    from curation.instances.constraints.compiled_schema import CompiledSchema
+    from curation.instances.constraints.compiled_schema import FailedAssertion
     from curation.instances.constraints.goals import Goals
+    from curation.instances.constraints.interpretations import Interpretations
     from curation.instances.reach.guide import Guide
 
 
@@ -54,7 +55,8 @@ def is_trivial(value: Json) -> bool:
 class WitnessSearch:
     """A search for one witness."""
 
-    compiled: CompiledSchema
+    #: By each of them the value must be valid.
+    interpretations: Interpretations
     #: What is drawn is drawn from it.
     rng: random.Random
     #: What the value has beside what is required.
@@ -69,13 +71,15 @@ class WitnessSearch:
     guide: Callable[[], Guide] | None = None
     refused_paths: dict[tuple[str, ...], int] = field(default_factory=dict)
     obstacles: dict[Obstacle, str] = field(default_factory=dict)
+    #: Whether a value was refused where no format is asserted, and only there.
+    hinges_on_formats: bool = False
 
     def run(self, steps: int) -> Json | Nothing:
-        """Return a value that the validator accepts, or NOTHING."""
+        """Return a value that is valid by each interpretation, or NOTHING."""
         left = steps
         for _ in range(self.repairs):
             builder = WitnessBuilder(
-                compiled=self.compiled,
+                compiled=self.interpretations.strictest,
                 rng=self.rng,
                 kind=self.kind,
                 steps=left,
@@ -84,21 +88,26 @@ class WitnessSearch:
             )
             value = self._make(builder, steps)
             self.obstacles = {**builder.obstacles, **self.obstacles}
-            if value is NOTHING or self.compiled.is_valid(value):
+            if value is NOTHING:
                 return value
-            self._note_refusals(value)
+            refused = self.interpretations.refusing(value)
+            if refused is None:
+                return value
+            compiled, formats = refused
+            self.hinges_on_formats |= not formats
+            self._note_refusals(compiled.errors(value, formats=formats))
             left = builder.steps
         return NOTHING
 
     def _make(self, builder: WitnessBuilder, steps: int) -> Json | Nothing:
         try:
-            return builder.value((self.compiled.root, *self.extra), self.context)
+            root = self.interpretations.strictest.root
+            return builder.value((root, *self.extra), self.context)
         except (ExhaustedError, RecursionError):
             return builder.record_obstacle(Obstacle.EXHAUSTED, f"{steps} steps")
 
-    def _note_refusals(self, value: Json) -> None:
+    def _note_refusals(self, errors: list[FailedAssertion]) -> None:
         """Remember which parts of a value are refused, and the first reason."""
-        errors = self.compiled.errors(value)
         for error in errors:
             path = tokens_of(error.instance_pointer)
             self.refused_paths[path] = self.refused_paths.get(path, 0) + 1

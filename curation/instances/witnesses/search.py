@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
+from curation.instances.constraints.interpretations import Interpretations
 from curation.instances.model import InstanceKind, Obstacle, Witness, Witnesses
 from curation.instances.witnesses.builder import WitnessBuilder
 from curation.instances.witnesses.context import (
@@ -76,6 +77,9 @@ def find_witnesses(
 ) -> Witnesses:
     """Return distinct values that jsonschema-rs accepts, or why none was found.
 
+    They are valid by each interpretation of the schema; only where no value is found
+    that is, by the schema as its draft reads it, formats asserted.
+
     Args:
         compiled: The schema.
         seed: With the schema's content, it decides every draw.
@@ -87,22 +91,44 @@ def find_witnesses(
         >>> [witness.value for witness in find_witnesses(compiled).found]
         [1]
     """
+    return search_witnesses(Interpretations.of(compiled), seed, budget)
+
+
+def search_witnesses(every: Interpretations, seed: int, budget: Budget) -> Witnesses:
+    """Return what `find_witnesses` does, of a schema with its interpretations.
+
+    Args:
+        every: The schema.
+        seed: With the schema's content, it decides every draw.
+        budget: How many witnesses are looked for, and how long.
+    """
     try:
-        compiled.validator  # noqa: B018 - compiled here, so that a fault shows
+        every.own.validator  # noqa: B018 - compiled here, so that a fault shows
     except ValueError as error:
         detail = str(error).splitlines()[0][:200]
         return Witnesses(found=(), obstacle=Obstacle.UNUSABLE, detail=detail)
-    return _Plan(compiled, seed, budget).run()
+    plan = _Plan(every, seed, budget)
+    found = plan.run()
+    if not found.found and plan.hinges_on_formats:
+        found = _Plan(every.with_formats, seed, budget).run()
+    if not found.found and every.heeding:
+        found = _Plan(every.own_alone, seed, budget).run()
+    return found
 
 
 class _Plan:
     """The searches for the witnesses of one schema, one after the other."""
 
-    def __init__(self, compiled: CompiledSchema, seed: int, budget: Budget) -> None:
-        self.compiled, self.budget, self.steps = compiled, budget, budget.steps
-        self.base = seed_of(compiled, seed)
+    def __init__(
+        self, interpretations: Interpretations, seed: int, budget: Budget
+    ) -> None:
+        self.interpretations = interpretations
+        self.budget, self.steps = budget, budget.steps
+        self.base = seed_of(interpretations.own, seed)
         self.found: dict[bytes, Witness] = {}
         self.obstacles: dict[Obstacle, str] = {}
+        #: Whether a value was refused for formats that are not asserted.
+        self.hinges_on_formats = False
         #: Searches so far: each has draws of its own.
         self.searches = 0
 
@@ -154,7 +180,7 @@ class _Plan:
         rng = random.Random(self.base + _bytes_of(self.searches))  # noqa: S311 - no secret
         self.searches += 1
         search = WitnessSearch(
-            compiled=self.compiled,
+            interpretations=self.interpretations,
             rng=rng,
             kind=kind,
             context=BuildContext(allowance=allowance),
@@ -162,6 +188,7 @@ class _Plan:
             extra=extra,
         )
         value = search.run(self.steps)
+        self.hinges_on_formats |= search.hinges_on_formats
         if value is NOTHING and Obstacle.EXHAUSTED in search.obstacles:
             self.steps //= 4
         self.obstacles = {**search.obstacles, **self.obstacles}
@@ -171,7 +198,7 @@ class _Plan:
         """Add witnesses for what the others do not reach; return what is left."""
         witnesses = list(self.found.values())
         made, reach = cover(
-            self.compiled, witnesses, self.base, rounds=self.budget.covering
+            self.interpretations, witnesses, self.base, rounds=self.budget.covering
         )
         for value in made:
             self._keep(InstanceKind.COVERING, value)

@@ -64,6 +64,12 @@ class StatedVerdicts(msgspec.Struct, frozen=True, kw_only=True):
 
     jsonschema_rs: tuple[bool, bool]
     jsonschema: tuple[bool | None, bool | None]
+    #: Of a schema that heeds what its draft ignores; None where it ignores nothing.
+    heeding: StatedVerdicts | None = None
+
+    def listed(self) -> tuple[bool | None, ...]:
+        """Return the four verdicts, in the order of `Grade.heeding`."""
+        return (*self.jsonschema_rs, *self.jsonschema)
 
 
 class JudgedInstances(msgspec.Struct, frozen=True, kw_only=True):
@@ -163,11 +169,14 @@ def _fault(row: InstanceLabel, found: Grade) -> str:
     if row.valid != found.jsonschema_rs:
         word = "accepts" if found.jsonschema_rs else "refuses"
         return f"valid is {str(row.valid).lower()}, but jsonschema-rs {word} it"
-    pairs = (
-        (stated.jsonschema_rs, (found.jsonschema_rs, found.jsonschema_rs_plain)),
-        (stated.jsonschema, (found.jsonschema, found.jsonschema_plain)),
+    own = (
+        *(found.jsonschema_rs, found.jsonschema_rs_plain),
+        *(found.jsonschema, found.jsonschema_plain),
     )
-    for said, judged in pairs:
+    if (stated.heeding is None) != (found.heeding is None):
+        return f"verdicts {row.verdicts} are not of each interpretation"
+    heeding = stated.heeding.listed() if stated.heeding else ()
+    for said, judged in ((stated.listed(), own), (heeding, found.heeding or ())):
         if any(
             one not in {None, other} for one, other in zip(said, judged, strict=True)
         ):

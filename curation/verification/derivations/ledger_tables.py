@@ -143,13 +143,20 @@ def _sums(contents: FolderContents, rows: pl.DataFrame) -> Iterator[Finding]:
         agreed=(
             ~refused & pl.col("valid") & pl.col("python").fill_null(value=False)
         ).sum(),
+        unrefused=(
+            ~refused & ~pl.col("verdicts").str.contains("false", literal=True)
+        ).sum(),
+        given=(pl.col("kind") == InstanceKind.GIVEN.value).sum(),
         near_misses=refused.sum(),
         judged_by_both=judged.sum(),
         disputed=(judged & (pl.col("python") != pl.col("valid"))).sum(),
     )
     stated = _table(contents, INSTANCE_LEDGER).collect()
     both = stated.join(counted, on=_KEY, how="left", suffix="_there")
-    for name in ("witnesses", "agreed", "near_misses", "judged_by_both", "disputed"):
+    for name in (
+        *("witnesses", "agreed", "unrefused", "given", "near_misses"),
+        *("judged_by_both", "disputed"),
+    ):
         there = pl.col(f"{name}_there").fill_null(0)
         wrong = both.filter(pl.col(name).cast(pl.Int64) != there.cast(pl.Int64))
         yield from _named(wrong, INSTANCE_LEDGER, f"{name} is not what the rows give")

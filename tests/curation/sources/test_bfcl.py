@@ -79,3 +79,56 @@ def test_a_broken_line_is_named() -> None:
     files = Held({f"{FOLDER}BFCL_v4_a.json": b'{"a": 1}\n{'})
     with pytest.raises(BadData, match="line 2"):
         list(bfcl.read(reading("bfcl-eval", files)))
+
+
+@pytest.mark.parametrize(
+    ("accepted", "schema", "texts"),
+    [
+        ({"n": [1, 2]}, {}, ['{"n": 1}', '{"n": 2}']),
+        ({"n": [1], "unit": ["m", ""]}, {}, ['{"n": 1, "unit": "m"}', '{"n": 1}']),
+        ({"note": [""]}, {"required": ["note"]}, ['{"note": ""}']),
+        (
+            {"at": [{"x": [1, 2], "y": [3, ""]}]},
+            {"properties": {"at": {"type": "object"}}},
+            ['{"at": {"x": 1, "y": 3}}', '{"at": {"x": 2}}'],
+        ),
+        (
+            {"at": [[{"x": [1]}, {"x": [2]}]]},
+            {"properties": {"at": {"type": "array"}}},
+            ['{"at": [{"x": 1}, {"x": 2}]}'] * 2,
+        ),
+        ({"tags": [["a", "b"]]}, {"properties": {"tags": {"type": "array"}}}, None),
+    ],
+)
+def test_answers_take_each_accepted_value_once(
+    accepted: UntypedJson, schema: UntypedJson, texts: list[str] | None
+) -> None:
+    """An empty text among others leaves a parameter out; objects hold choices too."""
+    found = list(bfcl.answers(accepted, schema))
+    assert found[: len(texts or ())] == (texts or [])
+    if texts is None:
+        assert set(found) == {'{"tags": ["a", "b"]}'}
+
+
+def test_a_document_has_the_answers_to_the_questions_that_call_it() -> None:
+    """By the id of the question and the name of the function, each answer once."""
+    files = {
+        f"{FOLDER}BFCL_v4_a.json": lines(
+            {"id": "a_0", "function": [function("f", {"type": "dict"})]},
+            {"id": "a_1", "function": [function("f", {"type": "dict"})]},
+            {"id": "a_2", "function": [function("g", {"type": "dict"})]},
+            {"id": "a_3", "function": [function("h", {"type": "float"})]},
+        ),
+        f"{FOLDER}possible_answer/BFCL_v4_a.json": lines(
+            {"id": "a_0", "ground_truth": [{"f": {"n": [1]}}, {"f": {"n": [1]}}]},
+            {"id": "a_1", "ground_truth": [{"f": {"n": ["x", ""]}}]},
+            {"id": "a_3", "ground_truth": ["h(1)"]},
+        ),
+    }
+    found = {
+        raw.unique_id[0]: raw.examples
+        for raw in bfcl.read(reading("bfcl-eval", Held(files)))
+    }
+    # `g` has the schema of `f`, and so its answers.
+    assert found["f"] == found["g"] == ('{"n": 1}', '{"n": "x"}', "{}")
+    assert found["h"] == ()

@@ -86,3 +86,30 @@ def test_a_value_of_another_type_has_no_members() -> None:
     target = _target({"minItems": 2}, "minItems", "text")
     assert target.array == []
     assert target.members == {}
+
+
+def test_no_edit_is_a_multiple_but_for_a_rounding_error() -> None:
+    """15.37 is a multiple of 0.01, and 14.37 + 1 is 15.370000000000001."""
+    target = _target({"multipleOf": 0.01}, "multipleOf", 14.37)
+    edited = [new for new in EDITS["multipleOf"](target) if isinstance(new, float)]
+    assert edited
+    assert [new for new in edited if abs(new * 100 - round(new * 100)) < 1e-6] == []
+
+
+def test_null_is_no_wrong_type_where_a_reader_may_allow_it() -> None:
+    """OpenAPI's `nullable` is known to some validators."""
+    target = _target({"type": "string", "nullable": True}, "type", "text")
+    assert None not in list(EDITS["type"](target))
+
+
+def test_a_malformed_regex_is_none_without_the_flag_u_either() -> None:
+    """`[0-9]{2,4` is a pattern to readers that take a brace for itself."""
+    target = _target({"format": "regex"}, "format", "[0-9]{2,4}")
+    assert "[0-9]{2,4" not in list(EDITS["format"](target))
+
+
+def test_a_text_may_be_too_long_by_characters_of_two_units() -> None:
+    """One draw of ten: lengths are those of code points."""
+    target = _target({"maxLength": 2}, "maxLength", "ab")
+    first = {next(iter(EDITS["maxLength"](target))) for _ in range(60)}
+    assert first == {"abb", "\U0001f600" * 3}

@@ -88,6 +88,18 @@ def test_names_of_properties_decide_what_is_written(name: str, part: str) -> Non
     assert part in text
 
 
+def test_free_texts_are_of_every_kind_now_and_then() -> None:
+    """Other scripts, pairs of surrogates, escapes, and long ones; most are words."""
+    rng = random.Random(0)
+    texts = [make_string(StringConstraints(), rng) or "" for _ in range(1_000)]
+    assert sum(text.isascii() and text.isprintable() for text in texts) > 900
+    assert any(character > "\uffff" for text in texts for character in text)
+    assert any("\u0370" < text[0] <= "\uffff" for text in texts)
+    assert any('"' in text for text in texts)
+    assert any("\n" in text for text in texts)
+    assert any(len(text) > 256 for text in texts)
+
+
 def test_unmatched_patterns_get_near_relatives() -> None:
     """What must not match is mostly a small change of what would."""
     shape = StringConstraints(not_patterns=(r"^item-\d+$",))

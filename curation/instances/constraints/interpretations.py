@@ -1,0 +1,157 @@
+"""The ways in which validators read one schema: by the letter, and otherwise.
+
+Validators differ in what they make of a schema beyond the letter of its draft. Formats
+may be asserted or not (JSON Schema validation, 7.2). And some, AJV among them, *heed*
+what the draft ignores: what stands beside a `$ref` up to draft-07 (core, 8.3), and
+keywords that came with a later draft. A value that is valid under each of these
+interpretations is valid for every reader.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.schema.dialects import DRAFT_04, DRAFT_06, DRAFT_07
+from curation.schema.exclusive_bounds import with_numeric_bounds
+from curation.schema.keywords import CONTAINERS
+from curation.schema.subschemas import edited, subschemas
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Self
+
+    from curation.core.json_types import Json
+    from curation.json.pointer import Tokens
+    from curation.schema.dialects import Dialect
+
+#: What may stand beside a `$ref` and asserts nothing by itself.
+_SILENT: Final = CONTAINERS | {"$ref", "id", "$id"}
+#: By the name of a draft: the keywords that draft-07 knows, and it does not.
+_LATER: Final = {
+    older.name: DRAFT_07.effective - older.effective - {"$id", "then", "else"}
+    for older in (DRAFT_04, DRAFT_06)
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interpretations:
+    """A schema as its draft reads it, and as one that heeds what the draft ignores."""
+
+    own: CompiledSchema
+    #: None where the draft ignores nothing that another reader heeds.
+    heeding: CompiledSchema | None = None
+    #: Whether a value must be valid without formats, too.
+    without_formats: bool = True
+
+    @classmethod
+    def of(cls, compiled: CompiledSchema) -> Self:
+        """Return the interpretations of a schema.
+
+        Example:
+            >>> schema = {"$ref": "#/definitions/a", "type": "string",
+            ...           "definitions": {"a": {"minLength": 1}}}
+            >>> compiled = CompiledSchema.from_json(schema, "draft-07")
+            >>> found = Interpretations.of(compiled)
+            >>> compiled.is_valid(7), found.accepts(7), found.accepts("text")
+            (True, False, True)
+        """
+        return cls(own=compiled, heeding=heeding(compiled))
+
+    @property
+    def with_formats(self) -> Self:
+        """The same where a value need not be valid without formats."""
+        return replace(self, without_formats=False)
+
+    @property
+    def own_alone(self) -> Self:
+        """The schema as its draft reads it, formats asserted, and nothing else."""
+        return type(self)(own=self.own, without_formats=False)
+
+    @property
+    def strictest(self) -> CompiledSchema:
+        """The one under which most is heeded."""
+        return self.heeding or self.own
+
+    def refusing(self, value: Json) -> tuple[CompiledSchema, bool] | None:
+        """Return by which interpretation a value is refused, or None by none.
+
+        Returns:
+            The schema, and whether formats are asserted.
+        """
+        for compiled in (self.strictest, self.own) if self.heeding else (self.own,):
+            if not compiled.is_valid(value):
+                return compiled, True
+            if self.without_formats and not compiled.is_valid_without_formats(value):
+                return compiled, False
+        return None
+
+    def accepts(self, value: Json) -> bool:
+        """Return whether a value is valid under each interpretation."""
+        return self.refusing(value) is None
+
+
+def heeding(compiled: CompiledSchema) -> CompiledSchema | None:
+    """Return a schema that says itself what its draft ignores and others heed.
+
+    A `$ref` becomes the last member of an `allOf`, so that every pointer into the
+    schema stays what it is. A schema with keywords of later drafts is read by draft-07.
+
+    Returns:
+        None where nothing is ignored, or jsonschema-rs cannot use the result.
+    """
+    dialect = compiled.dialect
+    if not dialect.ref_hides_siblings:
+        return None
+    later = _LATER.get(dialect.name, frozenset())
+    is_ported = any(
+        not later.isdisjoint(subschema)
+        for subschema in subschemas(compiled.schema, DRAFT_07)
+    )
+    read_by = DRAFT_07 if is_ported else dialect
+
+    def heed(tokens: Tokens, subschema: Json) -> Json:
+        if not isinstance(subschema, dict):
+            return subschema
+        result = subschema
+        if is_ported and dialect is DRAFT_04:
+            result = _with_identifier(with_numeric_bounds(result))
+        return _with_heeded_siblings(result, read_by, is_root=not tokens)
+
+    schema = edited(compiled.schema, read_by, heed)
+    if schema is compiled.schema and not is_ported:
+        return None
+    found = CompiledSchema(schema, read_by)
+    try:
+        found.validator  # noqa: B018 - compiled here, so that a fault shows
+    except ValueError:
+        return None
+    return found
+
+
+def _with_identifier(schema: Mapping[str, Json]) -> dict[str, Json]:
+    """Return a schema of draft-04 with its identifier as draft-06 spells it."""
+    return {
+        "$id" if name == "id" else name: value
+        for name, value in schema.items()
+        if name != "$id"
+    }
+
+
+def _with_heeded_siblings(
+    schema: dict[str, Json], dialect: Dialect, *, is_root: bool
+) -> dict[str, Json]:
+    """Return a schema whose `$ref` hides nothing; itself where it hides nothing."""
+    beside = schema.keys() & (dialect.effective - _SILENT)
+    if not isinstance(schema.get("$ref"), str) or not beside:
+        return schema
+    listed = schema.get("allOf")
+    hidden = {"$ref", "allOf"} if is_root else {"$ref", "allOf", dialect.id_keyword}
+    return {
+        **{name: value for name, value in schema.items() if name not in hidden},
+        "allOf": [
+            *(listed if isinstance(listed, list) else ()),
+            {"$ref": schema["$ref"]},
+        ],
+    }
