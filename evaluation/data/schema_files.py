@@ -14,20 +14,21 @@ from typing import TYPE_CHECKING
 from curation.core.benchmark import natural_key
 from curation.instances.dataset.maskbench import name_of
 from curation.system.errors import BadData, NoInput
-from evaluation.core.cases import Sample
-from evaluation.data.dataset import SampleName
 from evaluation.data.schema_texts import (
     FILES,
-    complaint_about,
+    SchemaText,
     is_maskbench,
-    maskbench_sample,
-    plain_sample,
+    maskbench_schema,
+    plain_schema,
     read_text,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from pathlib import Path
+
+    from evaluation.core.cases import Sample
+    from evaluation.data.dataset import SampleName
 
 
 @dataclass(slots=True)
@@ -69,24 +70,25 @@ class SchemaFiles:
         """
         self._bad, self._doubtful = {}, {}
         for path in self.paths:
-            sample = self._read(path)
-            if isinstance(sample, Sample):
-                complete = bool(sample.instances)
-                yield SampleName(config=sample.config, id=sample.id, complete=complete)
+            found = self._read(path)
+            if isinstance(found, SchemaText):
+                if found.complaint:
+                    self._doubtful[path] = found.complaint
+                yield found.name()
             elif len(self.paths) == 1:
-                raise BadData(sample, str(path))
+                raise BadData(found, str(path))
             else:
-                self._bad[path] = sample
+                self._bad[path] = found
 
     def samples(self, places: Collection[int]) -> Iterator[Sample]:
         """Yield the schemas at these places."""
         good = (path for path in self.paths if path not in self._bad)
         for place, path in enumerate(good):
             if place in places:
-                sample = self._read(path)
-                if isinstance(sample, str):
-                    raise BadData(f"changed while it was read: {sample}", str(path))
-                yield sample
+                found = self._read(path)
+                if isinstance(found, str):
+                    raise BadData(f"changed while it was read: {found}", str(path))
+                yield found.sample()
 
     def left_out(self) -> tuple[str, ...]:
         """Return the files that are no schema, and why."""
@@ -101,23 +103,19 @@ class SchemaFiles:
             for path, why in self._doubtful.items()
         )
 
-    def _read(self, path: Path) -> Sample | str:
+    def _read(self, path: Path) -> SchemaText | str:
         """Return a file's schema, or what is wrong with it."""
         value = read_text(_content(path))
         if isinstance(value, str):
             return value
         if is_maskbench(value):
             split, unique_id = name_of(path)
-            sample = maskbench_sample(split or FILES, unique_id, value)
-            why = "" if isinstance(sample, str) else complaint_about(value["schema"])
-            if why:
-                self._doubtful[path] = why
-            return sample
+            return maskbench_schema(split or FILES, unique_id, value)
         inside = path.relative_to(self.root)
         config = inside.parts[0] if len(inside.parts) > 1 else FILES
         rest = inside.parts[1:] if len(inside.parts) > 1 else inside.parts
         name = "/".join(rest).removesuffix(".json").removesuffix(".schema")
-        return complaint_about(value) or plain_sample(config, name, value)
+        return plain_schema(config, name, value)
 
 
 def _is_hidden(path: Path, root: Path) -> bool:

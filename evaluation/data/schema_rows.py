@@ -13,19 +13,20 @@ from typing import TYPE_CHECKING
 
 from curation.sources.local import json_lines, made_unique, parquet_rows
 from curation.system.errors import BadData, NoInput
-from evaluation.core.cases import Sample
-from evaluation.data.dataset import SampleName
 from evaluation.data.schema_texts import (
-    complaint_about,
+    SchemaText,
     is_maskbench,
-    maskbench_sample,
-    plain_sample,
+    maskbench_schema,
+    plain_schema,
     read_text,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from pathlib import Path
+
+    from evaluation.core.cases import Sample
+    from evaluation.data.dataset import SampleName
 
 _LINES, _TABLE = ".jsonl", ".parquet"
 
@@ -58,22 +59,23 @@ class SchemaRows:
         """
         self._bad, self._doubtful = {}, {}
         found = False
-        for number, sample in self._rows():
-            if isinstance(sample, str):
-                self._bad[number] = sample
+        for number, row in self._rows():
+            if isinstance(row, str):
+                self._bad[number] = row
                 continue
             found = True
-            complete = bool(sample.instances)
-            yield SampleName(config=sample.config, id=sample.id, complete=complete)
+            if row.complaint:
+                self._doubtful[number] = row.complaint
+            yield row.name()
         if self._bad and not found:
             raise BadData(f"no row is a schema: {self.left_out()[0]}", str(self.path))
 
     def samples(self, places: Collection[int]) -> Iterator[Sample]:
         """Yield the schemas at these places."""
-        good = (sample for _, sample in self._rows() if isinstance(sample, Sample))
-        for place, sample in enumerate(good):
+        good = (row for _, row in self._rows() if isinstance(row, SchemaText))
+        for place, row in enumerate(good):
             if place in places:
-                yield sample
+                yield row.sample()
 
     def left_out(self) -> tuple[str, ...]:
         """Return the rows that are no schema, and why."""
@@ -83,26 +85,22 @@ class SchemaRows:
         """Return the rows whose schema is invalid and stays in, and why."""
         return tuple(f"row {number}: {why}" for number, why in self._doubtful.items())
 
-    def _rows(self) -> Iterator[tuple[int, Sample | str]]:
+    def _rows(self) -> Iterator[tuple[int, SchemaText | str]]:
         content = self._content()
         rows = json_lines(content)
         if self.path.suffix == _TABLE:
             rows = parquet_rows(content, str(self.path))
         for number, name, text in made_unique(rows, self.path.stem):
-            yield number, self._sample(number, name, text)
+            yield number, self._read(name, text)
 
-    def _sample(self, number: int, name: str, text: bytes) -> Sample | str:
+    def _read(self, name: str, text: bytes) -> SchemaText | str:
+        """Return a row's schema, or what is wrong with it."""
         value = read_text(text)
         if isinstance(value, str):
             return value
-        config = self.path.stem
         if is_maskbench(value):
-            sample = maskbench_sample(config, name, value)
-            why = "" if isinstance(sample, str) else complaint_about(value["schema"])
-            if why:
-                self._doubtful[number] = why
-            return sample
-        return complaint_about(value) or plain_sample(config, name, value)
+            return maskbench_schema(self.path.stem, name, value)
+        return plain_schema(self.path.stem, name, value)
 
     def _content(self) -> bytes:
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from curation.core.documents import Rejected
@@ -11,12 +12,13 @@ from curation.instances.model import InstanceKind
 from curation.json.text import parse, plain, write
 from curation.schema.dialect_uris import StatementKind, statement
 from curation.schema.dialects import ANY_DIALECT, DIALECTS, DRAFT_2020_12
-from curation.validation.metaschemas import complaint, valid_under
+from curation.validation.metaschemas import complaint, is_valid
 from curation.workers.limits import Limits, too_big
 from evaluation.core.cases import Instance, Sample
+from evaluation.data.dataset import SampleName
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Mapping, Sequence
 
     from curation.core.json_types import Json
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 FILES: Final = "files"
 #: How the description of a near miss begins in the MaskBench files that we write.
 _NEAR_MISS: Final = "near_miss: "
+_KINDS: Final = frozenset(InstanceKind)
 
 
 def read_text(content: bytes) -> dict[str, Json] | bool | str:
@@ -59,7 +62,8 @@ def complaint_about(schema: Json) -> str:
         return ""
     if said.dialect is None:
         dialect = DRAFT_2020_12
-        found = None if valid_under(schema) else complaint(schema, dialect)
+        known = any(is_valid(schema, draft) for draft in reversed(DIALECTS))
+        found = None if known else complaint(schema, dialect)
     elif said.dialect not in DIALECTS:
         return ""
     else:
@@ -68,24 +72,48 @@ def complaint_about(schema: Json) -> str:
     return f"not valid under {dialect.name}: {found}" if found else ""
 
 
-def plain_sample(
-    config: str, name: str, schema: Json, instances: Iterable[Instance] = ()
-) -> Sample:
-    """Return a schema as a sample without split or dialect."""
-    return Sample(
-        id=name,
-        config=config,
-        split="",
-        schema=write(schema),
-        dialect="",
-        instances=tuple(instances),
-        # No dialect is decided: what any of them reads as a keyword counts.
-        features=features(schema, ANY_DIALECT),
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaText:
+    """A schema of one's own that may be measured with; a `Sample` once it is drawn.
+
+    To name and judge all schemas of a folder takes a fraction of what their samples
+    take: the features of those that are not drawn are never found.
+    """
+
+    config: str
+    id: str
+    schema: Json
+    #: The tests of a MaskBench file, which are its instances.
+    tests: Sequence[Mapping[str, Json]] = ()
+    #: Why the schema is invalid; such a schema stays in where it has tests.
+    complaint: str = ""
+
+    def name(self) -> SampleName:
+        """Return the name of the sample."""
+        return SampleName(config=self.config, id=self.id, complete=bool(self.tests))
+
+    def sample(self) -> Sample:
+        """Return the sample, without split or dialect."""
+        return Sample(
+            id=self.id,
+            config=self.config,
+            split="",
+            schema=write(self.schema),
+            dialect="",
+            instances=tuple(map(_instance, self.tests)),
+            # No dialect is decided: what any of them reads as a keyword counts.
+            features=features(self.schema, ANY_DIALECT),
+        )
 
 
-def maskbench_sample(config: str, name: str, given: dict[str, Any]) -> Sample | str:
-    """Return the schema of one of MaskBench's files, with its tests.
+def plain_schema(config: str, name: str, schema: Json) -> SchemaText | str:
+    """Return a schema without instances, or what is wrong with it."""
+    wrong = complaint_about(schema)
+    return wrong or SchemaText(config=config, id=name, schema=schema)
+
+
+def maskbench_schema(config: str, name: str, given: dict[str, Any]) -> SchemaText | str:
+    """Return the schema of one of MaskBench's files, or why it is none.
 
     Args:
         config: Its config, unless the file is a reproducer, which says its own.
@@ -95,32 +123,45 @@ def maskbench_sample(config: str, name: str, given: dict[str, Any]) -> Sample | 
     ours = given.get("csbdata")
     names = ours if isinstance(ours, dict) else {}
     try:
-        instances = [_instance(test) for test in given["tests"]]
+        tests = tuple(map(_checked_test, given["tests"]))
     except (LookupError, TypeError) as error:
         return f"not MaskBench's format ({error!r})"
-    return plain_sample(
-        str(names.get("config") or config),
-        str(names.get("id") or name),
-        given["schema"],
-        instances,
+    return SchemaText(
+        config=str(names.get("config") or config),
+        id=str(names.get("id") or name),
+        schema=given["schema"],
+        tests=tests,
+        complaint=complaint_about(given["schema"]),
     )
 
 
-def _instance(test: Json) -> Instance:
-    """Return a test as an instance; ours name the keyword in their description."""
+def _checked_test(test: Json) -> Mapping[str, Json]:
+    """Return a test as it is.
+
+    Raises:
+        LookupError: it does not say whether it is valid, or has no data.
+        TypeError: it is no object, or says otherwise than by true or false.
+    """
     if not isinstance(test, dict):
         raise TypeError(test)
-    valid, text = test["valid"], test.get("text")
-    if not isinstance(valid, bool):
-        raise TypeError(valid)
+    if not isinstance(test["valid"], bool):
+        raise TypeError(test["valid"])
+    if not isinstance(test.get("text"), str):
+        test["data"]
+    return test
+
+
+def _instance(test: Mapping[str, Json]) -> Instance:
+    """Return a test as an instance; ours name the keyword in their description."""
+    text = test.get("text")
     kind, keyword, pointer = str(test.get("description", "")), "", ""
     if kind.startswith(_NEAR_MISS):
         keyword, _, pointer = kind.removeprefix(_NEAR_MISS).partition(" at ")
         kind = InstanceKind.NEAR_MISS
     return Instance(
         text=text if isinstance(text, str) else _text(test["data"]),
-        valid=valid,
-        kind=kind if kind in set(InstanceKind) else "test",
+        valid=test["valid"] is True,
+        kind=kind if kind in _KINDS else "test",
         keyword=keyword,
         schema_pointer=pointer,
     )

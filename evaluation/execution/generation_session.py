@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING
 from evaluation.execution.engine_process import (
     compile_schema,
     engine_warnings,
+    freeze,
     raise_failure,
     take_token,
 )
@@ -162,4 +163,5 @@ def open_session(
         _TextUnderWay(engine, printed, masks, place * size, size)
         for place in range(setup["texts"])
     ]
+    freeze()
     return lambda question: texts[question["text"]].answer(question)

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import os
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
@@ -25,7 +24,10 @@ from evaluation.execution.engine_process import (
     describe_error,
     engine_warnings,
     error_of,
+    freeze,
+    interruptions,
     reference_ns,
+    resident_bytes,
 )
 from evaluation.execution.state_walks import WrongStateError, check_states
 
@@ -54,6 +56,11 @@ _MOST_SAID = 500
 #: What is compiled and walked before anything is timed, and for how many masks.
 _WARM_SCHEMA = '{"type": "object", "properties": {"a": {"type": "string"}}}'
 _WARM_MASKS = 16
+#: Of so many schemas the first has the engine's kernel timed: what one application
+#: takes depends on the vocabulary, hardly on the mask, and may be milliseconds.
+_APPLIED_ONE_OF = 16
+#: Masks whose items are bytes as they are.
+_BYTES = (bytearray, bytes)
 
 
 class WalkSession:
@@ -75,6 +82,8 @@ class WalkSession:
         self._compiled = False
         self._warm = False
         self._waits = CoreWaits()
+        #: Schemas of which a mask was computed.
+        self._walked = 0
 
     def _warm_up(self) -> None:
         """Have what is done once per process done before anything is timed.
@@ -91,24 +100,26 @@ class WalkSession:
                 if token is None or not matcher.commit(token):
                     break
                 matcher.may_end()
+            apply_ns(self._engine, matcher.mask())
         for _ in range(_WARM_MASKS):
             reference_ns()
         self._printed.take()
+        freeze()
 
     def answer(self, question: Question) -> Answer:
         """Answer one question; adds what was printed, memory and quiet."""
         if question.get("warm_up") and not self._warm:
             self._warm_up()
-        before = _switches()
+        before = interruptions()
         if "compile" in question:
             found = self._compile(question["compile"])
         else:
             found = self._walk_all(question)
-        after = _switches()
+        after = interruptions()
         found["quiet"] = None if before is None else before == after
         found["printed"] = self._printed.take()
         found["printed_too_much"] = self._printed.too_much
-        found["rss_bytes"] = _resident()
+        found["rss_bytes"] = resident_bytes()
         return found
 
     def _compile(self, schema: str) -> Answer:
@@ -138,17 +149,24 @@ class WalkSession:
             walk = _Walk(tokens, self._mask_bytes, deadline, self._checks_commit)
             self._waits.since_last()
             walk.run(self._engine, self._grammar, check)
-            mask = mask or walk.last_mask
+            mask = mask or walk.first_mask
             first = walk.first_ns if first is None else first
             late = walk.late
             found.append([*walk.result(), self._waits.since_last()])
         return {
             "walks": found,
             "first_mask_ns": first,
-            "apply_ns": None if mask is None else apply_ns(self._engine, mask),
+            "apply_ns": None if mask is None else self._apply_ns(mask),
             "late": deadline.passed if late else "",
             "by_wall_clock": late and deadline.by_wall_clock,
         }
+
+    def _apply_ns(self, mask: bytes | bytearray | memoryview) -> int | None:
+        """Return how long the engine's kernel takes, of one schema among several."""
+        self._walked += 1
+        if (self._walked - 1) % _APPLIED_ONE_OF:
+            return None
+        return apply_ns(self._engine, mask)
 
 
 class _Walk:
@@ -172,7 +190,7 @@ class _Walk:
         self.forced: int | None = None
         self.first_ns: int | None = None
         self.late = False
-        self.last_mask: bytes | bytearray | memoryview | None = None
+        self.first_mask: bytes | bytearray | memoryview | None = None
 
     def result(self) -> list[object]:
         """Return what is answered of it; see `WalkedText`."""
@@ -220,37 +238,42 @@ class _Walk:
             self.verdict, self.detail = _NOT_RUN, lacks
 
     def _walk_tokens(self, matcher: Matcher, making_ns: int) -> bool:
-        """Return whether every token was in its mask and was taken."""
+        """Return whether every token was in its mask and was taken.
+
+        Each line of this loop is paid once a token, beside masks of a few microseconds.
+        """
         mask_of, commit, failure_of = matcher.mask, matcher.commit, error_of(matcher)
         forced_of = getattr(matcher, "forced", None)
         self.forced = None if forced_of is None else 0
         ahead: list[int] = []
-        clock, deadline = perf_counter_ns, self.deadline
+        clock, deadline, mask_bytes = perf_counter_ns, self.deadline, self.mask_bytes
+        note_mask, note_commit = self.mask_ns.append, self.commit_ns.append
         for index, token in enumerate(self.tokens):
             start = clock()
             mask = mask_of()
             end = clock()
-            self.mask_ns.append(end - start)
-            self.last_mask = mask
+            note_mask(end - start)
             if not index:
-                self.first_ns = making_ns + end - start
+                self.first_ns, self.first_mask = making_ns + end - start, mask
             if failure := failure_of():
                 self._fail(index, failure)
                 return False
             if end > deadline.next_look and deadline.look(end):
                 self._stop(_NOT_RUN, index, "no time left", late=True)
                 return False
-            allowed = self._allowed(mask, token, index)
-            if allowed is None:
+            if type(mask) not in _BYTES:
+                mask = memoryview(mask).cast("B")
+            if len(mask) < mask_bytes:
+                self._too_small(len(mask), index)
                 return False
             if forced_of is not None:
                 ahead = self._count_forced(ahead or forced_of(), token)
-            if not allowed:
+            if not mask[token >> 3] >> (token & 7) & 1:
                 self._refused(matcher, index)
                 return False
             start = clock()
             taken = commit(token)
-            self.commit_ns.append(clock() - start)
+            note_commit(clock() - start)
             failure = failure_of()
             if failure or not taken:
                 self._not_taken(matcher, index, failure)
@@ -265,18 +288,10 @@ class _Walk:
         what = f"token {self.tokens[index]} is in the mask, and commit refuses it"
         self._stop(_LIED, index, what + refusal_reason(matcher))
 
-    def _allowed(
-        self, mask: bytes | bytearray | memoryview, token: int, index: int
-    ) -> bool | None:
-        """Return whether the token is in the mask; None if the mask is too small."""
-        view = memoryview(mask)
-        if view.itemsize != 1:
-            view = view.cast("B")
-        if len(view) < self.mask_bytes:
-            what = f"a mask of {len(view)} bytes where {self.mask_bytes} are needed"
-            self._stop(_LIED, index, what)
-            return None
-        return bool(view[token >> 3] >> (token & 7) & 1)
+    def _too_small(self, found: int, index: int) -> None:
+        """Book a mask that does not cover the vocabulary."""
+        what = f"a mask of {found} bytes where {self.mask_bytes} are needed"
+        self._stop(_LIED, index, what)
 
     def _count_forced(self, ahead: Sequence[int] | None, token: int) -> list[int]:
         """Count the token if it is the only way on; return what is forced after it."""
@@ -373,26 +388,11 @@ def _first_allowed(mask: bytes | bytearray | memoryview, tokens: int) -> int | N
     return None
 
 
-def _switches() -> int | None:
-    """Return how often this process was interrupted; None where nobody counts."""
-    try:
-        import resource  # noqa: PLC0415 - POSIX only
-    except ImportError:
-        return None
-    return resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
-
-
-def _resident() -> int | None:
-    """Return the resident bytes of this process; None where Linux is not."""
-    with contextlib.suppress(OSError), open("/proc/self/statm", "rb") as file:  # noqa: PTH123 - pathlib is slow to import
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    return None
-
-
 def open_session(
     engine: Engine, setup: EngineSetup, printed: PrintedOutput
 ) -> Callable[[Question], Answer]:
     """Return what answers; from here on nothing is collected but between cases."""
     session = WalkSession(engine, setup, printed)
     gc.disable()
+    freeze()
     return session.answer
