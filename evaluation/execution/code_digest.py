@@ -37,6 +37,7 @@ _MEASURING: Final = (
     "curation/workers/outcomes.py",
     "curation/workers/process.py",
     "curation/workers/protocol.py",
+    "curation/workers/shared_memory.py",
     "curation/workers/worker.py",
 )
 #: What writes texts, and what judges them.

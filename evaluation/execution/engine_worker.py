@@ -7,8 +7,9 @@ blamed only if that one dies too.
 
 from __future__ import annotations
 
-import tempfile
+import os
 from collections import deque
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -17,6 +18,7 @@ import curation.workers.protocol
 from curation.workers.limits import Limits
 from curation.workers.outcomes import MEMORY_WORDS, Ending, ProcessResult
 from curation.workers.process import Program
+from curation.workers.shared_memory import SharedMemory
 from curation.workers.worker import Worker, WorkerDidNotStart
 from evaluation.execution.engine_process import MOST_PRINTED_BYTES
 from evaluation.execution.row_builder import build_row
@@ -119,8 +121,9 @@ class EngineWorker:
         """
         self._participant = participant
         self._bounds = bounds
-        self._folder = tempfile.TemporaryDirectory(prefix="csbdata-worker-")
-        self._printed = Path(self._folder.name) / "printed"
+        self._open = ExitStack()
+        #: What the process prints; a run that is killed leaves no file of it.
+        self._printed = Path(self._open.enter_context(SharedMemory(0)).path)
         setup: dict[str, Json] = {
             "engine": str(participant.file.path),
             "options": dict(participant.options),
@@ -159,9 +162,9 @@ class EngineWorker:
         self.close()
 
     def close(self) -> None:
-        """Kill the worker and remove its files."""
+        """Kill the worker and give its memory back."""
         self._worker.kill()
-        self._folder.cleanup()
+        self._open.close()
 
     @property
     def child(self) -> Child | None:
@@ -315,7 +318,7 @@ class EngineWorker:
         """Add what the process printed before it died; memory may have been why."""
         try:
             content = self._printed.read_bytes()
-            self._printed.unlink()
+            os.truncate(self._printed, 0)
         except OSError:
             return outcome
         printed = content[-_MOST_PRINTED:].decode("utf-8", "replace")

@@ -174,7 +174,7 @@ def test_the_preset_vendor_leaves_threads_and_cores_to_the_library(
 
 
 def test_a_worker_dies_with_its_driver(tmp_path: Path) -> None:
-    """SIGKILL of the driver leaves no engine behind, not even one that hangs."""
+    """SIGKILL of the driver leaves no engine behind that hangs, and no file of it."""
     script = (
         "import sys; from pathlib import Path\n"
         "from tests.evaluation.measuring import *\n"
@@ -183,13 +183,19 @@ def test_a_worker_dies_with_its_driver(tmp_path: Path) -> None:
         " bounds=Bounds(compile_seconds=60))\n"
         "measured(folder, [miniature('troubled')], request)\n"
     )
-    driver = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)])
+    left = tmp_path / "temporary"
+    left.mkdir()
+    driver = subprocess.Popen(
+        [sys.executable, "-c", script, str(tmp_path)],
+        env={**os.environ, "TMPDIR": str(left)},
+    )
     try:
         worker = _child_of(driver.pid)
     finally:
         driver.send_signal(signal.SIGKILL)
         driver.wait()
     assert _gone(worker)
+    assert list(left.iterdir()) == []
 
 
 def _child_of(pid: int) -> int:
