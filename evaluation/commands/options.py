@@ -36,6 +36,16 @@ ThreadsOption = Annotated[
     int,
     typer.Option(min=1, help="Threads of the model on a CPU.", rich_help_panel=MODELS),
 ]
+#: What computes attention.
+AttentionOption = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="What computes attention: eager, sdpa, flash_attention_2, ... [default: "
+        "transformers' choice].",
+        rich_help_panel=MODELS,
+    ),
+]
 #: How tokens are drawn.
 TemperatureOption = Annotated[
     float, typer.Option(min=0.0, help="0 is greedy.", rich_help_panel=MODELS)

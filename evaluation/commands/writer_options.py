@@ -9,6 +9,7 @@ import typer
 
 from evaluation.commands.options import (
     MODELS,
+    AttentionOption,
     DeviceOption,
     DtypeOption,
     PatienceOption,
@@ -38,6 +39,7 @@ class WriterOptions:
     device: DeviceOption = "auto"
     dtype: DtypeOption = "auto"
     threads: ThreadsOption = 1
+    attention: AttentionOption = ""
     prompt: Annotated[
         str,
         typer.Option(
@@ -130,6 +132,7 @@ def model_options(writer: WriterOptions, seed: int, work: WorkOptions) -> ModelO
         device=writer.device,
         dtype=writer.dtype,
         threads=writer.threads,
+        attention=writer.attention,
         prompt=writer.prompt,
         shots=writer.shots,
         samples=writer.samples,

@@ -116,6 +116,10 @@ class ModelHeader(msgspec.Struct, frozen=True, kw_only=True):
     device_name: str = ""
     driver: str = ""
     cuda: str = ""
+    #: What times were taken with; empty in older runs.
+    clock: str = ""
+    #: Clocks and power cap of a GPU when the model was loaded, by name and unit.
+    gpu_settings: dict[str, str] = {}
     dtype: str = ""
     #: Whether its weights were drawn: its times say something, its texts nothing.
     random_weights: bool = False

@@ -93,7 +93,8 @@ class GeneratedText:
             or found.ttft_ns is not None
             or bool(found.reasoning)
         )
-        if found.ending is TextEnding.MODEL or found.result is Result.TIMEOUT:
+        by_model = found.ending in (TextEnding.MODEL, TextEnding.LOGITS)
+        if by_model or found.result is Result.TIMEOUT:
             return begun
         return found.result is Result.OK
 

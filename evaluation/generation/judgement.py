@@ -77,6 +77,7 @@ class TextClass(Explained):
     OUT_OF_MEMORY = ("out_of_memory", "the engine's process used too much memory")
     ENGINE_ERROR = ("engine_error", "the engine failed while the text was written")
     MODEL_ERROR = ("model_error", "the model's server gave no whole answer")
+    BAD_LOGITS = ("bad_logits", "the model's logits were NaN or infinite")
     REQUEST_REFUSED = (
         "request_refused",
         "the server refused the request, and not because of its schema",
@@ -106,6 +107,7 @@ _CLASS_OF_RESULT = {
 }
 _CLASS_OF_ENDING = {
     TextEnding.MODEL: TextClass.MODEL_ERROR,
+    TextEnding.LOGITS: TextClass.BAD_LOGITS,
     TextEnding.PROMPT: TextClass.PROMPT_TOO_LONG,
     TextEnding.REQUEST: TextClass.REQUEST_REFUSED,
     TextEnding.REFUSED: TextClass.REFUSAL,

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 #: The name of the engine that constrains nothing.
 UNCONSTRAINED = "none"
 _NEVER = 1 << 40
+#: Endings on which the model itself failed.
+_BY_MODEL = (TextEnding.MODEL, TextEnding.LOGITS)
 #: Tokens of a text for which a prompt must leave room.
 _LEAST_ROOM = 16
 
@@ -53,6 +55,7 @@ class LocalWriter:
         *,
         batch: int = 1,
         memory_mb: int = 4096,
+        say: Callable[[str], None] = lambda _line: None,
     ) -> None:
         """Prepare; the engine's process is started when first needed.
 
@@ -63,13 +66,15 @@ class LocalWriter:
             options: How the generation loop works.
             batch: How many texts are under way at a time.
             memory_mb: What the engine's process may take once it is ready, in MiB.
+            say: Tells people that fewer texts fit into memory than were asked for.
         """
         self._model = model
         self._engine = engine
         self._tokenizer = tokenizer
         self._options = options
-        self._batch = batch
+        self._asked_batch = self._batch = batch
         self._memory_mb = memory_mb
+        self._say = say
         self._process: EngineProcess | None = None
         self.label = engine.label
         self.identity = fingerprint(
@@ -96,9 +101,11 @@ class LocalWriter:
     ) -> list[Generation]:
         """Write texts, but for those whose prompt leaves no room.
 
-        A text on which the model failed is tried once more: alone, with nothing kept
-        of other texts, and one token a pass. A greedy text that was written beside
-        others, and in which tokens were tied, is decided apart: written again alone.
+        Where memory is used up, the texts that it took are written again in batches
+        of half the size, and so are all that follow. A text on which the model failed
+        is tried once more: alone, with nothing kept of other texts, and one token a
+        pass. A greedy text that was written beside others, and in which tokens were
+        tied, is decided apart: written again alone.
 
         Args:
             requests: The texts that are wanted.
@@ -120,33 +127,62 @@ class LocalWriter:
         places = [place for place in range(len(tokenized)) if place not in found]
         again: dict[int, Generation] = {}
 
-        def note_first(position: int, generation: Generation) -> None:
-            place = places[position]
-            if generation.ending is TextEnding.MODEL or (
+        def note_first(place: int, generation: Generation) -> None:
+            if generation.ending in _BY_MODEL or (
                 generation.tied and not tokenized[place].temperature
             ):
                 again[place] = generation
             else:
                 note(place, generation)
 
-        if places:
-            generate(
-                self._model,
-                [tokenized[place] for place in places],
-                self._sessions_for(min(self._batch, len(places))),
-                self._options,
-                self.identity,
-                ended=note_first,
-            )
+        while places:
+            places = self._write_in_batches(tokenized, places, note_first)
         for place, first in sorted(again.items()):
             note(place, self._written_alone(tokenized[place], first))
         return [found[place] for place in range(len(tokenized))]
+
+    def _write_in_batches(
+        self,
+        requests: Sequence[TokenizedRequest],
+        places: Sequence[int],
+        note: Callable[[int, Generation], None],
+    ) -> list[int]:
+        """Write the texts of some places; return those for which there was no memory.
+
+        The next batches are half as large then. Of a text alone it is an outcome.
+        """
+        batch = min(self._batch, len(places))
+        without_memory: list[int] = []
+
+        def note_most(position: int, generation: Generation) -> None:
+            full = generation.result is Result.OUT_OF_MEMORY
+            if batch > 1 and full and generation.ending is TextEnding.MODEL:
+                without_memory.append(places[position])
+            else:
+                note(places[position], generation)
+
+        generate(
+            self._model,
+            [requests[place] for place in places],
+            self._sessions_for(batch),
+            self._options,
+            self.identity,
+            ended=note_most,
+        )
+        if without_memory:
+            self._batch = batch // 2
+            self._model.forget()
+            self._say(
+                f"{self.label}: {batch} texts at a time do not fit into the model's "
+                f"memory; {self._batch} from now on"
+            )
+        return sorted(without_memory)
 
     def _written_alone(
         self, request: TokenizedRequest, first: Generation
     ) -> Generation:
         """Return the text, written again with nothing beside it."""
-        failed = first.ending is TextEnding.MODEL
+        failed = first.ending in _BY_MODEL
         options = self._options
         if failed:
             self._model.forget()
@@ -201,7 +237,7 @@ class LocalWriter:
         if self._process is None:
             self._process = EngineProcess(
                 self._program(),
-                self._batch,
+                self._asked_batch,
                 vocab_size=self._tokenizer.vocab_size,
                 limits=Limits(
                     start_seconds=180.0,

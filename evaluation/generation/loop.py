@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
+from curation.system.errors import Unavailable
 from evaluation.core.cases import Result
 from evaluation.generation.engine_pipe import EngineEnded
 from evaluation.generation.text_generation import (
@@ -35,7 +36,15 @@ if TYPE_CHECKING:
 #: Seconds for which one of several texts that all wait for a grammar looks for it.
 _LOOK = 0.002
 #: What libraries say in an exception of another class when memory is used up.
-_NO_MEMORY = ("out of memory", "can't allocate memory", "not enough memory")
+_NO_MEMORY = (
+    "out of memory",
+    "can't allocate memory",
+    "not enough memory",
+    "cublas_status_alloc_failed",
+)
+#: What torch says when the device itself has failed: in this process nothing can be
+#: computed there any more.
+_DEVICE_LOST = ("cuda error", "cublas_status", "cudnn_status", "hip error")
 
 
 @dataclass(slots=True)
@@ -298,13 +307,22 @@ class _Batch:
         return True
 
     def _end_by_model(self, text: _Text, error: Exception) -> None:
-        """End a text on which the model failed."""
+        """End a text on which the model failed.
+
+        Raises:
+            Unavailable: the device has failed, and every other text would too.
+        """
         said = f"{type(error).__name__}: {str(error)[:500]}"
-        full = isinstance(error, MemoryError) or any(
-            words in str(error).lower() for words in _NO_MEMORY
-        )
+        words = str(error).lower()
+        full = isinstance(error, MemoryError) or _has_any(words, _NO_MEMORY)
+        if not full and _has_any(words, _DEVICE_LOST):
+            raise Unavailable(
+                f"the model's device has failed ({str(error).splitlines()[0]})",
+                then="look at nvidia-smi; the same command goes on from here",
+            ) from error
         result = Result.OUT_OF_MEMORY if full else Result.ERROR
-        self._end(text, TextEnding.MODEL, said, result)
+        logits = isinstance(error, LogitsError)
+        self._end(text, TextEnding.LOGITS if logits else TextEnding.MODEL, said, result)
 
     def _end(
         self,
@@ -334,6 +352,10 @@ class _Batch:
         )
 
 
+def _has_any(text: str, words: Sequence[str]) -> bool:
+    return any(word in text for word in words)
+
+
 def generate(  # noqa: PLR0913 - what writes, what it writes, and who watches
     model: LanguageModel,
     requests: Sequence[TokenizedRequest],
@@ -360,6 +382,7 @@ def generate(  # noqa: PLR0913 - what writes, what it writes, and who watches
 
     Raises:
         WorkerDidNotStart: an engine cannot be loaded.
+        Unavailable: the model's device has failed (exit 69).
 
     Example:
         >>> (generation,) = generate(model, [request], [None], LoopOptions())

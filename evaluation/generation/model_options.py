@@ -58,6 +58,8 @@ class ModelOptions:
     device: str = "auto"
     dtype: str = "auto"
     threads: int = 1
+    #: What computes attention, as transformers calls it; empty: its own choice.
+    attention: str = ""
     prompt: str = "sections"
     shots: int = 2
     samples: int = 1

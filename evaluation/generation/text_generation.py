@@ -43,6 +43,10 @@ class LoopOptions:
     run_seconds: float = 40.0
 
 
+#: How often the loop reads the clock for one token of one text, at most.
+CLOCK_READINGS: Final = 10
+
+
 class TextEnding(StrEnum):
     """Why a text ended."""
 
@@ -58,6 +62,8 @@ class TextEnding(StrEnum):
     """The engine refused the schema or failed: `result` says how."""
     MODEL = "model"
     """The model failed, or gave no whole answer."""
+    LOGITS = "logits"
+    """What the model computed were no numbers: NaN, or infinite."""
     REQUEST = "request"
     """The server refused the request, and not because of its schema."""
     REFUSED = "refused"

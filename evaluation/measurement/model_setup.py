@@ -66,6 +66,7 @@ class ModelSetup:
                 then="add --temperature, such as --temperature 0.7",
             )
         self._asked = asked
+        self._say = say
         template = prompts.read_template(asked.prompt)
         shots = prompts.worked_examples(asked.shots)
         self._model: LanguageModel | None = None
@@ -129,6 +130,7 @@ class ModelSetup:
             options,
             batch=self._asked.batch,
             memory_mb=self._asked.memory_mb,
+            say=self._say,
         )
 
     def _texts_at_a_time(self) -> int:
@@ -235,6 +237,7 @@ def _loaded(
         device=asked.device,
         dtype=asked.dtype,
         threads=asked.threads,
+        attention=asked.attention,
     )
     return get_model(asked.model, loading, fetch, say)
 

@@ -19,6 +19,7 @@ from transformers.utils import logging
 from curation.huggingface.names import model_name
 from curation.huggingface.snapshot import model_files
 from curation.system.errors import BadConfiguration, NoInput
+from evaluation.models.memory import check_weights_fit
 from evaluation.models.transformers import TransformersModel
 from evaluation.models.weights import folder_digest
 
@@ -58,6 +59,9 @@ class LoadOptions:
     dtype: str = "auto"
     #: Threads of torch on a CPU.
     threads: int = 1
+    #: What computes attention, as transformers calls it: `eager`, `sdpa`,
+    #: `flash_attention_2`, ...; empty: its own choice.
+    attention: str = ""
 
 
 def choose_device(wanted: str) -> torch.device:
@@ -73,10 +77,28 @@ def choose_device(wanted: str) -> torch.device:
     except RuntimeError:
         message = f"--device {wanted}: no such device; say auto, cpu, cuda or cuda:N"
         raise BadConfiguration(message) from None
-    if device.type == "cuda" and not torch.cuda.is_available():
-        message = f"--device {wanted}: torch {torch.__version__} sees no GPU here"
-        raise BadConfiguration(f"{message}; say --device cpu")
+    if device.type == "cuda":
+        _check_gpu(wanted, device)
     return device
+
+
+def _check_gpu(wanted: str, device: torch.device) -> None:
+    """Check that torch sees a GPU.
+
+    Raises:
+        BadConfiguration: it does not; says why, such as a driver that is too old.
+    """
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        seen = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if seen > (device.index or 0):
+        return
+    what = f"{seen} of them" if seen else "no GPU"
+    why = "".join(f" ({str(one.message).splitlines()[0]})" for one in told[:1])
+    raise BadConfiguration(
+        f"--device {wanted}: torch {torch.__version__} sees {what} here{why}",
+        then="say --device cpu",
+    )
 
 
 def choose_dtype(wanted: str, device: torch.device) -> torch.dtype:
@@ -121,7 +143,8 @@ def load_model(
     if not local:
         folder = _hub_folder(str(where), loading.revision)
     try:
-        module, tokenizer = _loaded(folder, dtype, device)
+        check_weights_fit(str(where), folder, dtype, device)
+        module, tokenizer = _loaded(folder, dtype, device, loading.attention)
     except (OSError, ValueError, ImportError, KeyError, AttributeError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         message = f"--model {where}: cannot be loaded ({reason}); name a folder with"
@@ -150,7 +173,7 @@ def _hub_folder(name: str, revision: str | None) -> Path:
 
 
 def _loaded(
-    folder: Path, dtype: torch.dtype, device: torch.device
+    folder: Path, dtype: torch.dtype, device: torch.device, attention: str
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     where = str(folder)
     logging.disable_progress_bar()
@@ -161,6 +184,11 @@ def _loaded(
         # What reads pictures too is loaded whole, and given texts alone.
         writes = type(config) in AutoModelForCausalLM._model_mapping  # noqa: SLF001 - nothing public says it
         kind = AutoModelForCausalLM if writes else AutoModelForImageTextToText
-        module = kind.from_pretrained(where, dtype=dtype, device_map=str(device))
+        module = kind.from_pretrained(
+            where,
+            dtype=dtype,
+            device_map=str(device),
+            attn_implementation=attention or None,
+        )
         tokenizer = AutoTokenizer.from_pretrained(where)
     return module, tokenizer

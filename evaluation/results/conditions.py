@@ -27,8 +27,8 @@ _OF_MACHINE: Final = ("processor", "cores", "platform", "python")
 _OF_DATA: Final = ("sha256", "configs", "splits", "instances")
 #: What messages call a member where its name says little.
 _SHOWN: Final = {"sha256": "content"}
-#: Of models, what decides nothing but a sum of money.
-_NOT_OF_MODELS: Final = frozenset({"prices"})
+#: Of models, what decides nothing but a sum of money, and what moves by itself.
+_NOT_OF_MODELS: Final = frozenset({"prices", "gpu_settings"})
 #: Of a suite, what it is called here, and who answers.
 _NOT_OF_SUITES: Final = frozenset({"data", "models"})
 _DEVICE_NUMBER: Final = re.compile(r":\d+$")

@@ -95,11 +95,16 @@ def _model(model: ModelHeader) -> Iterator[str]:
     if model.device:
         named.append(f"on {_device(model)}")
     yield f"model: {', '.join(named)}"
+    if model.gpu_settings:
+        told = (f"{name} {figure}" for name, figure in model.gpu_settings.items())
+        yield f"GPU: {', '.join(told)}"
     if model.limits:
         yield f"its cache: {model.limits}"
     if model.libraries:
         versions = (f"{name} {version}" for name, version in model.libraries.items())
         yield f"libraries: {', '.join(versions)}"
+    if model.clock:
+        yield f"clock: {model.clock}"
     budget = "by witnesses" if model.budget is None else f"{model.budget:,} tokens"
     greedy = not model.temperature
     asked = [

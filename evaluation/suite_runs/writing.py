@@ -43,6 +43,7 @@ _FINISH = {
     TextEnding.TRUNCATED: "length",
     TextEnding.ENGINE: "engine_error",
     TextEnding.MODEL: "",
+    TextEnding.LOGITS: "",
     TextEnding.REFUSED: "refusal",
     TextEnding.FILTERED: "content_filter",
 }

@@ -10,12 +10,11 @@ import hashlib
 from typing import TYPE_CHECKING, Final
 
 import msgspec
-import psutil
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedTokenizerFast
 
-from curation.system.errors import BadConfiguration
 from evaluation.models.loading import choose_device, choose_dtype
+from evaluation.models.memory import check_fits
 from evaluation.models.shapes.catalogue import PREFIX, seed_of, shape_named
 from evaluation.models.transformers import TransformersModel
 from evaluation.tokenizers import get_tokenizer
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
 #: Raised when the same shape and seed give other weights.
 _VERSION: Final = "1"
-_GIB: Final = 2**30
 
 
 def load_shape(
@@ -67,7 +65,7 @@ def load_shape(
         msgspec.json.encode([_VERSION, shape, seed], order="sorted")
     )
     return TransformersModel(
-        _drawn(config, dtype, device, seed),
+        _drawn(config, dtype, device, seed, loading.attention),
         PreTrainedTokenizerFast(tokenizer_file=str(tokenizer.tokenizer_json)),
         name=f"{shape.title} shape (random weights, seed {seed})",
         revision=digest.hexdigest()[:16],
@@ -77,12 +75,18 @@ def load_shape(
 
 
 def _drawn(
-    config: PretrainedConfig, dtype: torch.dtype, device: torch.device, seed: int
+    config: PretrainedConfig,
+    dtype: torch.dtype,
+    device: torch.device,
+    seed: int,
+    attention: str,
 ) -> PreTrainedModel:
     """Return a model whose weights are drawn where they will be used."""
     with torch.random.fork_rng([device] if device.type == "cuda" else []), device:
         torch.manual_seed(seed)
-        module: PreTrainedModel = AutoModelForCausalLM.from_config(config, dtype=dtype)
+        module: PreTrainedModel = AutoModelForCausalLM.from_config(
+            config, dtype=dtype, attn_implementation=attention or None
+        )
     return module
 
 
@@ -92,18 +96,5 @@ def _check_memory(
     with torch.device("meta"):
         hollow = AutoModelForCausalLM.from_config(config, dtype=dtype)
     wanted = sum(part.numel() * part.element_size() for part in hollow.parameters())
-    free = _free_memory(device)
-    if wanted > free:
-        message = f"its weights take {wanted / _GIB:.1f} GiB, and {device} has"
-        raise BadConfiguration(
-            f"{message} {free / _GIB:.1f} GiB free",
-            model,
-            f"take a smaller one, such as {PREFIX}qwen3-0.6b",
-        )
-
-
-def _free_memory(device: torch.device) -> int:
-    """Return the bytes that a device can still give."""
-    if device.type == "cuda":
-        return torch.cuda.mem_get_info(device)[0]
-    return psutil.virtual_memory().available
+    then = f"take a smaller one, such as {PREFIX}qwen3-0.6b"
+    check_fits("", wanted, device, then, where=model)

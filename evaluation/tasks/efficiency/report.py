@@ -12,12 +12,19 @@ from evaluation.generation.generated_texts import (
     texts_by_engine,
     texts_of_config,
 )
-from evaluation.generation.text_generation import TextEnding
+from evaluation.generation.text_generation import CLOCK_READINGS, TextEnding
 from evaluation.reporting.bootstrap import geometric_ratio
 from evaluation.reporting.quantiles import Quantiles
 from evaluation.reporting.report import Report
 from evaluation.reporting.statistics import holm
-from evaluation.reporting.tables import Cell, MissingFigure, Quartiles, Ratio, Table
+from evaluation.reporting.tables import (
+    Cell,
+    FixedFigure,
+    MissingFigure,
+    Quartiles,
+    Ratio,
+    Table,
+)
 from evaluation.tasks.efficiency.figures import (
     TextFigures,
     forced_tokens,
@@ -47,7 +54,8 @@ _STEP_NOTE: Final = (
     "Medians over all forward passes of those texts but their first. mask: the "
     "engine's own time. wait: what the loop stood waiting for it beyond the pass that "
     "it overlaps. loop: its own cost, choosing and booking a token; it is charged to "
-    "nobody. tokens per pass: 1 unless forced tokens are fed together."
+    "nobody. tokens per pass: 1 unless forced tokens are fed together. measuring: what "
+    "reading the clock takes of the median pass."
 )
 _PAIR_NOTE: Final = (
     "Geometric mean of b / a over the texts that both wrote, with a 95 % interval by "
@@ -62,7 +70,11 @@ def report(run: RunRows) -> Report:
     texts = texts_by_engine(run)
     common = on_common_samples(texts)
     limits = run.header.limits
-    found = [efficiency(common, limits), steps(common.sides), pairs(texts, limits)]
+    found = [
+        efficiency(common, limits),
+        steps(common.sides, run.header.timer_ns),
+        pairs(texts, limits),
+    ]
     return Report(tables=tuple(table for table in found if table.rows))
 
 
@@ -117,8 +129,15 @@ def _left_out(common: CommonTexts) -> str:
     return f" Left out, because there is no text: {', '.join(common.left_out)}."
 
 
-def steps(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
-    """Return what a forward pass, its mask and the loop cost."""
+def steps(
+    sides: Mapping[str, Sequence[GeneratedText]], timer_ns: float | None = None
+) -> Table:
+    """Return what a forward pass, its mask and the loop cost.
+
+    Args:
+        sides: The texts of each participant.
+        timer_ns: What one reading of the clock costs; None where that is not known.
+    """
     rows: list[tuple[Cell, ...]] = []
     for engine, side in sides.items():
         # The first pass of a text is its prompt's.
@@ -133,9 +152,19 @@ def steps(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
                     _spread([ns for step in later if (ns := step.wait_ns) is not None]),
                     _spread([step.loop_ns for step in later]),
                     _tokens_per_pass(side),
+                    _share_of_measuring(timer_ns, [step.forward_ns for step in later]),
                 )
             )
-    columns = ("engine", "passes", "forward", "mask", "wait", "loop", "tokens per pass")
+    columns = (
+        "engine",
+        "passes",
+        "forward",
+        "mask",
+        "wait",
+        "loop",
+        "tokens per pass",
+        "measuring %",
+    )
     return Table(
         title="Passes and masks",
         columns=columns,
@@ -147,6 +176,16 @@ def steps(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
 
 def _spread(values: Sequence[float]) -> Quartiles | None:
     return Quartiles.of(Quantiles.of(values))
+
+
+def _share_of_measuring(
+    timer_ns: float | None, forward_ns: Sequence[float]
+) -> FixedFigure | None:
+    """Return what reading the clock takes of the median pass, in per cent."""
+    median = Quantiles.of(forward_ns).at(50)
+    if timer_ns is None or median is None or not median.value:
+        return None
+    return FixedFigure(100 * CLOCK_READINGS * timer_ns / median.value)
 
 
 def _tokens_per_pass(side: Sequence[GeneratedText]) -> float | None:

@@ -15,8 +15,10 @@ import pytest
 import torch
 
 from curation.download.acquire import FetchSettings
+from curation.system.errors import Unavailable
 from evaluation.core.cases import Result, Sample
 from evaluation.core.messages import Message
+from evaluation.generation.judgement import TextClass, classify
 from evaluation.generation.local_writer import LocalWriter
 from evaluation.generation.requests import GenerationRequest
 from evaluation.generation.text_generation import (
@@ -43,11 +45,16 @@ def writer(
     """Return what makes writers, and end them."""
     made: list[LocalWriter] = []
 
-    def make(engine: str = "none", batch: int = 1) -> LocalWriter:
+    def make(
+        engine: str = "none",
+        batch: int = 1,
+        say: Callable[[str], None] = lambda _line: None,
+    ) -> LocalWriter:
         cache = FetchSettings.from_environment().cache
         (chosen,) = select_engines(cache, [engine], "faithful", [])
         files = replace(tokenizer, vocab_size=model.vocab_size)
-        made.append(LocalWriter(model, chosen, files, LoopOptions(), batch=batch))
+        options = LoopOptions()
+        made.append(LocalWriter(model, chosen, files, options, batch=batch, say=say))
         return made[-1]
 
     yield make
@@ -137,9 +144,52 @@ def test_logits_that_are_no_numbers_are_an_outcome(
     """NaN is never taken for a token."""
     _Failing(monkeypatch, lambda _call: np.nan)
     (made,) = writer().write(_asked("x"))
-    assert (made.result, made.ending) == (Result.ERROR, TextEnding.MODEL)
+    assert (made.result, made.ending) == (Result.ERROR, TextEnding.LOGITS)
+    assert classify(made, None) is TextClass.BAD_LOGITS
     assert "nan" in made.detail
     assert made.tokens == ()
+
+
+@pytest.mark.parametrize("engine", ["none", "llguidance"])
+def test_a_batch_that_does_not_fit_is_halved_and_every_text_goes_on(
+    writer: Callable[..., LocalWriter], monkeypatch: pytest.MonkeyPatch, engine: str
+) -> None:
+    """Four texts at a time do not fit, two do; said once, and texts are as alone."""
+    names = ("a", "b", "c", "d", "e", "f")
+    wanted = [made.tokens for made in writer(engine).write(_asked(*names))]
+    real = ForwardPass.batch
+
+    def batch(self: ForwardPass, tokens: list[list[int]], *given: object) -> np.ndarray:
+        if len(tokens) > 2:
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+        found: np.ndarray = real(self, tokens, *given)  # type: ignore[arg-type]  # handed on as given
+        return found
+
+    monkeypatch.setattr(ForwardPass, "batch", batch)
+    said: list[str] = []
+    one = writer(engine, batch=4, say=said.append)
+    ended: list[int] = []
+    made = one.write(_asked(*names), lambda place, _generation: ended.append(place))
+    assert [text.tokens for text in made] == wanted
+    assert sorted(ended) == list(range(6))
+    assert {text.result for text in made} == {Result.OK}
+    one.write(_asked(*names))
+    assert len(said) == 1
+    assert "4 texts at a time do not fit" in said[0]
+
+
+def test_a_device_that_vanishes_ends_the_run_and_is_no_row(
+    writer: Callable[..., LocalWriter], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it would do to the texts after it says nothing of any model."""
+    error = torch.AcceleratorError("CUDA error: unspecified launch failure\nmore")
+    _Failing(monkeypatch, lambda call: _raises(error) if call == 3 else None)
+    noted: list[int] = []
+    with pytest.raises(Unavailable, match=r"device has failed \(CUDA error: unspec"):
+        writer(batch=2).write(
+            _asked("a", "b"), lambda place, _generation: noted.append(place)
+        )
+    assert noted == []
 
 
 def test_a_tie_is_decided_alone(

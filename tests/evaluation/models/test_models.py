@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ from curation.system.errors import BadConfiguration, NoInput, Unavailable
 from evaluation.core.messages import Message
 from evaluation.generation.model_options import ModelOptions, as_paper, split_revision
 from evaluation.generation.text_generation import LoopOptions
+from evaluation.models import loading, memory
 from evaluation.models.loading import (
     LoadOptions,
     choose_device,
@@ -133,3 +135,46 @@ def test_what_was_said_beside_the_paper_holds() -> None:
     assert paper.options.run_seconds == 40.0
     assert paper.options.forced
     assert not paper.forced_as_paper
+
+
+def test_a_gpu_that_is_not_there_is_told_with_the_reason_of_torch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """No GPU, a driver that is too old, or fewer GPUs than the number says."""
+
+    def too_old() -> bool:
+        warnings.warn("The NVIDIA driver on your system is too old.", stacklevel=1)
+        return False
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(BadConfiguration, match="sees no GPU here: say --device cpu"):
+        choose_device("cuda")
+    monkeypatch.setattr(torch.cuda, "is_available", too_old)
+    with pytest.raises(BadConfiguration, match="driver on your system is too old"):
+        choose_device("cuda")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    assert choose_device("cuda:1") == torch.device("cuda:1")
+    with pytest.raises(BadConfiguration, match=r"cuda:2: torch .* sees 2 of them"):
+        choose_device("cuda:2")
+
+
+def test_a_model_that_is_too_large_is_refused_before_it_is_read(
+    model_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The message has both sizes; half as wide numbers may fit where others do not."""
+    (weights,) = model_folder.glob("*.safetensors")
+    size = weights.stat().st_size
+    monkeypatch.setattr(memory, "free_memory", lambda _device: size // 2 + 1)
+    monkeypatch.setattr(loading, "_loaded", lambda *_given: pytest.fail("it is read"))
+    with pytest.raises(BadConfiguration, match=r"take .* GiB, and cpu has .* GiB free"):
+        load_model(model_folder, LoadOptions(device="cpu", dtype="fp32"))
+    memory.check_weights_fit("small", model_folder, torch.bfloat16, torch.device("cpu"))
+
+
+def test_attention_is_computed_as_asked(model_folder: Path) -> None:
+    """The header says which; what transformers does not know is one line."""
+    options = LoadOptions(device="cpu", dtype="fp32", attention="eager")
+    assert load_model(model_folder, options).facts()["attention"] == "eager"
+    with pytest.raises(NoInput, match="cannot be loaded"):
+        load_model(model_folder, LoadOptions(device="cpu", attention="abacus"))

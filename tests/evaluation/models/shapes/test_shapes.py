@@ -70,9 +70,9 @@ def test_weights_follow_from_the_seed() -> None:
     )
     cpu = torch.device("cpu")
     before = torch.random.get_rng_state()
-    first, again, other = (_drawn(config, torch.float32, cpu, n) for n in (3, 3, 4))
+    first, again, other = (_drawn(config, torch.float32, cpu, n, "") for n in (3, 3, 4))
     torch.rand(5)
-    late = _drawn(config, torch.float32, cpu, 3)
+    late = _drawn(config, torch.float32, cpu, 3, "")
     assert first.dtype is torch.float32
     weights = [model.state_dict() for model in (first, again, late)]
     for name, part in weights[0].items():
@@ -88,9 +88,10 @@ def test_a_shape_that_does_not_fit_is_told_before_it_is_drawn(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With what it takes, what there is, and what would fit."""
-    from evaluation.models.shapes import drawing  # noqa: PLC0415 - needs torch
+    from evaluation.models import memory  # noqa: PLC0415 - needs torch
+    from evaluation.models.shapes import drawing  # noqa: PLC0415 - the same
 
-    monkeypatch.setattr(drawing, "_free_memory", lambda _device: 2**30)
+    monkeypatch.setattr(memory, "free_memory", lambda _device: 2**30)
     config, cpu = _config(shapes()["llama-3.2-1b"]), torch.device("cpu")
     told = r"shape:x: its weights take 2\.3 GiB, and cpu has 1\.0 GiB free: take"
     with pytest.raises(BadConfiguration, match=told):
