@@ -32,6 +32,7 @@ PARTS = (
     "batches",
     "official_suite",
     "models",
+    "gpu",
     "suites",
     "leaderboard",
 )

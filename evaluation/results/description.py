@@ -95,16 +95,11 @@ def _model(model: ModelHeader) -> Iterator[str]:
     if model.device:
         named.append(f"on {_device(model)}")
     yield f"model: {', '.join(named)}"
-    if model.gpu_settings:
-        told = (f"{name} {figure}" for name, figure in model.gpu_settings.items())
-        yield f"GPU: {', '.join(told)}"
     if model.limits:
         yield f"its cache: {model.limits}"
     if model.libraries:
         versions = (f"{name} {version}" for name, version in model.libraries.items())
         yield f"libraries: {', '.join(versions)}"
-    if model.clock:
-        yield f"clock: {model.clock}"
     budget = "by witnesses" if model.budget is None else f"{model.budget:,} tokens"
     greedy = not model.temperature
     asked = [
@@ -117,6 +112,11 @@ def _model(model: ModelHeader) -> Iterator[str]:
     asked += [f"as {model.compat}"] if model.compat else []
     asked += [f"dated {model.template_date}"] if model.template_date else []
     yield f"texts: {', '.join(asked)}"
+    if model.clock:
+        yield f"clock: {model.clock}"
+    if model.gpu_settings:
+        told = (f"{name} {figure}" for name, figure in model.gpu_settings.items())
+        yield f"GPU: {', '.join(told)}"
     arriving = model.open_loop
     if arriving.rate:
         yield (

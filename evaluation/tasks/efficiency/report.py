@@ -151,8 +151,8 @@ def steps(
                     _spread([ns for step in later if (ns := step.mask_ns) is not None]),
                     _spread([ns for step in later if (ns := step.wait_ns) is not None]),
                     _spread([step.loop_ns for step in later]),
-                    _tokens_per_pass(side),
                     _share_of_measuring(timer_ns, [step.forward_ns for step in later]),
+                    _tokens_per_pass(side),
                 )
             )
     columns = (
@@ -162,8 +162,8 @@ def steps(
         "mask",
         "wait",
         "loop",
-        "tokens per pass",
         "measuring %",
+        "tokens per pass",
     )
     return Table(
         title="Passes and masks",

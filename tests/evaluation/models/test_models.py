@@ -160,9 +160,10 @@ def test_a_gpu_that_is_not_there_is_told_with_the_reason_of_torch(
 
 
 def test_a_model_that_is_too_large_is_refused_before_it_is_read(
-    model_folder: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The message has both sizes; half as wide numbers may fit where others do not."""
+    model_folder = small_model(tmp_path)
     (weights,) = model_folder.glob("*.safetensors")
     size = weights.stat().st_size
     monkeypatch.setattr(memory, "free_memory", lambda _device: size // 2 + 1)
@@ -172,8 +173,9 @@ def test_a_model_that_is_too_large_is_refused_before_it_is_read(
     memory.check_weights_fit("small", model_folder, torch.bfloat16, torch.device("cpu"))
 
 
-def test_attention_is_computed_as_asked(model_folder: Path) -> None:
+def test_attention_is_computed_as_asked(tmp_path: Path) -> None:
     """The header says which; what transformers does not know is one line."""
+    model_folder = small_model(tmp_path)
     options = LoadOptions(device="cpu", dtype="fp32", attention="eager")
     assert load_model(model_folder, options).facts()["attention"] == "eager"
     with pytest.raises(NoInput, match="cannot be loaded"):
