@@ -66,7 +66,6 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         return {"not_run": "no CUDA device", "targets": TARGETS}
     from evaluation.models.loading import LoadOptions  # noqa: PLC0415 - heavy
     from evaluation.models.store import get_model  # noqa: PLC0415 - heavy
-
     from evaluation.models.transformers import (  # noqa: PLC0415 - heavy
         TransformersModel,
     )
