@@ -9,6 +9,7 @@ draft they are known: an engine meets the keyword all the same.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from curation.references.recursion import is_recursive
@@ -97,15 +98,20 @@ def formats(schema: Json, dialect: Dialect) -> tuple[str, ...]:
 
 def _features_of(schema: dict[str, Json], keywords: frozenset[str]) -> Iterable[str]:
     """Yield the features of one schema, given the known keywords in it."""
-    plain = keywords & _PLAIN
-    yield from plain
+    yield from _plain_features(keywords)
     for keyword in keywords & _OTHERS:
         yield from _feature_of(keyword, schema)
-    for keyword in plain & _ADDITIONAL:
+    for keyword in keywords & _ADDITIONAL:
         if isinstance(schema[keyword], dict):
             yield f"{keyword}:object"
-    if len(set(map(_sort_of, keywords - _SILENT))) > 1:
-        yield "@siblingKeys"
+
+
+@lru_cache(maxsize=4096)
+def _plain_features(keywords: frozenset[str]) -> frozenset[str]:
+    """Return the features that follow from the known keywords of a schema alone."""
+    plain = keywords & _PLAIN
+    sorts = set(map(_sort_of, keywords - _SILENT))
+    return plain | {"@siblingKeys"} if len(sorts) > 1 else plain
 
 
 def _feature_of(keyword: str, schema: dict[str, Json]) -> Iterable[str]:

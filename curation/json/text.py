@@ -43,6 +43,9 @@ _ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _NEGATIVE_ZERO = re.compile(rb"-0(?![\d.eE])")
 #: Decimal arithmetic ends at exponents of 18 digits.
 _HUGE_EXPONENT = re.compile(r"[eE][-+]?\d{10}")
+#: A float in a JSON text, or what looks like one in a string of it; orjson writes what
+#: JSON has no number for as null.
+_MAYBE_FLOAT = re.compile(rb"(?:^|[:,\[])(?:-?\d+[.eE]|null)")
 _LFS = b"version https://git-lfs.github.com/spec/"
 
 
@@ -339,10 +342,14 @@ def canonical(value: Json) -> bytes:
         >>> canonical({"b": 1.0, "a": 2})
         b'{"a":2,"b":1}'
     """
+    # Without floats orjson writes the same bytes, much faster; it gives up on integers
+    # over 64 bits, on deep nesting and on a `SpelledFloat`.
+    with suppress(orjson.JSONEncodeError):
+        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+        if not _MAYBE_FLOAT.search(text):
+            return text
     kinds = {type(number) for number in _floats(value)}
     if not kinds:
-        # Without floats orjson writes the same bytes, much faster; it gives up
-        # on integers over 64 bits and on deep nesting.
         with suppress(orjson.JSONEncodeError):
             return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     unspelled = _map_numbers(value, _unspelled) if kinds else value

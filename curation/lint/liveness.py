@@ -7,19 +7,19 @@ something of them. `format` counts where a validator can be asked to check it.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING
 
-from curation.lint.contradictions import FORMATS, allows
+from curation.lint.contradictions import FORMATS, named_types
 from curation.references.applied import directly_applied
-from curation.references.reachable import taking_part
+from curation.references.reachable import schemas_taking_part
 from curation.references.resolution import SchemaDocument
 from curation.schema.keywords import (
     ANNOTATIONS,
     CONTAINERS,
     KNOWN_KEYWORDS,
+    REFERENCE_KEYWORDS,
     TYPE_OF_KEYWORD,
     KeywordKind,
     Shape,
@@ -29,7 +29,7 @@ from curation.schema.measures import field_count
 from curation.schema.roots import restricts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from curation.core.json_types import Json
     from curation.json.pointer import Tokens
@@ -45,6 +45,13 @@ _JUDGED = (
 #: Applicators that can fail though none of the schemas that they hold can.
 _FAILS_BY_ITSELF = frozenset({"contains", "not"})
 _BRANCHES = frozenset({"then", "else"})
+#: A keyword that holds schemas, to those that can fail where one of the schemas can;
+#: of the others it is the same keyword, and the empty name is that of references.
+_DECIDED_BY = {
+    "": frozenset(REFERENCE_KEYWORDS),
+    "if": frozenset[str](),
+    **{name: frozenset({name, "if"}) for name in _BRANCHES},
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,15 +81,46 @@ def liveness(schema: Json, dialect: Dialect) -> Liveness:
         Liveness(keywords=3, live=1, fields=1, vacuous=True)
     """
     found = _Search(schema, dialect)
-    taking = dict(taking_part(schema, dialect))
-    keywords = sum(len(_JUDGED & subschema.keys()) for subschema in taking.values())
-    at_root = found.live_keywords(())
     return Liveness(
-        keywords=keywords,
-        live=sum(len(found.live_keywords(tokens)) for tokens in found.reached),
-        fields=field_count(found.pruned()),
-        vacuous=at_root <= {"type"},
+        keywords=sum(
+            len(_JUDGED & subschema.keys())
+            for subschema in schemas_taking_part(schema, dialect)
+        ),
+        live=sum(len(node.live) for node in found.nodes.values()),
+        fields=found.live_fields(),
+        vacuous=found.root.live <= {"type"},
     )
+
+
+class _Node:
+    """A schema that validation can enter, and what of it was found out."""
+
+    __slots__ = ("appliers", "failing", "live", "met", "schema", "waiting")
+
+    def __init__(self, schema: Mapping[str, Json]) -> None:
+        self.schema = schema
+        #: The schemas that apply it, each with the keyword that holds it; where it is
+        #: referred to, with an empty one.
+        self.appliers: list[tuple[_Node, str]] = []
+        #: Its keywords that some value can violate.
+        self.live: set[str] = set()
+        #: Those of which that depends on the schemas that they apply.
+        self.waiting: set[str] = set()
+        #: By the keyword that holds them, how many that can fail were met.
+        self.met: Counter[str] = Counter()
+        self.failing = False
+
+    def meet(self, keyword: str) -> None:
+        """Take note that one more of the schemas that a keyword holds can fail."""
+        self.met[keyword] += 1
+        for name in self.waiting & _DECIDED_BY.get(keyword, {keyword}):
+            value = self.schema[name]
+            if name == "anyOf" and (
+                not isinstance(value, list) or self.met[name] < len(value)
+            ):
+                continue
+            self.waiting.discard(name)
+            self.live.add(name)
 
 
 class _Search:
@@ -91,147 +129,138 @@ class _Search:
     def __init__(self, schema: Json, dialect: Dialect) -> None:
         self._schema = schema
         self._dialect = dialect
+        self._judged = _JUDGED & (dialect.effective | {"format"})
         self._document = SchemaDocument(schema=schema, dialect=dialect, uri="")
-        #: Where each schema stands that validation can enter.
-        self.reached: dict[Tokens, SchemaLocation] = {}
-        #: From a schema to those that it applies, by the keyword that holds them;
-        #: those that it refers to have an empty one.
-        self._applies: dict[Tokens, dict[str, list[Tokens]]] = {}
+        #: Every schema that validation can enter, by where it stands.
+        self.nodes: dict[Tokens, _Node] = {}
         self._reach()
-        self._failing: set[Tokens] = set()
+        self.root = self.nodes[()]
         self._find_failing()
-        self._live = {tokens: self._live_keywords(tokens) for tokens in self.reached}
-        self._leading = {
-            tokens[:length]
-            for tokens in self._failing
-            for length in range(len(tokens) + 1)
-        }
-
-    def _find_failing(self) -> None:
-        appliers: dict[Tokens, list[Tokens]] = {}
-        for tokens, groups in self._applies.items():
-            for other in chain.from_iterable(groups.values()):
-                appliers.setdefault(other, []).append(tokens)
-        # Inner schemas were met later: from the end, nearly all are asked once.
-        waiting = deque(reversed(self.reached))
-        queued = set(waiting)
-        while waiting:
-            tokens = waiting.popleft()
-            queued.discard(tokens)
-            schema = self.reached[tokens].schema
-            if schema is False or self._live_keywords(tokens):
-                self._failing.add(tokens)
-                again = set(appliers.get(tokens, ())) - self._failing - queued
-                waiting.extend(again)
-                queued |= again
+        self._leading = _leading(self.nodes)
 
     def _reach(self) -> None:
-        waiting = [self._document.root]
+        """Walk through applicators and references; judge what needs no other schema."""
+        waiting: list[tuple[_Node | None, str, SchemaLocation]] = [
+            (None, "", self._document.root)
+        ]
         while waiting:
-            location = waiting.pop()
-            if location.tokens in self.reached:
-                continue
-            self.reached[location.tokens] = location
-            groups = self._applies[location.tokens] = {}
-            for other in directly_applied(location, self._document):
-                keyword = _keyword(location, other)
-                if not _is_dead(keyword, location.keywords):
-                    groups.setdefault(keyword, []).append(other.tokens)
-                    waiting.append(other)
+            parent, keyword, location = waiting.pop()
+            node = self.nodes.get(location.tokens)
+            if node is None:
+                node = self.nodes[location.tokens] = _Node(location.keywords)
+                node.failing = location.schema is False
+                dead = frozenset(filter(_dead_beside(node.schema), node.schema))
+                self._judge(node, dead)
+                waiting += [
+                    (node, name, other)
+                    for name, other in directly_applied(location, self._document)
+                    if name not in dead
+                ]
+            if parent is not None:
+                node.appliers.append((parent, keyword))
 
-    def live_keywords(self, tokens: Tokens) -> set[str]:
-        """Return the keywords of one schema that some value can violate."""
-        return self._live.get(tokens, set())
-
-    def _live_keywords(self, tokens: Tokens) -> set[str]:
-        location = self.reached[tokens]
-        schema = location.keywords
-        names = schema.keys() & (self._dialect.effective | {"format"}) & _JUDGED
-        if self._dialect.ref_hides_siblings and "$ref" in schema:
+    def _judge(self, node: _Node, dead: frozenset[str]) -> None:
+        names = self._judged & node.schema.keys()
+        if self._dialect.ref_hides_siblings and "$ref" in node.schema:
             names = {"$ref"}
-        return {
-            name
-            for name in names
-            if not _is_dead(name, schema) and self._can_fail(name, location)
-        }
+        for name in names - dead:
+            fails = self._fails_alone(name, node.schema)
+            if fails is None:
+                node.waiting.add(name)
+            elif fails:
+                node.live.add(name)
 
-    def _can_fail(self, name: str, location: SchemaLocation) -> bool:
-        value: Json = location.keywords[name]
+    def _fails_alone(self, name: str, schema: Mapping[str, Json]) -> bool | None:
+        """Return whether a keyword can fail whatever it applies; None if that decides.
+
+        `oneOf` can where more than one of its schemas may hold.
+        """
+        value = schema[name]
         if name == "format":
-            return value in FORMATS
+            return isinstance(value, str) and value in FORMATS
         if name in self._dialect.reference_keywords:
-            return bool(self._failing_below(location, ""))
+            return None
         if name not in self._dialect.applicators:
-            return _asks(name, value, location.keywords)
-        return self._applied_fails(name, value, location)
-
-    def _applied_fails(self, name: str, value: Json, location: SchemaLocation) -> bool:
-        fails = self._failing_below(location, name)
-        if name == "anyOf":
-            return isinstance(value, list) and len(fails) == len(value)
-        if name == "oneOf":
-            return bool(fails) or (isinstance(value, list) and len(value) > 1)
-        if name == "if":
-            return any(self._failing_below(location, branch) for branch in _BRANCHES)
-        if name in _BRANCHES:
-            return bool(fails) and "if" in location.keywords
+            return _asks(name, value, schema)
+        if name in _FAILS_BY_ITSELF or (
+            name == "oneOf" and isinstance(value, list) and len(value) > 1
+        ):
+            return True
         if name == "dependencies" and isinstance(value, dict):
-            return bool(fails) or any(isinstance(v, list) and v for v in value.values())
-        return name in _FAILS_BY_ITSELF or bool(fails)
+            return any(isinstance(v, list) and v for v in value.values()) or None
+        return None if name not in _BRANCHES or "if" in schema else False
 
-    def _failing_below(self, location: SchemaLocation, keyword: str) -> list[Tokens]:
-        """Return the schemas of one applicator that can fail."""
-        held = self._applies[location.tokens].get(keyword, ())
-        return [tokens for tokens in held if tokens in self._failing]
+    def _find_failing(self) -> None:
+        known = [node for node in self.nodes.values() if node.failing or node.live]
+        for node in known:
+            node.failing = True
+        while known:
+            for node, keyword in known.pop().appliers:
+                node.meet(keyword)
+                if node.live and not node.failing:
+                    node.failing = True
+                    known.append(node)
 
-    def pruned(self) -> Json:
-        """Return the schema without what leads to no live keyword."""
-        return self._pruned((), self._schema)
+    def live_fields(self) -> int:
+        """Return the fields of the schema without what leads to no live keyword."""
+        return self._fields((), self._schema)
 
-    def _pruned(self, tokens: Tokens, schema: Json) -> Json:
+    def _fields(self, tokens: Tokens, schema: Json) -> int:
         if not isinstance(schema, dict):
-            return schema
-        live = self.live_keywords(tokens)
-        return {
-            name: self._members(name, (*tokens, name), value)
+            return 0
+        node = self.nodes.get(tokens)
+        live = node.live if node else frozenset()
+        return sum(
+            1 + self._fields_of(name, (*tokens, name), value)
             for name, value in schema.items()
-            if name in live or (name in CONTAINERS and self._leads_on((*tokens, name)))
-        }
+            if name in live or (name in CONTAINERS and (*tokens, name) in self._leading)
+        )
 
-    def _members(self, name: str, tokens: Tokens, value: Json) -> Json:
+    def _fields_of(self, name: str, tokens: Tokens, value: Json) -> int:
+        """Return the fields in the value of one member that stays."""
+        if not isinstance(value, dict):
+            return 0
         shape = self._dialect.applicators.get(name)
-        if not isinstance(value, dict) or shape is None:
-            return value
-        if shape in (Shape.MAP, Shape.DEPENDENCIES):
-            return {
-                inner: self._pruned((*tokens, inner), member)
-                for inner, member in value.items()
-                if name not in CONTAINERS or self._leads_on((*tokens, inner))
-            }
-        return self._pruned(tokens, value)
-
-    def _leads_on(self, tokens: Tokens) -> bool:
-        """Return whether a schema at or below a place can fail."""
-        return tokens in self._leading
+        if shape is None:
+            return field_count(value)
+        if shape not in (Shape.MAP, Shape.DEPENDENCIES):
+            return self._fields(tokens, value)
+        return sum(
+            1 + self._fields((*tokens, inner), member)
+            for inner, member in value.items()
+            if name not in CONTAINERS or (*tokens, inner) in self._leading
+        )
 
 
-def _keyword(location: SchemaLocation, other: SchemaLocation) -> str:
-    """Return the keyword by which one schema holds another; empty for a reference."""
-    length = len(location.tokens)
-    inside = other.tokens[:length] == location.tokens and len(other.tokens) > length
-    if not inside or other.tokens[length] in CONTAINERS:
-        return ""
-    return other.tokens[length]
+def _leading(nodes: Mapping[Tokens, _Node]) -> set[Tokens]:
+    """Return where the schemas below containers stand that can fail, or lead to one."""
+    found: set[Tokens] = set()
+    for tokens, node in nodes.items():
+        if node.failing and not CONTAINERS.isdisjoint(tokens):
+            length = len(tokens)
+            while length and tokens[:length] not in found:
+                found.add(tokens[:length])
+                length -= 1
+    return found
 
 
-def _is_dead(name: str, schema: Mapping[str, Json]) -> bool:
-    """Return whether the `type` of a schema excludes the values a keyword is about."""
-    about = TYPE_OF_KEYWORD.get(name)
-    if about is None:
-        return False
-    return not (
-        allows(schema, about) or (about == "number" and allows(schema, "integer"))
-    )
+def _dead_beside(schema: Mapping[str, Json]) -> Callable[[str], bool]:
+    """Return the test whether a schema's `type` excludes what a keyword is about."""
+    types = named_types(schema)
+    if types is None:
+        return _none_is_dead
+
+    def is_dead(name: str) -> bool:
+        about = TYPE_OF_KEYWORD.get(name)
+        if about is None or about in types:
+            return False
+        return not (about == "number" and "integer" in types)
+
+    return is_dead
+
+
+def _none_is_dead(_name: str) -> bool:
+    return False
 
 
 def _asks(name: str, value: Json, schema: Mapping[str, Json]) -> bool:
@@ -248,6 +277,7 @@ def excluded_by_type(schema: Mapping[str, Json], dialect: Dialect) -> Iterator[T
     """Yield the keywords of a schema that its own `type` makes dead."""
     if dialect.ref_hides_siblings and "$ref" in schema:
         return
+    is_dead = _dead_beside(schema)
     for name in schema:
-        if name in dialect.effective and _is_dead(name, schema):
+        if name in dialect.effective and is_dead(name):
             yield (name,)

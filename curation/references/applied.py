@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.references.resolution import descend, follow_reference
+from curation.references.resolution import follow_reference
 from curation.schema.keywords import CONTAINERS
+from curation.schema.locations import SchemaLocation
 from curation.schema.subschemas import children
 
 if TYPE_CHECKING:
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
     from curation.json.pointer import Tokens
     from curation.references.resolution import SchemaDocument
-    from curation.schema.locations import SchemaLocation
 
 
 def applied(document: SchemaDocument) -> dict[Tokens, SchemaLocation]:
@@ -29,27 +29,43 @@ def applied(document: SchemaDocument) -> dict[Tokens, SchemaLocation]:
         location = waiting.pop()
         if location.tokens not in entered:
             entered[location.tokens] = location
-            waiting += directly_applied(location, document)
+            waiting += (other for _, other in directly_applied(location, document))
     return entered
 
 
 def directly_applied(
     location: SchemaLocation, document: SchemaDocument
-) -> Iterator[SchemaLocation]:
-    """Yield the schemas that one schema applies itself, by reference or inside it."""
-    dialect = document.dialect
+) -> Iterator[tuple[str, SchemaLocation]]:
+    """Yield the schemas that one schema applies itself, by reference or inside it.
+
+    Each comes with the keyword that holds it; a reference has the empty name.
+    """
+    dialect, keywords = document.dialect, location.keywords
+    inside = location.base
+    if dialect.id_keyword in keywords:
+        inside = document.inside(location)
     for keyword in dialect.reference_keywords:
-        text = location.keywords.get(keyword)
+        text = keywords.get(keyword)
         if not isinstance(text, str):
             continue
         try:
-            found = follow_reference(text, document.inside(location), [document])
+            found = follow_reference(text, inside, [document])
         except (LookupError, ValueError):
             continue
         if found is not None:
-            yield found[1]
-    if dialect.ref_hides_siblings and "$ref" in location.keywords:
+            yield "", found[1]
+    if dialect.ref_hides_siblings and "$ref" in keywords:
         return
-    for tokens, _ in children(location.schema, dialect):
+    base = inside if location.is_subschema else location.base
+    for tokens, schema in children(location.schema, dialect):
         if tokens[0] not in CONTAINERS:
-            yield descend(location, tokens, dialect)
+            yield (
+                tokens[0],
+                SchemaLocation(
+                    location.tokens + tokens,
+                    schema,
+                    base,
+                    location.document,
+                    location.is_subschema,
+                ),
+            )

@@ -39,6 +39,13 @@ def taking_part(
                 yield tokens, location.schema
 
 
+def schemas_taking_part(schema: Json, dialect: Dialect) -> Iterator[dict[str, Json]]:
+    """Yield the same schemas as `taking_part`, in any order, without where they are."""
+    if not _any_leaves_the_subschemas(schema, dialect):
+        return subschemas(schema, dialect)
+    return (subschema for _, subschema in taking_part(schema, dialect))
+
+
 def _starts(schema: Json, dialect: Dialect) -> Iterator[tuple[Tokens, Json]]:
     yield (), schema
     if not _any_leaves_the_subschemas(schema, dialect):

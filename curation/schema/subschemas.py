@@ -84,22 +84,26 @@ def subschemas(schema: Json, dialect: Dialect) -> Iterator[dict[str, Json]]:
 
     The quick walk, for rules that ask first whether they concern a schema at all.
     """
-    applicators = dialect.applicators
-    stack: list[Json] = [schema]
+    shapes = dialect.applicators
+    stack = [schema] if isinstance(schema, dict) else []
     while stack:
         subschema = stack.pop()
-        if not isinstance(subschema, dict):
-            continue
         yield subschema
-        for keyword in applicators.keys() & subschema.keys():
-            value, shape = subschema[keyword], applicators[keyword]
-            if shape in (Shape.SCHEMA, Shape.EITHER) and isinstance(value, dict):
-                stack.append(value)
-            elif isinstance(value, list):
-                if shape in (Shape.SCHEMAS, Shape.EITHER):
-                    stack.extend(value)
-            elif isinstance(value, dict) and shape is not Shape.SCHEMAS:
-                stack.extend(value.values())
+        for keyword in subschema:
+            shape = shapes.get(keyword)
+            if shape is None:
+                continue
+            value: Json = subschema[keyword]
+            if isinstance(value, list):
+                if shape is Shape.SCHEMAS or shape is Shape.EITHER:
+                    stack += [item for item in value if isinstance(item, dict)]
+            elif isinstance(value, dict):
+                if shape is Shape.SCHEMA or shape is Shape.EITHER:
+                    stack.append(value)
+                elif shape is not Shape.SCHEMAS:
+                    stack += [
+                        member for member in value.values() if isinstance(member, dict)
+                    ]
 
 
 def edited(schema: Json, dialect: Dialect, edit: _Edit) -> Json:

@@ -51,6 +51,7 @@ class _Resolved(Protocol):
     def resolver(self) -> _Resolver: ...
 
 
+_REFERENCES = frozenset(REFERENCE_KEYWORDS)
 #: How `referencing` ends where a schema is expected and something else stands.
 _LIBRARY_FAILS = (AttributeError, TypeError)
 #: Longest text kept of an error.
@@ -178,6 +179,8 @@ class _Search:
                 inner = subschema.get(self.dialect.id_keyword)
                 if isinstance(inner, str) and subschema is not schema:
                     return False
+                if _REFERENCES.isdisjoint(subschema):
+                    continue
                 refs.update(
                     reference
                     for keyword in REFERENCE_KEYWORDS

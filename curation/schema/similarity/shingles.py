@@ -14,6 +14,7 @@ import json
 import struct
 from functools import cache
 from hashlib import blake2b
+from json.encoder import encode_basestring
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -59,7 +60,7 @@ def shingles(skeleton: Json) -> bytes:
 def _text(value: Json) -> str:
     """Return a scalar's JSON text, 1.0 as 1; of a number its nearest double."""
     if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
+        return encode_basestring(value)
     if isinstance(value, float):
         value = int(value) if value.is_integer() else float(value)
     return json.dumps(value)

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
         ({"definitions": {"a": {"enum": [1]}}}, 1, 0, 0),
         ({"properties": {"a": {"$ref": "#"}}}, 2, 0, 0),
         ({"minItems": 1, "properties": {"a": {"$ref": "#"}}}, 3, 3, 4),
+        ({"$ref": "#/properties/a", "properties": {"a": {"enum": [1]}}}, 3, 2, 1),
+        ({"if": {"minimum": 1}, "else": {}}, 3, 1, 0),
         ({"minContains": 1, "unevaluatedItems": False}, 2, 0, 0),
     ],
 )
@@ -55,6 +57,7 @@ def test_keywords_that_some_value_can_violate(
         ({"properties": {"a": {}}}, True),
         ({"type": "object", "required": ["a"]}, False),
         ({"allOf": [{"type": "object"}]}, False),
+        ({"$ref": "#/properties/a", "properties": {"a": {"enum": [1]}}}, False),
     ],
 )
 def test_a_root_of_which_only_the_type_can_fail(
