@@ -25,6 +25,8 @@ from curation.system.terminal import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from curation.core.json_types import Json
     from curation.download.acquire import (
         Acquired,
@@ -32,9 +34,11 @@ if TYPE_CHECKING:
         FetchSettings,
         UnavailableArchive,
     )
+    from curation.download.updates.pin_updates import PinUpdate
     from curation.pipeline.archives import Acquisition
     from curation.sources.base import Source
     from curation.sources.schemastore_hosted.lock import LiveLock
+    from curation.system.errors import CsbdataError
     from curation.system.progress import Progress
 
 #: Failed addresses that are named on a terminal; all are in the lock file.
@@ -58,6 +62,18 @@ _Lock = Annotated[
         help="Lock file of --live; schemastore.lock.json of the cache by default.",
     ),
 ]
+_Update = Annotated[
+    bool,
+    typer.Option(
+        "--update", help="Fetch nothing; show what publishers have that the pins lack."
+    ),
+]
+_Write = Annotated[
+    bool,
+    typer.Option(
+        "--write", help="With --update: fetch what is newer, and write its pins."
+    ),
+]
 
 
 def fetch(  # noqa: PLR0913 (one parameter an option)
@@ -67,6 +83,8 @@ def fetch(  # noqa: PLR0913 (one parameter an option)
     offline: OfflineOption = False,
     live: _Live = False,
     lock: _Lock = None,
+    update: _Update = False,
+    write: _Write = False,
     format_: FormatOption = Format.AUTO,
 ) -> None:
     """Get raw archives into the cache, each verified against its pin.
@@ -79,18 +97,30 @@ def fetch(  # noqa: PLR0913 (one parameter an option)
     the lock file holds address, id, sha256 and length of each. The same command
     goes on where it stopped and never replaces what is locked.
 
+    With --update the pins themselves are held against their publishers: newer
+    commits, releases and versions, and licences that are stated in other words
+    than were recorded. --write then moves the pins of raw/sources.toml. --live never
+    moves a pin: it locks what the pinned catalogue of SchemaStore links to.
+
     \b
     Examples:
       csbdata fetch
       csbdata fetch github snowplow --mirror ~/archives
       csbdata fetch corpus cloudformation --offline
       csbdata fetch schemastore --live
+      csbdata fetch --update
+      csbdata fetch schemastore --update --write
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.download.acquire import FetchSettings
     from curation.pipeline.archives import acquire_all
 
+    if (write and not update) or (update and live):
+        raise typer.BadParameter("--write goes with --update, --live without it")
     settings = FetchSettings.from_environment(mirror=mirror, offline=offline)
     progress = Quiet() if format_ is Format.JSON else Shown()
+    if update:
+        _update(source or [], settings, progress, format_, write=write)
+        return
     acquisition = acquire_all(source or [], settings, progress.say)
     locked = _live(settings, lock, progress) if live else None
     if format_ is Format.JSON:
@@ -140,6 +170,77 @@ def _live(settings: FetchSettings, lock: Path | None, progress: Progress) -> Liv
 
     live_fetch = LiveFetch(settings=settings, lock=lock or default_lock(settings))
     return fetch_live(live_fetch, progress)
+
+
+def _update(
+    names: list[str],
+    settings: FetchSettings,
+    progress: Progress,
+    format_: Format,
+    *,
+    write: bool,
+) -> None:
+    """Show what publishers have; write it into the pins if that is asked."""
+    from curation.download.updates.new_pins import write_new_pins
+    from curation.download.updates.pin_updates import find_updates
+    from curation.pipeline.archives import pins_of
+    from curation.system.package_data import raw_folder
+
+    updates = find_updates(pins_of(names), settings, progress.say)
+    file = raw_folder() / "sources.toml"
+    kept = write_new_pins(updates, file, settings, progress.say) if write else {}
+    if format_ is Format.JSON:
+        print_json([_described_update(found, kept) for found in updates])
+    else:
+        _print_updates(updates)
+        for name, fault in kept.items():
+            say(f"{name} keeps its pin: {fault}", style="yellow")
+        newer = sum(found.is_newer for found in updates)
+        if write:
+            say(f"{newer - len(kept):,} newer states are pinned in {file}.")
+        elif newer:
+            say(f"{newer:,} newer. csbdata fetch --update --write pins them.")
+    faults = [found.fault for found in updates if found.fault]
+    code = max((fault.exit_code for fault in (*faults, *kept.values())), default=0)
+    if code:
+        raise typer.Exit(code)
+
+
+def _described_update(
+    update: PinUpdate, kept: Mapping[str, CsbdataError]
+) -> dict[str, Json]:
+    from curation.download.updates.newest import as_json
+
+    fault = update.fault or kept.get(update.pin.name)
+    return {
+        "archive": update.pin.name,
+        "pinned": update.pin.commit,
+        "upstream": as_json(update.upstream) if update.upstream else None,
+        "newer": update.is_newer if update.upstream else None,
+        "licence": update.pin.licence,
+        "licence_changed": update.licence_changed if update.upstream else None,
+        "why": str(fault) if fault else None,
+    }
+
+
+def _print_updates(updates: list[PinUpdate]) -> None:
+    rows = [
+        (
+            update.pin.name,
+            update.pin.commit[:12],
+            update.upstream.commit[:12] if update.is_newer else "the same",
+            update.upstream.day,
+            update.licence,
+        )
+        for update in updates
+        if update.upstream is not None
+    ]
+    if rows:
+        headers = ("archive", "pinned", "newest", "of", "licence")
+        stdout().print(table(headers, rows))
+    for update in updates:
+        if update.fault:
+            say(f"Not told: {update.pin.name}: {update.fault}", style="yellow")
 
 
 def _report(acquisition: Acquisition, locked: LiveLock | None) -> dict[str, Json]:

@@ -7,7 +7,7 @@ import time
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
-from curation.system.errors import TemporarilyUnavailable, Unavailable
+from curation.system.errors import NoLongerThere, TemporarilyUnavailable, Unavailable
 from curation.system.retry import rate_limit_reset, retry_after
 
 if TYPE_CHECKING:
@@ -69,8 +69,9 @@ def refuse_failures(
         raise RetryableError(TemporarilyUnavailable(what, place, then), wait)
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         raise RetryableError(Unavailable(what, place, "run the same command later"))
-    gone = "what is pinned is no longer there" if status in _GONE else ""
-    raise Unavailable(what, place, gone)
+    if status in _GONE:
+        raise NoLongerThere(what, place, "what is pinned is no longer there")
+    raise Unavailable(what, place)
 
 
 def requested_wait(status: int, headers: Mapping[str, str]) -> float | None:

@@ -27,9 +27,9 @@ DEADLINE: Final = 600.0
 _SERVICE: Final = "the npm registry"
 
 
-def _settings() -> dict[str, str]:
-    """Return npm's own variables, by which users name their registry."""
-    return {
+def npm_environment() -> dict[str, str]:
+    """Return the environment of npm: its own variables name the user's registry."""
+    return environment_for_others() | {
         name: value
         for name, value in os.environ.items()
         if name.lower().startswith("npm_config_")
@@ -39,7 +39,7 @@ def _settings() -> dict[str, str]:
 def download_npm_package(
     pin: ArchivePin, folder: Path, network: Network, cache: Cache
 ) -> Path:
-    """Return a package's tarball, which has the sha256 of its pin.
+    """Return a package's tarball, which has the sha256 of its pin, if that has one.
 
     `npm pack` only downloads: no script of the package is run.
 
@@ -60,7 +60,7 @@ def download_npm_package(
         ended = run_to_end(
             command,
             DEADLINE,
-            environment=environment_for_others() | _settings(),
+            environment=npm_environment(),
             folder=folder,
             errors_only=True,
         )
@@ -73,7 +73,7 @@ def download_npm_package(
         what = f"npm cannot get {request} ({last_error(ended.printed)})"
         raise Unavailable(what, _SERVICE)
     found = file_digest(file)
-    if found != pin.sha256:
+    if pin.sha256 and found != pin.sha256:
         evidence = cache.refuse(file, f"{found[:16]}-{file.name}")
         what = f"{request} has sha256 {found}, the pin says {pin.sha256}"
         raise WrongDigest(what, _SERVICE, f"refused, kept as {evidence}")

@@ -36,13 +36,7 @@ def unpack(
         WrongDigest: the files are not those of the pin; the pack is kept as
             evidence (exit 65).
     """
-    strip = pin.kind.has_outer_folder
-    files = (
-        _alone(file, pin.file)
-        if pin.kind is ArchiveKind.HUB
-        else read_archive(file, pin.paths, strip=strip, limits=limits)
-    )
-    pack = write_pack(cache.packs, pin.name, files)
+    pack = pack_of(pin, file, cache, limits)
     digest = pack.name.removesuffix(SUFFIX)
     if digest == pin.digest:
         return pack
@@ -54,6 +48,30 @@ def unpack(
         str(file),
         f"refused, kept as {evidence}; get the archive of {pin.commit}",
     )
+
+
+def pack_of(
+    pin: ArchivePin, file: Path, cache: Cache, limits: ArchiveLimits | None = None
+) -> Path:
+    """Return the pack of an archive's selected files, whatever they hold.
+
+    Args:
+        pin: Which files are selected; its digest does not count.
+        file: The archive as it was published.
+        cache: Where the pack is written.
+        limits: What an archive may hold at most; the usual limits by default.
+
+    Raises:
+        BadArchive: it cannot be read, or holds too much (exit 65).
+        NoInput: there is no such file (exit 66).
+    """
+    strip = pin.kind.has_outer_folder
+    files = (
+        _alone(file, pin.file)
+        if pin.kind is ArchiveKind.HUB
+        else read_archive(file, pin.paths, strip=strip, limits=limits)
+    )
+    return write_pack(cache.packs, pin.name, files)
 
 
 def _alone(file: Path, name: str) -> Iterator[tuple[str, bytes]]:

@@ -80,6 +80,9 @@ class ArchivePin:
     digest: str
     #: Of the published file itself, where it has fixed bytes.
     sha256: str = ""
+    #: Of the publisher's own statement of the licence: of a repository the text of its
+    #: licence file, else the words in the metadata. Empty where none is recorded.
+    licence_sha256: str = ""
     #: SPDX expression of the collection.
     licence: str
     #: SPDX expression of the single files.
@@ -157,9 +160,10 @@ def _pin(name: str, table: Mapping[str, Json], path: Path) -> ArchivePin:
         values["repository"] = values.pop("package", None)
         values["commit"] = values.pop("version", None)
     known = {field.name for field in fields(ArchivePin)} - {"name"}
-    wanted = known - {"file", "sha256"}
+    wanted = known - {"file", "sha256", "licence_sha256"}
     wrong = sorted((values.keys() - known) | (wanted - values.keys()))
-    wrong += [key for key in ("digest", "sha256") if not _is_sum(values.get(key))]
+    sums = ("digest", "sha256", "licence_sha256")
+    wrong += [key for key in sums if not _is_sum(values.get(key))]
     if wrong:
         what = f"[archive.{name}] has missing or wrong keys: {', '.join(wrong)}"
         raise BadConfiguration(what, str(path))

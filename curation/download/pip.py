@@ -68,7 +68,7 @@ def download_package(
     if _SERVICE in network.silent:
         raise Unavailable("did not answer before", _SERVICE)
     request = f"{pin.repository}=={pin.commit}"
-    ended = _run_pip([*_pip(), *_OPTIONS, *_asked(pin, request, folder)], folder)
+    ended = _run_pip([*pip_command(), *_OPTIONS, *_asked(pin, request, folder)], folder)
     error = ended.printed
     files = sorted(
         folder.glob("*.whl" if pin.kind is ArchiveKind.WHEEL else "*.tar.gz")
@@ -104,7 +104,12 @@ def _asked(pin: ArchivePin, request: str, folder: Path) -> tuple[str, ...]:
     return source, "--require-hashes", to, f"--requirement={wanted}"
 
 
-def _pip() -> list[str]:
+def pip_command() -> list[str]:
+    """Return how pip is called: of this Python, else the one on the path.
+
+    Raises:
+        Unavailable: there is none (exit 69).
+    """
     if find_spec("pip"):
         return [sys.executable, "-m", "pip"]
     program = which("pip") or which("pip3")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
@@ -16,7 +17,7 @@ from curation.system.atomic_files import cannot_write
 from curation.system.errors import BadArchive, Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from curation.download.cache import Cache
@@ -80,20 +81,9 @@ def fetched(
         WrongDigest: it is not what is pinned; the evidence is kept (exit 65).
         BadArchive: it cannot be read; the evidence is kept (exit 65).
     """
-    folder = cache.downloads / pin.name
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise cannot_write(folder, error) from error
-    try:
+    with _folder_of(pin, cache) as folder:
         for attempt in range(1, _ATTEMPTS + 1):
-            say(f"{pin.name}: fetching {pin.repository} at {pin.commit}")
-            if pin.kind is ArchiveKind.NPM:
-                file = download_npm_package(pin, folder, network, cache)
-            elif pin.kind.is_package:
-                file = download_package(pin, folder, network, cache)
-            else:
-                file = _download(pin, folder, network, addresses, say)
+            file = _got(pin, folder, network, addresses, cache, say)
             try:
                 return unpack(pin, file, cache)
             except BadArchive as error:
@@ -102,9 +92,59 @@ def fetched(
                     then = f"refused, kept as {evidence}"
                     raise BadArchive(error.what, pin.name, then) from error
                 say(f"{pin.name}: {error.what}; asking once more")
+    raise AssertionError  # the loop returns or raises
+
+
+@contextmanager
+def downloaded(
+    pin: ArchivePin,
+    network: Network,
+    addresses: PublisherAddresses,
+    cache: Cache,
+    say: Callable[[str], None],
+) -> Iterator[Path]:
+    """Give the file of an archive as its publisher gives it; removed at the end.
+
+    It is held against the pin's sha256, where there is one, and not against its
+    digest. The caller holds the archive's lock.
+
+    Raises:
+        Unavailable: it cannot be had (exit 69).
+        TemporarilyUnavailable: it cannot be had now (exit 75).
+        WrongDigest: it has not the sha256 of the pin (exit 65).
+    """
+    with _folder_of(pin, cache) as folder:
+        yield _got(pin, folder, network, addresses, cache, say)
+
+
+@contextmanager
+def _folder_of(pin: ArchivePin, cache: Cache) -> Iterator[Path]:
+    """Give the folder into which an archive is downloaded; emptied at the end."""
+    folder = cache.downloads / pin.name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(folder, error) from error
+    try:
+        yield folder
     finally:
         cache.clear_downloads(pin.name)
-    raise AssertionError  # the loop returns or raises
+
+
+def _got(  # noqa: PLR0913, PLR0917 (what a download needs)
+    pin: ArchivePin,
+    folder: Path,
+    network: Network,
+    addresses: PublisherAddresses,
+    cache: Cache,
+    say: Callable[[str], None],
+) -> Path:
+    say(f"{pin.name}: fetching {pin.repository} at {pin.commit}")
+    if pin.kind is ArchiveKind.NPM:
+        return download_npm_package(pin, folder, network, cache)
+    if pin.kind.is_package:
+        return download_package(pin, folder, network, cache)
+    return _download(pin, folder, network, addresses, say)
 
 
 def _download(

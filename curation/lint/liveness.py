@@ -7,8 +7,8 @@ something of them. `format` counts where a validator can be asked to check it.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from curation.lint.contradictions import FORMATS, named_types
@@ -29,7 +29,7 @@ from curation.schema.measures import field_count
 from curation.schema.roots import restricts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from curation.core.json_types import Json
     from curation.json.pointer import Tokens
@@ -106,17 +106,17 @@ class _Node:
         self.live: set[str] = set()
         #: Those of which that depends on the schemas that they apply.
         self.waiting: set[str] = set()
-        #: By the keyword that holds them, how many that can fail were met.
-        self.met: Counter[str] = Counter()
+        #: Of `anyOf`, how many that can fail were met.
+        self.met = 0
         self.failing = False
 
     def meet(self, keyword: str) -> None:
         """Take note that one more of the schemas that a keyword holds can fail."""
-        self.met[keyword] += 1
+        self.met += keyword == "anyOf"
         for name in self.waiting & _DECIDED_BY.get(keyword, {keyword}):
             value = self.schema[name]
             if name == "anyOf" and (
-                not isinstance(value, list) or self.met[name] < len(value)
+                not isinstance(value, list) or self.met < len(value)
             ):
                 continue
             self.waiting.discard(name)
@@ -149,7 +149,7 @@ class _Search:
             if node is None:
                 node = self.nodes[location.tokens] = _Node(location.keywords)
                 node.failing = location.schema is False
-                dead = frozenset(filter(_dead_beside(node.schema), node.schema))
+                dead = _dead_names(node.schema)
                 self._judge(node, dead)
                 waiting += [
                     (node, name, other)
@@ -244,23 +244,21 @@ def _leading(nodes: Mapping[Tokens, _Node]) -> set[Tokens]:
     return found
 
 
-def _dead_beside(schema: Mapping[str, Json]) -> Callable[[str], bool]:
-    """Return the test whether a schema's `type` excludes what a keyword is about."""
+def _dead_names(schema: Mapping[str, Json]) -> frozenset[str]:
+    """Return the members about values that the `type` of a schema excludes."""
     types = named_types(schema)
     if types is None:
-        return _none_is_dead
-
-    def is_dead(name: str) -> bool:
-        about = TYPE_OF_KEYWORD.get(name)
-        if about is None or about in types:
-            return False
-        return not (about == "number" and "integer" in types)
-
-    return is_dead
+        return frozenset()
+    return _dead_beside(types).intersection(schema)
 
 
-def _none_is_dead(_name: str) -> bool:
-    return False
+@lru_cache(maxsize=256)
+def _dead_beside(types: frozenset[str]) -> frozenset[str]:
+    """Return the keywords about values that none of these types lets through."""
+    types = types | {"number"} if "integer" in types else types
+    return frozenset(
+        name for name, about in TYPE_OF_KEYWORD.items() if about not in types
+    )
 
 
 def _asks(name: str, value: Json, schema: Mapping[str, Json]) -> bool:
@@ -277,7 +275,7 @@ def excluded_by_type(schema: Mapping[str, Json], dialect: Dialect) -> Iterator[T
     """Yield the keywords of a schema that its own `type` makes dead."""
     if dialect.ref_hides_siblings and "$ref" in schema:
         return
-    is_dead = _dead_beside(schema)
+    dead = _dead_names(schema) & dialect.effective
     for name in schema:
-        if name in dialect.effective and is_dead(name):
+        if name in dead:
             yield (name,)

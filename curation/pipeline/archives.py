@@ -74,6 +74,27 @@ def acquire_all(
     return Acquisition(archives=archives, missing=missing)
 
 
+def pins_of(names: Sequence[str]) -> list[ArchivePin]:
+    """Return the pins of sources or archives, in the order of `raw/sources.toml`.
+
+    Args:
+        names: Names of sources or archives; none for every pin.
+
+    Raises:
+        BadUsage: a name is neither a source nor an archive.
+    """
+    pins = load_pins()
+    if not names:
+        return list(pins.values())
+    wanted = {
+        archive
+        for chains in _wanted(names, pins).values()
+        for chain in chains.values()
+        for archive in chain
+    }
+    return [pin for name, pin in pins.items() if name in wanted]
+
+
 def _wanted(
     names: Sequence[str], pins: Mapping[str, ArchivePin]
 ) -> dict[str, Mapping[str, tuple[str, ...]]]:

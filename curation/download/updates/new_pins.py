@@ -1,0 +1,157 @@
+"""New pins in the place of old ones: each archive is fetched, unpacked and summed.
+
+The text of `sources.toml` keeps everything but the values that change. It is written
+whole, when every new archive is there: a run that is killed before leaves it as it was.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from curation.download.cache import Cache
+from curation.download.packs import SUFFIX, open_pack
+from curation.download.path_patterns import Selection
+from curation.download.pinned_archive import pack_of
+from curation.download.pins import load_pins
+from curation.download.publishers import downloaded
+from curation.system.atomic_files import atomic_write_bytes
+from curation.system.checksums import file_digest
+from curation.system.errors import BadData, CsbdataError, NoInput
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+
+    from curation.download.acquire import FetchSettings
+    from curation.download.pins import ArchivePin
+    from curation.download.updates.pin_updates import PinUpdate
+
+_TABLE: Final = r"^\[archive\.{name}\]\n(?:(?!\[).*\n?)*"
+
+
+def write_new_pins(
+    updates: Iterable[PinUpdate],
+    file: Path,
+    settings: FetchSettings,
+    say: Callable[[str], None] = lambda _message: None,
+) -> dict[str, CsbdataError]:
+    """Fetch what is newer, and write its pins into a file like `raw/sources.toml`.
+
+    A source whose new archive cannot be had, or in which its paths name nothing, keeps
+    its pin. The names of licences stay: whether the pin's still holds is for a person
+    to say.
+
+    Args:
+        updates: What was found.
+        file: The file of the pins; it must hold one of each update.
+        settings: Where archives are fetched from, and where they are put.
+        say: Told what takes time.
+
+    Returns:
+        Why a pin was not written, by its name.
+
+    Raises:
+        NoInput: there is no such file (exit 66).
+        CannotCreate: it cannot be written (exit 73).
+    """
+    try:
+        text = before = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise NoInput("cannot be read", str(file)) from error
+    faults: dict[str, CsbdataError] = {}
+    for update in updates:
+        state = update.upstream
+        if state is None:
+            continue
+        values = {"licence_sha256": state.licence_sha256}
+        if update.is_newer:
+            try:
+                values |= _values(_new_pin(update, settings, say))
+            except CsbdataError as fault:
+                faults[update.pin.name] = fault
+                continue
+        text = _with_values(text, update.pin.name, values)
+    if text != before:
+        atomic_write_bytes(file, text.encode())
+        load_pins(file)
+    return faults
+
+
+def _new_pin(
+    update: PinUpdate, settings: FetchSettings, say: Callable[[str], None]
+) -> ArchivePin:
+    """Return the pin of the newest state, its archive being in the cache.
+
+    Where paths hold the version, they hold the new one.
+    """
+    old, state = update.pin, update.upstream
+    if state is None:
+        raise ValueError(old.name)
+    patterns = old.paths.patterns
+    if old.kind.is_package:
+        patterns = tuple(name.replace(old.commit, state.commit) for name in patterns)
+    wanted = replace(
+        old,
+        commit=state.commit,
+        file=state.file or old.file,
+        sha256=state.sha256,
+        paths=Selection(patterns),
+    )
+    cache = Cache(settings.cache)
+    with (
+        cache.lock(old.name, say),
+        downloaded(wanted, settings.network, settings.publishers, cache, say) as file,
+    ):
+        pack = pack_of(wanted, file, cache)
+        sha256 = file_digest(file) if old.sha256 else ""
+    if not len(open_pack(pack)):
+        what = f"the paths of the pin name nothing in {old.repository} {state.commit}"
+        raise BadData(what, old.name, "say its new paths by hand")
+    return replace(wanted, digest=pack.name.removesuffix(SUFFIX), sha256=sha256)
+
+
+def _values(pin: ArchivePin) -> dict[str, str]:
+    """Return the values of a pin that name its state, by their keys in the file."""
+    found = {
+        "version" if pin.kind.is_package else "commit": pin.commit,
+        "file": pin.file,
+        "sha256": pin.sha256,
+        "digest": pin.digest,
+    }
+    return {key: value for key, value in found.items() if value}
+
+
+def _with_values(text: str, name: str, values: Mapping[str, str]) -> str:
+    """Return the text of a file of pins with other values in one of its tables.
+
+    Raises:
+        BadData: it has no such table.
+    """
+    table = re.search(_TABLE.format(name=re.escape(name)), text, re.MULTILINE)
+    if table is None:
+        raise BadData(f"there is no table [archive.{name}]", "the file of pins")
+    made = table[0]
+    old = re.search(r'^(?:version|commit) = "(.*)"$', made, re.MULTILINE)
+    if old and "version" in values:
+        paths = re.search(r"^paths = \[[^]]*\]", made, re.MULTILINE)
+        if paths:
+            new = paths[0].replace(old[1], values["version"])
+            made = made.replace(paths[0], new)
+    for key, value in values.items():
+        if not value:
+            continue
+        line = f"{key} = {json.dumps(value)}"
+        made, count = re.subn(
+            rf"^{key} = .*$", lambda _, line=line: line, made, flags=re.MULTILINE
+        )
+        if not count:
+            made = re.sub(
+                r"^(digest = .*)$",
+                lambda found, line=line: f"{found[1]}\n{line}",
+                made,
+                flags=re.MULTILINE,
+            )
+    return text[: table.start()] + made + text[table.end() :]
