@@ -160,9 +160,9 @@ class _Search:
                 node.appliers.append((parent, keyword))
 
     def _judge(self, node: _Node, dead: frozenset[str]) -> None:
-        names = self._judged & node.schema.keys()
+        names = self._judged.intersection(node.schema)
         if self._dialect.ref_hides_siblings and "$ref" in node.schema:
-            names = {"$ref"}
+            names = frozenset({"$ref"})
         for name in names - dead:
             fails = self._fails_alone(name, node.schema)
             if fails is None:

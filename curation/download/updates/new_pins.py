@@ -22,7 +22,7 @@ from curation.system.checksums import file_digest
 from curation.system.errors import BadData, CsbdataError, NoInput
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from curation.download.acquire import FetchSettings
@@ -140,18 +140,21 @@ def _with_values(text: str, name: str, values: Mapping[str, str]) -> str:
         if paths:
             new = paths[0].replace(old[1], values["version"])
             made = made.replace(paths[0], new)
+    lines = made.splitlines(keepends=True)
     for key, value in values.items():
         if not value:
             continue
-        line = f"{key} = {json.dumps(value)}"
-        made, count = re.subn(
-            rf"^{key} = .*$", lambda _, line=line: line, made, flags=re.MULTILINE
-        )
-        if not count:
-            made = re.sub(
-                r"^(digest = .*)$",
-                lambda found, line=line: f"{found[1]}\n{line}",
-                made,
-                flags=re.MULTILINE,
-            )
+        line = f"{key} = {json.dumps(value)}\n"
+        old_one = _place_of(key, lines)
+        if old_one is None:
+            lines.insert((_place_of("digest", lines) or 0) + 1, line)
+        else:
+            lines[old_one] = line
+    made = "".join(lines)
     return text[: table.start()] + made + text[table.end() :]
+
+
+def _place_of(key: str, lines: Sequence[str]) -> int | None:
+    """Return the position of the line that sets a key, or None."""
+    places = (at for at, line in enumerate(lines) if line.startswith(f"{key} ="))
+    return next(places, None)
