@@ -84,7 +84,7 @@ class Shown:
     @contextmanager
     def _bar(self, title: str, total: int) -> Iterator[Callable[[int], None]]:
         if not sys.stderr.isatty():
-            with _Lines(title, total, self._heartbeat) as lines:
+            with no_heartbeat(), _Lines(title, total, self._heartbeat) as lines:
                 yield lines.advance
             return
         columns = (

@@ -81,6 +81,9 @@ def test_nothing_is_said_where_a_bar_moves_or_somebody_is_asked(
     with heartbeat(0.02), no_heartbeat():
         time.sleep(0.1)
         assert capsys.readouterr().err == ""
+    with heartbeat(0.02), Shown().bar("Reading", 3):
+        time.sleep(0.1)
+        assert capsys.readouterr().err == "Reading 3 ...\n"
 
 
 def test_what_prints_by_itself_is_no_silent_step(
