@@ -77,6 +77,7 @@ def test_f33_f39_jobs_place_and_settings_do_not_enter_the_bytes(
     assert tree(other / "o[u]t") == expected
 
 
+@pytest.mark.slow
 def test_f37_a_second_build_in_one_folder_is_turned_away(tmp_path: Path) -> None:
     """Exit code 75 and one line that says why; the first is not disturbed."""
     with RunFolder.open(tmp_path / "out.run", "another") as run:
@@ -101,6 +102,7 @@ def test_f36_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None
     assert not any(said.startswith("csbdata: ") for said in progress)
 
 
+@pytest.mark.slow
 def test_someone_elses_folder_is_never_replaced(tmp_path: Path) -> None:
     """A folder that is no build is left alone, with exit code 73."""
     (tmp_path / "home").mkdir()

@@ -169,9 +169,9 @@ def _everything(folder: Path) -> Iterator[tuple[str, bytes]]:
     [
         (None, 0),
         (("GET", "/tree/"), 65),
-        (("PUT", "X-Amz"), 65),
-        (("POST", "/commit/"), 65),
-        (("GET", "X-Amz"), 65),
+        pytest.param(("PUT", "X-Amz"), 65, marks=pytest.mark.slow),
+        pytest.param(("POST", "/commit/"), 65, marks=pytest.mark.slow),
+        pytest.param(("GET", "X-Amz"), 65, marks=pytest.mark.slow),
     ],
 )
 def test_f60_a_planted_token_is_nowhere(

@@ -114,6 +114,7 @@ def test_f17_large_integers_come_through_a_build_exactly(
     assert integers.decode() in outcome.answer["record"]["json_schema"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", RULES)
 def test_what_a_validator_cannot_do_in_time_costs_one_document(rules: str) -> None:
     """jsonschema-rs takes cubic time and space for identifiers inside identifiers."""
@@ -127,6 +128,7 @@ def test_what_a_validator_cannot_do_in_time_costs_one_document(rules: str) -> No
     assert reason_of(outcomes["next"]) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", RULES)
 def test_keywords_with_values_of_any_kind_are_no_fault(rules: str) -> None:
     """Each keyword of each draft, with values that it never has."""
@@ -139,6 +141,7 @@ def test_keywords_with_values_of_any_kind_are_no_fault(rules: str) -> None:
     assert failed == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", RULES)
 def test_jumbled_schemas_are_no_fault(rules: str) -> None:
     """Objects put together at random of keywords and values."""

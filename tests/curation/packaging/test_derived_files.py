@@ -89,6 +89,7 @@ def test_rebuilt_from_the_data_everything_has_the_same_bytes(built: Path) -> Non
     assert bytes_of(built) == before
 
 
+@pytest.mark.slow
 def test_an_untouched_folder_does_not_differ(sample: Path) -> None:
     """A check finds nothing, and writes nothing."""
     before = bytes_of(sample)
@@ -154,6 +155,7 @@ def test_every_parquet_file_carries_the_canary(sample: Path) -> None:
     assert read_manifest(sample).canary == canary()
 
 
+@pytest.mark.slow
 def test_the_plots_are_those_of_stats(sample: Path, tmp_path: Path) -> None:
     """`csbdata stats --plots` draws the same bytes."""
     for path in draw(statistics_of(open_edition(str(sample))), tmp_path):

@@ -66,6 +66,7 @@ def test_nothing_is_left_running(tmp_path: Path) -> None:
     assert drawing._child.returncode is not None
 
 
+@pytest.mark.slow
 def test_a_folder_may_be_called_like_a_pattern(tmp_path: Path) -> None:
     """Brackets and stars in a path are letters: its own files are read."""
     folder = write_build(tmp_path / "o[u]t *")

@@ -59,6 +59,7 @@ def _every() -> list[PlacedProbe]:
     return list(all_placed(DIALECTS))
 
 
+@pytest.mark.slow
 def test_both_validators_agree_with_every_pair() -> None:
     """In every dialect and context: the one value is valid, the other is not."""
     wrong = []
