@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +10,8 @@ import msgspec
 import typer
 
 from curation.commands.options import (  # noqa: TC001 - typer reads them off the signature
+    AddressOption,
+    ExecutorOption,
     MirrorOption,
     OfflineOption,
 )
@@ -100,7 +101,8 @@ _Instances = Annotated[
     ),
 ]
 _Jobs = Annotated[
-    int | None, typer.Option(min=1, help="Worker processes [default: all cores].")
+    int | None,
+    typer.Option(min=1, help="Workers [default: all cores; of a cluster, all CPUs]."),
 ]
 
 
@@ -119,6 +121,8 @@ def build(  # noqa: PLR0913 (one parameter an option)
     fastjsonschema: _Fastjsonschema = False,
     instances: _Instances = False,
     jobs: _Jobs = None,
+    executor: ExecutorOption = "local",
+    address: AddressOption = "",
     format_: FormatOption = Format.AUTO,
 ) -> None:
     """Build the benchmark: fetch what is missing, apply the rules, write the folder.
@@ -134,14 +138,14 @@ def build(  # noqa: PLR0913 (one parameter an option)
     Examples:
       csbdata build
       csbdata build --instances
-      csbdata build --mirror ~/archives
       csbdata build --sample
-      csbdata build --rules paper --allow-partial --out build/paper
+      csbdata build --executor ray --address 10.0.0.1:6379
       csbdata build --with cloudformation --with local:Acme=schemas/
       csbdata build --sample --with openapi:api.yaml --with tools:tools.json
       csbdata build --sample --with "mcp:npx -y some-mcp-server"
       csbdata build --sample --with pydantic:shop.models
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
+    from curation.cluster.executor import ExecutorChoice
     from curation.download.acquire import FetchSettings
     from curation.pipeline.build import BuildRequest
 
@@ -157,7 +161,8 @@ def build(  # noqa: PLR0913 (one parameter an option)
         fastjsonschema=fastjsonschema,
         instances=instances,
         replace=replace,
-        jobs=jobs or os.cpu_count() or 1,
+        jobs=jobs,
+        executor=ExecutorChoice(name=executor, address=address),
         fetch=FetchSettings.from_environment(mirror=mirror, offline=offline),
     )
     _build(request, format_, shown_out=chosen)

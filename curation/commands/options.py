@@ -22,3 +22,20 @@ MirrorOption = Annotated[
 OfflineOption = Annotated[
     bool, typer.Option("--offline", help="Never open a network connection.")
 ]
+#: Where the workers are.
+ExecutorOption = Annotated[
+    str,
+    typer.Option(
+        metavar="local|ray",
+        help="Where the workers are: processes here, or the nodes of a Ray cluster.",
+    ),
+]
+#: Which Ray cluster.
+AddressOption = Annotated[
+    str,
+    typer.Option(
+        metavar="HOST:PORT",
+        help="The head of the Ray cluster, or auto for the one of this machine "
+        "[default: one that is started here].",
+    ),
+]

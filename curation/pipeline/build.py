@@ -6,7 +6,6 @@ finds its work done; the same request after a kill goes on where it was.
 
 from __future__ import annotations
 
-import os
 import platform
 import time
 from dataclasses import asdict, dataclass, field, replace
@@ -16,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from curation.core.benchmark import CONFIGS, in_benchmark_order
-from curation.dataset.summary import ConfigSummary, RuleNote, Summary, summarise
+from curation.cluster.executor import ExecutorChoice, open_executor
+from curation.dataset.summary import summarise
 from curation.download.acquire import FetchSettings
 from curation.instances.dataset.build_step import InstanceStep, tasks_of
 from curation.packaging.derived_files import carry_over
@@ -40,6 +39,7 @@ from curation.pipeline.read_batches import (
 )
 from curation.pipeline.refusals import refuse_incomplete, refuse_other_build
 from curation.pipeline.rule_faults import RuleFault, find_rule_faults
+from curation.pipeline.summarise_build import summary_of
 from curation.pipeline.up_to_date import find_finished_build, remember_build
 from curation.rules.sets import RuleSet, rule_set
 from curation.sources.registry import source_named
@@ -48,7 +48,6 @@ from curation.system.atomic_folders import atomic_folder, refuse_foreign
 from curation.system.progress import Progress, Quiet, announce
 from curation.validation.fastjsonschema_check import try_fastjsonschema
 from curation.workers.fingerprint import code_digest, fingerprint, versions
-from curation.workers.pool import Pool
 from curation.workers.process import Program
 from curation.workers.run_folder import RunFolder, run_folder_of
 
@@ -59,6 +58,7 @@ if TYPE_CHECKING:
     from curation.dataset.decisions import DecidedDocument
     from curation.download.acquire import UnavailableArchive
     from curation.packaging.manifest import Manifest
+    from curation.workers.executor import Executor
 
 #: Seconds of one worker for one record: the benchmark's 8,978 took two workers 108 and
 #: 100 seconds.
@@ -99,8 +99,10 @@ class BuildRequest:
     instances: bool = False
     #: Replace a build made from other inputs, rules or options.
     replace: bool = False
-    #: Number of worker processes.
-    jobs: int = field(default_factory=lambda: os.cpu_count() or 1)
+    #: Number of workers; None for one a core, or a CPU of the cluster.
+    jobs: int | None = None
+    #: Where these are: child processes here, or the nodes of a Ray cluster.
+    executor: ExecutorChoice = field(default_factory=ExecutorChoice)
     #: Where archives are looked for, and whether the network may be used.
     fetch: FetchSettings = field(default_factory=FetchSettings.from_environment)
 
@@ -175,8 +177,16 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildResul
             print(result.manifest.name, result.unchanged)
     """
     progress = progress or Quiet()
-    clock = _Clock()
     refuse_foreign(request.out)
+    with open_executor(request.executor, request.jobs, progress.say) as executor:
+        return _build_with(request, executor, progress)
+
+
+def _build_with(
+    request: BuildRequest, executor: Executor, progress: Progress
+) -> BuildResult:
+    """Build, or find built, with an executor that is open."""
+    clock = _Clock()
     rules = rule_set(request.rules)
     inputs, missing = choose_inputs(
         rules.name,
@@ -197,7 +207,9 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildResul
         manifest, peak = find_finished_build(request.out, run, request.options), 0.0
         unchanged = manifest is not None
         if manifest is None:
-            work = _Work(request, rules, inputs, missing, run, progress, clock)
+            work = _Work(
+                request, rules, inputs, missing, run, executor, progress, clock
+            )
             manifest, peak = work.write()
         else:
             clock.lap("check")
@@ -213,7 +225,8 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildResul
             ),
         )
         atomic_write_bytes(
-            run.folder / "last.json", msgspec.json.encode(_journal(result, inputs))
+            run.folder / "last.json",
+            msgspec.json.encode(_journal(result, inputs, executor.jobs)),
         )
     return result
 
@@ -227,6 +240,7 @@ class _Work:
     inputs: Sequence[BuildInput]
     missing: Sequence[MissingSource]
     run: RunFolder
+    executor: Executor
     progress: Progress
     clock: _Clock
 
@@ -234,8 +248,8 @@ class _Work:
         """Write the folder; return its manifest, and the peak memory in MiB."""
         documents, peak = self._decide()
         self.clock.lap("decide")
-        summary = _summary(
-            self.request,
+        summary = summary_of(
+            self.request.options,
             self.rules,
             self.inputs,
             self.missing,
@@ -264,7 +278,7 @@ class _Work:
         reader = BatchReader(self.inputs, opt_outs)
         program = Program(file=_WORKER, setup=setup_of(self.rules, self.inputs))
         with (
-            Pool(program, jobs=self.request.jobs, limits=LIMITS) as pool,
+            self.executor.pool(program, LIMITS) as pool,
             self.progress.bar(
                 f"Applying the {self.rules.name} rules",
                 distinct_documents(self.inputs, opt_outs),
@@ -290,12 +304,12 @@ class _Work:
             and source_named(document.source.provenance.source).tries_fastjsonschema
         ]
         title, count = "Compiling with fastjsonschema", len(records)
-        announce(self.progress, title, count * _COMPILE_SECONDS / self.request.jobs)
+        announce(self.progress, title, count * _COMPILE_SECONDS / self.executor.jobs)
         with self.progress.bar(title, count) as advance:
             compiled = try_fastjsonschema(
                 records,
                 self.request.fetch.cache,
-                jobs=self.request.jobs,
+                executor=self.executor,
                 progress=advance,
             )
         return {record.sha256: record.fastjsonschema or "" for record in compiled}
@@ -307,10 +321,10 @@ class _Work:
         if wanted:
             title, count = "Making instances", step.count
             announce(
-                self.progress, title, count * _INSTANCE_SECONDS / self.request.jobs
+                self.progress, title, count * _INSTANCE_SECONDS / self.executor.jobs
             )
             with self.progress.bar(title, count) as advance:
-                step.work(jobs=self.request.jobs, progress=advance)
+                step.work(executor=self.executor, progress=advance)
         return step
 
 
@@ -342,44 +356,15 @@ def _identity(
     )
 
 
-def _summary(
-    request: BuildRequest,
-    rules: RuleSet,
-    inputs: Sequence[BuildInput],
-    missing: Sequence[MissingSource],
-    configs: tuple[ConfigSummary, ...],
-) -> Summary:
-    """Return what the card and the manifest say of the build."""
-    whys: dict[str, list[str]] = {}
-    for given in inputs:
-        if given.partial:
-            whys.setdefault(given.partial, []).extend(given.configs)
-    for absent in missing:
-        whys.setdefault(f"missing ({absent.why})", []).extend(absent.configs)
-    partial = tuple(
-        f"{', '.join(in_benchmark_order(configs))}: {why}."
-        for why, configs in whys.items()
-    )
-    return Summary(
-        rules=rules.name,
-        rule_notes=tuple(
-            RuleNote(name=rule.name, summary=rule.summary, source=rule.source)
-            for rule in rules.all_rules
-        ),
-        configs=configs,
-        extras=frozenset(config.config for config in configs) - frozenset(CONFIGS),
-        pins=tuple(given.pin for given in inputs),
-        partial=partial,
-        options=request.options,
-    )
-
-
-def _journal(built: BuildResult, inputs: Sequence[BuildInput]) -> dict[str, Json]:
+def _journal(
+    built: BuildResult, inputs: Sequence[BuildInput], jobs: int
+) -> dict[str, Json]:
     """Return what differs from run to run, for the run folder."""
     return {
         "ended": datetime.now(UTC).isoformat(timespec="seconds"),
         "host": platform.platform(),
-        "jobs": built.request.jobs,
+        "jobs": jobs,
+        "executor": built.request.executor.name,
         "phases": dict(built.phases),
         "peak_rss_mb": built.peak_rss_mb,
         "unchanged": built.unchanged,

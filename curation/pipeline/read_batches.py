@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from curation.pipeline.document_messages import DocumentUnit
     from curation.pipeline.inputs import BuildInput
     from curation.pipeline.opt_out import OptOuts
+    from curation.workers.executor import BatchPool
     from curation.workers.outcomes import ProcessResult
-    from curation.workers.pool import BatchResult, Pool
+    from curation.workers.pool import BatchResult
     from curation.workers.run_folder import RunFolder
 
 #: A batch is closed at so many documents or bytes, whichever comes first.
@@ -114,7 +115,10 @@ def _cut(documents: Iterable[RawDocument]) -> Iterator[list[RawDocument]]:
 
 
 def process_batches(
-    reader: BatchReader, pool: Pool, run: RunFolder, progress: Callable[[int], None]
+    reader: BatchReader,
+    pool: BatchPool,
+    run: RunFolder,
+    progress: Callable[[int], None],
 ) -> list[DocumentResult]:
     """Return the result of each distinct document, by its position.
 

@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from curation.commands.options import (  # noqa: TC001 - typer reads them off the class
+    AddressOption,
+    ExecutorOption,
+)
 from curation.system.errors import BadUsage
 from evaluation.commands.open_loop_options import open_loop_settings
 from evaluation.commands.writer_options import model_options
@@ -15,9 +19,11 @@ from evaluation.commands.writer_options import model_options
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from curation.cluster.executor import ExecutorChoice
     from curation.core.json_types import Json
     from evaluation.commands.open_loop_options import OpenLoopOptions
     from evaluation.commands.writer_options import WriterOptions
+    from evaluation.core.task_settings import TaskSettings
     from evaluation.execution.engine_worker import Bounds
     from evaluation.measurement.request import RunRequest
     from evaluation.measurement.wanted_server import WantedServer
@@ -140,6 +146,8 @@ class WorkOptions:
             min=1, help="Workers [default: 1 where times are taken, else all cores]."
         ),
     ] = None
+    executor: ExecutorOption = "local"
+    address: AddressOption = ""
     repeats: Annotated[
         int,
         typer.Option(
@@ -203,29 +211,30 @@ def run_request(  # noqa: PLR0913 - groups of options
     Raises:
         BadUsage: an option makes no sense.
     """
-    from evaluation.core.task_settings import TaskSettings
     from evaluation.measurement.request import RunRequest
 
     arriving = None if open_loop is None else open_loop_settings(open_loop, tasks.seed)
     request = RunRequest(
         engines=subject.engine or ([] if serve else ["llguidance"]),
         tasks=subject.task
-        or _default_tasks(writer.model, arriving=arriving, served=serve is not None),
+        or _default_tasks(
+            writer.model,
+            arriving=arriving,
+            served=serve is not None,
+            executor=work.executor,
+        ),
         data=subject.data,
         tokenizer=subject.tokenizer,
         preset=subject.preset,
         options=subject.option or [],
-        settings=TaskSettings(
-            seed=tasks.seed,
-            orders=tasks.orders,
-            values=task_values(tasks.draft, tasks.value),
-        ),
+        settings=_settings(tasks),
         bounds=_bounds(work),
         configs=subject.config or [],
         splits=subject.split or [],
         limit=subject.limit,
         only=subject.only or [],
         jobs=work.jobs,
+        executor=_executor(work),
         repeats=work.repeats,
         given_only=tasks.given_only,
         shard=_shard(work.shard),
@@ -235,6 +244,22 @@ def run_request(  # noqa: PLR0913 - groups of options
         serve=serve,
     )
     return request.as_paper(given) if _is_paper(writer.compat) else request
+
+
+def _executor(work: WorkOptions) -> ExecutorChoice:
+    from curation.cluster.executor import ExecutorChoice
+
+    return ExecutorChoice(name=work.executor, address=work.address)
+
+
+def _settings(tasks: TaskOptions) -> TaskSettings:
+    from evaluation.core.task_settings import TaskSettings
+
+    return TaskSettings(
+        seed=tasks.seed,
+        orders=tasks.orders,
+        values=task_values(tasks.draft, tasks.value),
+    )
 
 
 def _bounds(work: WorkOptions) -> Bounds:
@@ -259,10 +284,14 @@ def given_options(context: typer.Context) -> frozenset[str]:
 
 
 def _default_tasks(
-    model: str, *, arriving: OpenLoopSettings | None = None, served: bool = False
+    model: str,
+    *,
+    arriving: OpenLoopSettings | None = None,
+    served: bool = False,
+    executor: str = "local",
 ) -> list[str]:
     """Return the tasks of a command line without any, by what is installed."""
-    from curation.system.terminal import say_command
+    from curation.system.terminal import say, say_command
     from evaluation.models.shapes.catalogue import is_shape
     from evaluation.models.store import INSTALL, missing_libraries
     from evaluation.tasks.registry import tasks
@@ -280,6 +309,9 @@ def _default_tasks(
     ]
     if served or "://" in model:
         return writing
+    if executor != "local":
+        say(f"left out: {' and '.join(writing)}; --executor {executor} runs no model")
+        return without
     if not missing_libraries():
         return [*without, *writing]
     say_command(f"left out: {' and '.join(writing)}; a model writes there", INSTALL)

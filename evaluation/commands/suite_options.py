@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from curation.commands.options import (  # noqa: TC001 - typer reads them off the class
+    AddressOption,
+    ExecutorOption,
+)
 from evaluation.commands.eval_options import task_values
 from evaluation.commands.options import (
     MODELS,
@@ -137,6 +141,8 @@ class ScoringOptions:
             rich_help_panel=_SCORING,
         ),
     ] = None
+    executor: ExecutorOption = "local"
+    address: AddressOption = ""
     scoring_seconds: Annotated[
         float,
         typer.Option(
@@ -303,6 +309,7 @@ def run_request(  # noqa: PLR0913, PLR0917 (groups of options)
     Raises:
         BadConfiguration: an option makes no sense.
     """
+    from curation.cluster.executor import ExecutorChoice
     from evaluation.suite_runs.request import SuiteRunRequest
 
     asking = asking or AskingOptions()
@@ -316,6 +323,7 @@ def run_request(  # noqa: PLR0913, PLR0917 (groups of options)
         options=asking.option or (),
         repairs=asking.repairs,
         jobs=scoring.jobs,
+        executor=ExecutorChoice(name=scoring.executor, address=scoring.address),
         scoring_seconds=scoring.scoring_seconds,
         run_dir=run_dir,
         fetch=wanted.fetch,

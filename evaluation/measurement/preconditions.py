@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from curation.cluster.executor import check_choice
 from curation.system.errors import BadUsage, Unavailable
 from curation.system.extras import install_extra
 from curation.system.registry import closest_names
@@ -59,6 +60,25 @@ def check_repeats(tasks: Sequence[Task], repeats: int) -> None:
         raise BadUsage(
             f"--repeats: the times of {named} are no results",
             then=f"add --task {timed[0]}" if timed else "",
+        )
+
+
+def check_executor(tasks: Sequence[Task], request: RunRequest) -> None:
+    """Check that the executor of a request can do its tasks.
+
+    Args:
+        tasks: The tasks of the run.
+        request: Says where the workers are to be.
+
+    Raises:
+        BadUsage: there is no such executor, or a task needs a model, which is run here.
+    """
+    check_choice(request.executor)
+    writing = [task.name for task in tasks if task.needs_model]
+    if request.executor.is_ray and writing:
+        raise BadUsage(
+            f"--executor ray runs no model: task {' and '.join(writing)}",
+            then="leave it out of this run, or divide the run by --shard I/N",
         )
 
 

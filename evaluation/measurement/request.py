@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from curation.cluster.executor import ExecutorChoice
 from curation.download.acquire import FetchSettings
 from evaluation.core.task_settings import TaskSettings
 from evaluation.execution.engine_worker import Bounds
@@ -64,8 +65,11 @@ class RunRequest:
     only: Sequence[str] = ()
     #: At most so many samples, each config by its share; None for all.
     limit: int | None = None
-    #: Workers at a time; None for one where times are results, else one a core.
+    #: Workers at a time; None for one where times are results, else one a core. Of a
+    #: cluster: one a node, else one a CPU.
     jobs: int | None = None
+    #: Where the workers are: child processes here, or the nodes of a Ray cluster.
+    executor: ExecutorChoice = field(default_factory=ExecutorChoice)
     #: How often every case is measured, in tasks whose times are results: each time
     #: in a process of its own, in turn with all others.
     repeats: int = 1

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from curation.cluster.executor import RayExecutor, open_executor
 from curation.system.progress import Quiet, announce
 from evaluation.core.run_header import RunHeader
 from evaluation.execution.header import header
 from evaluation.execution.plan import RunPlan, RunTotals
 from evaluation.execution.results_folder import open_results_folder, record_end
 from evaluation.measurement.preconditions import (
+    check_executor,
     check_open_loop,
     check_repeats,
     check_settings,
@@ -24,6 +26,8 @@ from evaluation.measurement.samples import open_samples
 from evaluation.measurement.served_request import served
 from evaluation.results.description import describe
 from evaluation.results.reader import open_run
+from evaluation.scheduling.cluster_lanes import ClusterLanes
+from evaluation.scheduling.lanes import LocalLanes
 from evaluation.scheduling.runner import run as run_engines
 from evaluation.scheduling.shared_work import wanted_cases
 from evaluation.setup.selected_engines import EngineUnderTest, select_engines
@@ -36,10 +40,12 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.system.progress import Progress
+    from curation.workers.executor import Executor
     from evaluation.core.cases import Sample
     from evaluation.execution.results_folder import ResultsFolder
     from evaluation.measurement.model_setup import ModelSetup
     from evaluation.measurement.request import RunRequest
+    from evaluation.scheduling.lanes import EngineLanes
     from evaluation.servers.model_server import ModelServer
 
 
@@ -78,7 +84,20 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
     check_open_loop(request)
     participants = _participants(request)
     check_usable(participants, request)
+    check_executor([task_named(name) for name in request.tasks], request)
+    with open_executor(request.executor, request.jobs, progress.say) as executor:
+        return _run_with(request, participants, executor, progress)
+
+
+def _run_with(
+    request: RunRequest,
+    participants: Sequence[EngineUnderTest | ModelServer],
+    executor: Executor,
+    progress: Progress,
+) -> RunResult:
+    """Run a request whose participants are known, with an executor that is open."""
     plan, data, count = plan_run(request, progress)
+    plan, lanes = _lanes(request, participants, plan, executor, progress)
     models = _models(request, plan, progress)
     if models is not None and all(task.needs_model for task in plan.tasks):
         plan = replace(plan, tokenizer=models.tokenizer)
@@ -87,12 +106,13 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
     )
     asked = _asked(participants, plan, models, request, count)
     head["asked"] = asked.cases + asked.texts + asked.arriving
+    head["executor"] = lanes.header()
     folder = request.run_dir or RUNS / _name(head)
     for line in describe(msgspec.convert(head, RunHeader)):
         progress.say(line)
     progress.say(f"folder: {folder}")
     with open_results_folder(folder, head) as out:
-        totals = _measure(participants, plan, models, asked, out, progress)
+        totals = _measure(participants, plan, lanes, models, asked, out, progress)
         if models is not None and request.open_loop is not None:
             with progress.bar("Sending", asked.arriving) as advance:
                 sent = models.run_open_loop(
@@ -183,9 +203,27 @@ def _about_models(models: ModelSetup | None, request: RunRequest) -> dict[str, J
     return about
 
 
+def _lanes(
+    request: RunRequest,
+    participants: Sequence[EngineUnderTest | ModelServer],
+    plan: RunPlan,
+    executor: Executor,
+    progress: Progress,
+) -> tuple[RunPlan, EngineLanes]:
+    """Return the plan with its number of workers, and where these are."""
+    if not isinstance(executor, RayExecutor):
+        return plan, LocalLanes(plan, progress.say)
+    if plan.timed and request.jobs is None:
+        executor = executor.one_a_node()
+    plan = replace(plan, jobs=executor.jobs)
+    engines = [one for one in participants if isinstance(one, EngineUnderTest)]
+    return plan, ClusterLanes(executor, plan, engines, progress.say)
+
+
 def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
     participants: Sequence[EngineUnderTest | ModelServer],
     plan: RunPlan,
+    lanes: EngineLanes,
     models: ModelSetup | None,
     asked: _AskedUnits,
     out: ResultsFolder,
@@ -203,7 +241,7 @@ def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
         ]
         with progress.bar("Measuring", asked.cases) as advance:
             own = replace(plan, tasks=without_model)
-            totals = run_engines(engines, own, out, advance, progress.say)
+            totals = run_engines(engines, own, out, lanes, advance)
     if models is None or not texts:
         return totals
     seconds = models.most_seconds(plan.samples(), texts)

@@ -1,4 +1,4 @@
-"""One engine after the other: its cases in batches, over a worker a core.
+"""One engine after the other: its cases in batches, over all lanes.
 
 A worker never waits for its next question. What this process does meanwhile (reading,
 tokens, writing) happens on the cores that are left.
@@ -10,7 +10,6 @@ from collections import deque
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from curation.workers.process import exchange
 from evaluation.execution.engine_worker import PendingCase
 from evaluation.scheduling.shared_work import (
     TimedOutCases,
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     from evaluation.core.cases import Case, Row
     from evaluation.core.task import Task
-    from evaluation.execution.engine_worker import EngineWorker
+    from evaluation.scheduling.lanes import EngineLane
     from evaluation.scheduling.shared_work import SharedWork
     from evaluation.setup.selected_engines import EngineUnderTest
 
@@ -35,12 +34,16 @@ def run_engine(
     participant: EngineUnderTest,
     tasks: Sequence[Task],
     work: SharedWork,
-    cores: Sequence[int | None],
 ) -> None:
-    """Put all cases to one engine, a worker a core."""
+    """Put all cases to one engine, over all lanes at which it can be run.
+
+    Raises:
+        WorkerDidNotStart: it cannot be loaded, or is nowhere.
+    """
     with ExitStack() as stack:
         workers = [
-            stack.enter_context(work.worker(participant, core)) for core in cores
+            stack.enter_context(work.lanes.open(participant, place))
+            for place in work.lanes.places([participant])
         ]
         if not work.out.finished:
             _start(workers)
@@ -48,16 +51,15 @@ def run_engine(
             mark = participant_fingerprint(participant, work.plan, task)
             late = TimedOutCases(task)
             pending = _pending(_asked(mark, task, late, work), workers, work)
-            for case, row in _rows(workers, pending):
+            for case, row in _rows(workers, pending, work):
                 late.note(case, row)
                 work.write(participant, case, row)
 
 
-def _start(workers: Sequence[EngineWorker]) -> None:
+def _start(workers: Sequence[EngineLane]) -> None:
     """Let the workers start while we do something else."""
     for worker in workers:
-        if worker.child is None and worker.idle:
-            worker.start()
+        worker.start()
 
 
 def _asked(
@@ -79,7 +81,7 @@ def _asked(
 
 
 def _pending(
-    cases: Iterable[tuple[Case, str]], workers: Sequence[EngineWorker], work: SharedWork
+    cases: Iterable[tuple[Case, str]], workers: Sequence[EngineLane], work: SharedWork
 ) -> Iterator[PendingCase]:
     """Yield what is to do; the workers are started before the first."""
     for case, fingerprint in cases:
@@ -88,28 +90,27 @@ def _pending(
 
 
 def _rows(
-    workers: Sequence[EngineWorker], jobs: Iterator[PendingCase]
+    workers: Sequence[EngineLane], jobs: Iterator[PendingCase], work: SharedWork
 ) -> Iterator[tuple[Case, Row]]:
     """Yield all cases with their rows, as they become complete."""
     ready: deque[PendingCase] = deque()
     exhausted = False
     while True:
         for worker in workers:
-            if worker.idle and ready:
+            if worker.takes_more and ready:
                 worker.give([ready.popleft() for _ in range(min(_BATCH, len(ready)))])
         while not exhausted and len(ready) < _BATCH * len(workers):
             pending = next(jobs, None)
             exhausted = pending is None
             if pending is not None:
                 ready.append(pending)
-            if any(worker.idle for worker in workers) and len(ready) >= _BATCH:
+            if any(worker.takes_more for worker in workers) and len(ready) >= _BATCH:
                 break
         busy = [worker for worker in workers if not worker.idle]
         if not busy and not ready:
             return
-        if not busy or (ready and any(worker.idle for worker in workers)):
+        if not busy or (ready and any(worker.takes_more for worker in workers)):
             continue
-        children = [worker.child for worker in busy if worker.child is not None]
-        exchange(children, min(worker.patience() for worker in busy))
+        work.lanes.wait(busy)
         for worker in busy:
             yield from worker.collect()

@@ -11,7 +11,6 @@ import orjson
 from evaluation.core.cases import Result
 from evaluation.data.sampling import is_in_shard
 from evaluation.execution.code_digest import measuring_digest
-from evaluation.execution.engine_worker import EngineWorker
 from evaluation.execution.reproducers import is_engine_defect, write_reproducer
 
 if TYPE_CHECKING:
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from evaluation.core.task import Task
     from evaluation.execution.plan import RunPlan, RunTotals
     from evaluation.execution.results_folder import ResultsFolder
+    from evaluation.scheduling.lanes import EngineLanes
     from evaluation.setup.selected_engines import EngineUnderTest
 
 #: Turns texts into token ids; None where no tokens spell the text.
@@ -36,24 +36,8 @@ class SharedWork:
     encode: Encode
     totals: RunTotals
     advance: Callable[[int], None]
-    #: All cores that the run may use.
-    cores: Sequence[int]
-    #: Is told what a person may want to know at once.
-    say: Callable[[str], None]
-
-    def worker(self, participant: EngineUnderTest, core: int | None) -> EngineWorker:
-        """Return a worker of an engine; it is not started yet.
-
-        Args:
-            participant: The engine.
-            core: The core that it is kept on, unless it chooses its threads itself;
-                None where no times are taken.
-        """
-        cores: tuple[int, ...] = () if core is None else (core,)
-        if cores and participant.chooses_its_threads:
-            cores = tuple(self.cores)
-        plan = self.plan
-        return EngineWorker(participant, plan.tokenizer, plan.bounds, cores, self.say)
+    #: Where the workers are.
+    lanes: EngineLanes
 
     def cases(self, task: Task) -> Iterator[Case]:
         """Yield the cases of a task that the plan wants."""

@@ -11,9 +11,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from curation.workers.process import exchange
 from curation.workers.worker import WorkerDidNotStart
-from evaluation.execution.engine_worker import EngineWorker, PendingCase
+from evaluation.execution.engine_worker import PendingCase
 from evaluation.scheduling.shared_work import (
     TimedOutCases,
     case_fingerprint,
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
     from evaluation.core.cases import Case
     from evaluation.core.task import Task
+    from evaluation.scheduling.lanes import EngineLane
     from evaluation.scheduling.shared_work import SharedWork
     from evaluation.setup.selected_engines import EngineUnderTest
 
@@ -35,7 +35,7 @@ class _Contestant:
 
     participant: EngineUnderTest
     repetition: int
-    worker: EngineWorker
+    worker: EngineLane
     mark: str
     late: TimedOutCases
 
@@ -54,14 +54,18 @@ def run_in_turn(
     participants: Sequence[EngineUnderTest],
     task: Task,
     work: SharedWork,
-    cores: Sequence[int | None],
 ) -> None:
     """Put each case to every engine before the next case, in an order that is drawn.
 
     So all meet the machine in the same state. Each repetition of an engine has a
     process of its own: what a process has by chance, its place in memory for one, is
     part of what repetitions show.
+
+    Raises:
+        WorkerDidNotStart: there is no place at which all of them can be run.
     """
+    own = [one for one in participants if one.label not in work.totals.unavailable]
+    sharing = len(own) * work.plan.repeats
     with ExitStack() as stack:
         seats = [
             _Seat(
@@ -69,22 +73,22 @@ def run_in_turn(
                     _Contestant(
                         participant,
                         repetition,
-                        stack.enter_context(work.worker(participant, core)),
+                        stack.enter_context(
+                            work.lanes.open(participant, place, sharing)
+                        ),
                         participant_fingerprint(participant, work.plan, task),
                         TimedOutCases(task),
                     )
-                    for participant in participants
-                    if participant.label not in work.totals.unavailable
+                    for participant in own
                     for repetition in range(work.plan.repeats)
                 ]
             )
-            for core in cores
+            for place in work.lanes.places(own)
         ]
         rounds = _rounds(work.cases(task), work)
         while _fill(seats, rounds, work):
             busy = [seat.turns[0][0].worker for seat in seats if seat.busy]
-            children = [worker.child for worker in busy if worker.child is not None]
-            exchange(children, min(worker.patience() for worker in busy))
+            work.lanes.wait(busy)
             for seat in seats:
                 if seat.busy:
                     _collect_turn(seat, seats, work)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from curation.cluster.executor import ExecutorChoice
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration
 from curation.system.registry import closest_names
@@ -114,8 +115,10 @@ class SuiteRunRequest:
     options: Sequence[str] = ()
     #: How often an answer that fails is handed back with the reasons.
     repairs: int = 0
-    #: Processes that score; None for one a core.
+    #: Processes that score; None for one a core, or a CPU of the cluster.
     jobs: int | None = None
+    #: Where these are: processes here, or the nodes of a Ray cluster.
+    executor: ExecutorChoice = field(default_factory=ExecutorChoice)
     #: Seconds in which one response must be scored.
     scoring_seconds: float = 10.0
     #: The folder of the run; None for one below `runs/` that the request names.

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from curation.cluster.executor import check_choice, open_executor
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import NoInput
 from curation.system.progress import Quiet, announce
@@ -66,6 +67,7 @@ def run_suite(
         Fault: data cannot be fetched, or the folder not be written.
     """
     progress = progress or Quiet()
+    check_choice(request.executor)
     chosen = request.chosen
     records = records_of(chosen, request.wanted)
     writers = suite_writers(request, progress.say)
@@ -239,13 +241,16 @@ def _score(
 ) -> SuiteRunResult:
     """Score the responses of a file, or those of the folder."""
     file = file or read_responses(folder / RESPONSES)
-    with progress.bar("Scoring", len(file.responses)) as advance:
+    with (
+        open_executor(request.executor, request.jobs, progress.say) as executor,
+        progress.bar("Scoring", len(file.responses)) as advance,
+    ):
         matched = score_into(
             folder,
             request.chosen,
             records.records,
             file.responses,
-            jobs=request.jobs,
+            executor=executor,
             seconds=request.scoring_seconds,
             advance=advance,
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from itertools import groupby
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from curation.workers.executor import Executor
     from evaluation.core.suite_records import SuiteRecord, SuiteResponse, Verdict
     from evaluation.suite_runs.matching import AnswerKey, MatchedResponses
     from evaluation.suite_runs.request import ChosenSuite
@@ -34,7 +34,7 @@ def score_into(  # noqa: PLR0913 (one parameter an independent choice)
     records: Sequence[SuiteRecord],
     responses: Iterable[SuiteResponse],
     *,
-    jobs: int | None = None,
+    executor: Executor,
     seconds: float = 10.0,
     advance: Callable[[int], None] = lambda _steps: None,
 ) -> MatchedResponses:
@@ -45,7 +45,7 @@ def score_into(  # noqa: PLR0913 (one parameter an independent choice)
         chosen: The suite, with its settings.
         records: The records that were asked.
         responses: What came back.
-        jobs: Processes that score; None for one a core.
+        executor: Where the workers are that score.
         seconds: How long scoring one response may take.
         advance: Called with the number of responses that were scored.
 
@@ -56,7 +56,7 @@ def score_into(  # noqa: PLR0913 (one parameter an independent choice)
     verdicts = score_all(
         chosen,
         matched.pairs,
-        jobs=jobs or os.cpu_count() or 1,
+        executor=executor,
         seconds=seconds,
         advance=advance,
     )

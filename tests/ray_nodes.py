@@ -1,0 +1,38 @@
+"""Two Ray nodes on this machine, for the tests that need a cluster; one can be killed.
+
+Run by its path, in a process of its own: Ray warns, opens sockets and starts some ten
+processes. It prints the address of the head, and then does what its input says.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+
+from ray.cluster_utils import Cluster
+
+_NODE = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
+
+
+def main() -> None:
+    """Start both, and add, kill or end as told."""
+    cluster = Cluster(
+        initialize_head=True, head_node_args={**_NODE, "include_dashboard": False}
+    )
+    second = cluster.add_node(**_NODE)
+    print(cluster.address, flush=True)  # noqa: T201 - what the test reads
+    for line in sys.stdin:
+        word, _, value = line.strip().partition(" ")
+        if word == "kill":
+            cluster.remove_node(second, allow_graceful=False)
+        elif word == "add":
+            variables = {"PYTHONPATH": value} if value else None
+            second = cluster.add_node(**_NODE, env_vars=variables)
+        print(word, flush=True)  # noqa: T201 - the test waits for it
+    cluster.shutdown()
+
+
+if __name__ == "__main__":
+    main()
