@@ -164,7 +164,7 @@ def make_string(constraints: StringConstraints, rng: Random) -> str | None:
 def _free(constraints: StringConstraints, hint: str, rng: Random) -> str:
     """Return text that only has to meet a length."""
     least, most = constraints.min_length, constraints.max_length
-    if rng.random() < _UNUSUAL:
+    if not hint and rng.random() < _UNUSUAL:
         unusual = _unusual(rng)
         if _fits_length(constraints, unusual):
             return unusual

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
@@ -57,6 +57,8 @@ class Budget:
 
 
 _PLENTY = Budget()
+#: Witnesses of a schema each of whose witnesses some reader refuses.
+_DISPUTED = 1
 #: Searches in a row without a value, after which a stream ends.
 _FAILURES = 4
 #: How often a streamed value is varied before the next search.
@@ -112,7 +114,9 @@ def search_witnesses(every: Interpretations, seed: int, budget: Budget) -> Witne
     if not found.found and plan.hinges_on_formats:
         found = _Plan(every.with_formats, seed, budget).run()
     if not found.found and every.heeding:
-        found = _Plan(every.own_alone, seed, budget).run()
+        # Readers agree on no value: what some of them refuse is not made many times.
+        few = replace(budget, count=_DISPUTED, covering=0)
+        found = _Plan(every.own_alone, seed, few).run()
     return found
 
 

@@ -88,7 +88,7 @@ def test_a_witness_of_the_draft_is_kept_where_there_is_no_other() -> None:
     schema = {"$ref": "#/definitions/a", "type": "null", "definitions": {"a": _STRING}}
     made = make_instances(json.dumps(schema), "draft-07")
     said = [json.loads(row.verdicts) for row in made.witnesses]
-    assert said
+    assert len(said) == 1
     assert {json.dumps(one["jsonschema_rs"]) for one in said} == {"[true, true]"}
     assert all(one["heeding"]["jsonschema"] == [False, False] for one in said)
 

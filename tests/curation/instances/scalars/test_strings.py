@@ -98,6 +98,9 @@ def test_free_texts_are_of_every_kind_now_and_then() -> None:
     assert any('"' in text for text in texts)
     assert any("\n" in text for text in texts)
     assert any(len(text) > 256 for text in texts)
+    hinted = StringConstraints(formats=("url",))
+    texts = [make_string(hinted, rng) or "" for _ in range(200)]
+    assert all(text.startswith("https://") for text in texts)
 
 
 def test_unmatched_patterns_get_near_relatives() -> None:
