@@ -1,0 +1,112 @@
+"""A package's tarball through the user's npm: what it gives, and what it may not."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from curation.download import npm
+from curation.download.cache import Cache
+from curation.download.http import Network
+from curation.download.npm import download_npm_package
+from curation.download.pins import ArchiveKind
+from curation.system.errors import TemporarilyUnavailable, Unavailable, WrongDigest
+from tests.archives_made import github_pin
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CONTENT = b"a tarball"
+PIN = replace(
+    github_pin(),
+    kind=ArchiveKind.NPM,
+    repository="@someone/things",
+    commit="1.2.3",
+    file="someone-things-1.2.3.tgz",
+    sha256=hashlib.sha256(CONTENT).hexdigest(),
+)
+GIVES = f"printf '%s' '{CONTENT.decode()}' > {PIN.file}"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return an empty folder for what is downloaded."""
+    made = tmp_path / "downloads"
+    made.mkdir()
+    return made
+
+
+def _npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    """Put a program called npm, and no other, on the path."""
+    program = tmp_path / "bin" / "npm"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:/bin:/usr/bin")
+
+
+def _got(folder: Path, network: Network | None = None) -> Path:
+    cache = Cache(folder.parent / "cache")
+    return download_npm_package(PIN, folder, network or Network(), cache)
+
+
+def test_npm_is_told_the_exact_version_and_runs_no_script(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has its own settings, and of ours only what others may know."""
+    heard = tmp_path / "heard"
+    script = f'echo "$@" "$npm_config_registry" "[$HF_TOKEN]" > {heard}\n{GIVES}'
+    _npm(tmp_path, monkeypatch, script)
+    monkeypatch.setenv("npm_config_registry", "registry.of.the.user")
+    monkeypatch.setenv("HF_TOKEN", "not for others")
+    assert _got(folder).read_bytes() == CONTENT
+    told = f"pack {PIN.repository}@{PIN.commit} --ignore-scripts --silent"
+    assert heard.read_text() == f"{told} registry.of.the.user []\n"
+
+
+def test_another_tarball_is_refused_and_kept(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As evidence for a person, named in the message."""
+    _npm(tmp_path, monkeypatch, f"echo other > {PIN.file}")
+    with pytest.raises(WrongDigest, match="refused, kept as"):
+        _got(folder)
+    assert not (folder / PIN.file).exists()
+
+
+@pytest.mark.parametrize(
+    "script", ["echo 'npm error 404 no such package' >&2; exit 1", "exit 0"]
+)
+def test_what_npm_cannot_get_is_said_and_npm_not_asked_again(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str
+) -> None:
+    """Whether it fails or only gives nothing."""
+    _npm(tmp_path, monkeypatch, script)
+    network = Network()
+    with pytest.raises(Unavailable, match=r"npm cannot get @someone/things@1\.2\.3"):
+        _got(folder, network)
+    (tmp_path / "bin" / "npm").write_text(f"#!/bin/sh\n{GIVES}\n")
+    with pytest.raises(Unavailable, match="did not answer before"):
+        _got(folder, network)
+
+
+def test_without_npm_a_mirror_is_named(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the file that it must hold."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(Unavailable, match=f"put {PIN.file} into a mirror"):
+        _got(folder)
+
+
+def test_an_npm_that_hangs_is_stopped(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At its deadline; the same command may succeed later."""
+    _npm(tmp_path, monkeypatch, "sleep 60")
+    monkeypatch.setattr(npm, "DEADLINE", 0.2)
+    with pytest.raises(TemporarilyUnavailable, match="did not end within"):
+        _got(folder)

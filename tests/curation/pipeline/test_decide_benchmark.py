@@ -1,0 +1,104 @@
+"""What is decided of all records together."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from curation.core.documents import Origin, Provenance, RawDocument
+from curation.core.rule import Context
+from curation.dataset.decisions import DecidedDocument, SourceDocument
+from curation.pipeline.decide_benchmark import decide_benchmark
+from curation.pipeline.process_document import apply_rules
+from curation.references.library import NoLibrary
+from curation.rules.sets import rule_set
+from curation.sources.registry import source_named
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from curation.core.json_types import UntypedJson
+    from curation.core.records import Record
+
+#: Forty properties, a few of which differ: some pairs are near-duplicates.
+SCHEMAS = st.lists(
+    st.sets(st.integers(40, 46), max_size=3).map(
+        lambda more: {
+            "type": "object",
+            "properties": {f"p{at}": {"type": "string"} for at in (*range(40), *more)},
+        }
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+def _records(
+    schemas: Sequence[UntypedJson], rules_name: str = "clean"
+) -> dict[str, Record]:
+    """Return the records of Snowplow documents that hold these schemas, by name."""
+    rules, context = rule_set(rules_name), Context(library=NoLibrary())
+    documents, results = [], []
+    for position, schema in enumerate(schemas):
+        raw = RawDocument(
+            config="Snowplow",
+            unique_id=f"made-{position}",
+            provenance=Provenance(
+                source="snowplow",
+                path=f"{position}.json",
+                commit="c",
+                licence="MIT",
+                origin=Origin.UPSTREAM,
+            ),
+            content=json.dumps(schema).encode(),
+        )
+        digest = sha256(raw.content).hexdigest()
+        documents.append(
+            SourceDocument(raw.config, raw.unique_id, raw.provenance, digest, position)
+        )
+        results.append(apply_rules(raw, rules, context))
+    sources = {"snowplow": source_named("snowplow")}
+    decided: list[DecidedDocument] = decide_benchmark(
+        documents, results, rules, sources
+    )
+    return {one.source.unique_id: one.record() for one in decided if one.kept}
+
+
+@given(schemas=SCHEMAS, others=SCHEMAS)
+@settings(max_examples=10)
+def test_others_change_no_column_but_the_cluster(
+    schemas: list[UntypedJson], others: list[UntypedJson]
+) -> None:
+    """A record is a function of its document; only its cluster knows of others."""
+    alone, together = _records(schemas), _records([*schemas, *others])
+    for name, record in alone.items():
+        assert replace(together[name], cluster=record.cluster) == record
+        assert together[name].cluster <= record.cluster
+
+
+def test_others_do_change_a_cluster() -> None:
+    """It has the name of its smallest digest, whichever of the two that is."""
+    one = {"type": "object", "properties": {f"p{at}": {"const": 1} for at in range(40)}}
+    other = {**one, "required": ["p0"]}
+    names = {
+        record.cluster
+        for schemas in ([one], [other], [one, other])
+        for record in _records(schemas).values()
+    }
+    both = _records([one, other]).values()
+    assert len(names) == 2
+    assert {record.cluster for record in both} == {min(names)}
+
+
+def test_paper_draws_each_record_alone() -> None:
+    """By the beginning of its skeleton's digest, as the published edition did."""
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+    (paper,) = _records([schema], "paper").values()
+    (clean,) = _records([schema]).values()
+    assert paper.split_key == paper.skeleton_sha256[:16]
+    assert clean.split_key != clean.skeleton_sha256[:16]
