@@ -55,7 +55,8 @@ def stats(
 
     Rows of the embedded sample are left out where there are others. Of a build under
     the paper's rules Table 8 is that of the raw files, as in the paper, and so is
-    Table 9's row of Kubernetes.
+    Table 9's row of Kubernetes. The last table counts the records of each config by
+    `live_fields`, the fields that lead to a keyword which some value can violate.
     """
     from curation.dataset.edition_statistics import as_json, statistics_of
     from curation.dataset.editions import open_edition
@@ -83,6 +84,7 @@ def _print(statistics: EditionStatistics, top: int) -> None:
     _print_table_8(statistics)
     _print_table_9(statistics.declared)
     _print_figure_2(statistics.records, top)
+    _print_sizes(statistics)
 
 
 def _print_table_1(seen: Sequence[SchemaMeasures]) -> None:
@@ -148,6 +150,19 @@ def _print_figure_2(seen: Sequence[SchemaMeasures], top: int) -> None:
         stdout().print(table([name, "records"], rows, numbers=[1]))
         if len(counts) > top:
             show(f"... and {len(counts) - top:,} more (--top, --format json)")
+
+
+def _print_sizes(statistics: EditionStatistics) -> None:
+    """Print the sizes by live fields, where the edition knows them."""
+    from curation.core.github_subsets import size_names
+
+    if not statistics.live_sizes:
+        return
+    rows = [
+        [config, *sizes.values()] for config, sizes in statistics.live_sizes.items()
+    ]
+    show("Records by their live fields; configs go by all fields", style="bold")
+    stdout().print(table(["config", *size_names()], rows, numbers=range(1, 6)))
 
 
 def _draw(statistics: EditionStatistics, folder: Path) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect
+from itertools import pairwise
+
 #: Subset and the field count it stays below, smallest first (paper, section 3.1).
 LIMITS = (
     ("Github_trivial", 10),
@@ -19,6 +22,18 @@ UNDIVIDED = "Github"
 def github_config(field_count: int) -> str:
     """Return the config that a GitHub schema of this field count belongs to."""
     return next((name for name, limit in LIMITS if field_count < limit), LARGEST)
+
+
+def size_names() -> tuple[str, ...]:
+    """Return the five sizes by the field counts that they hold, smallest first."""
+    bounds = (0, *(limit for _, limit in LIMITS))
+    between = [f"{low}-{high - 1}" for low, high in pairwise(bounds)]
+    return (*between, f"{bounds[-1]} or more")
+
+
+def size_name(field_count: int) -> str:
+    """Return which of `size_names` a field count belongs to."""
+    return size_names()[bisect([limit for _, limit in LIMITS], field_count)]
 
 
 def final_config(config: str, field_count: int, *, vacuous: bool = False) -> str:

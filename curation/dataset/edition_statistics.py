@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from curation.core.benchmark import RAW_IN_TABLE_9
 from curation.core.documents import Origin
+from curation.core.github_subsets import size_name, size_names
 from curation.dataset.paper_tables import (
     figure_2,
     measure_schemas,
@@ -47,6 +48,9 @@ class EditionStatistics:
     raw: Sequence[SchemaMeasures]
     #: Rows of the embedded sample that are left out, by config.
     left_out: Mapping[str, int]
+    #: Config to how many of its records have a size by their live fields, smallest
+    #: first (`curation.core.github_subsets.size_names`); empty where none is known.
+    live_sizes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     @property
     def measured(self) -> Sequence[SchemaMeasures]:
@@ -82,7 +86,19 @@ def statistics_of(
         records=_with_own_features(measured, counted),
         raw=raw_file_measures(edition.folder),
         left_out=dict(counts.iter_rows()),
+        live_sizes=_live_sizes(counted),
     )
+
+
+def _live_sizes(rows: pl.DataFrame) -> dict[str, dict[str, int]]:
+    if "live_fields" not in rows.columns:
+        return {}
+    found: dict[str, dict[str, int]] = {}
+    for config, fields in rows.select("config", "live_fields").iter_rows():
+        if fields is not None:
+            sizes = found.setdefault(config, dict.fromkeys(size_names(), 0))
+            sizes[size_name(fields)] += 1
+    return found
 
 
 def _with_own_features(
@@ -136,6 +152,9 @@ def as_json(statistics: EditionStatistics) -> dict[str, ReadOnlyJson]:
         "figure_2": {
             "features": dict(figure.features),
             "formats": dict(figure.formats),
+        },
+        "sizes_by_live_fields": {
+            config: dict(sizes) for config, sizes in statistics.live_sizes.items()
         },
     }
 

@@ -185,7 +185,7 @@ def test_f5_pip_has_a_deadline(
 ) -> None:
     """It is killed with all that it started: exit code 75."""
     sleeper = [sys.executable, "-c", "import time; time.sleep(600)"]
-    monkeypatch.setattr(pip, "_pip", lambda: sleeper)
+    monkeypatch.setattr(pip, "pip_command", lambda: sleeper)
     monkeypatch.setattr(pip, "DEADLINE", 0.3)
     got = acquire(PIN, settings)
     assert isinstance(got, UnavailableArchive)
@@ -199,7 +199,7 @@ def test_f60_pip_is_not_given_the_tokens_of_others(
     monkeypatch.setenv("HF_TOKEN", "planted")
     report = tmp_path / "seen"
     script = f"import os; open({str(report)!r}, 'w').write(str(dict(os.environ)))"
-    monkeypatch.setattr(pip, "_pip", lambda: [sys.executable, "-c", script])
+    monkeypatch.setattr(pip, "pip_command", lambda: [sys.executable, "-c", script])
     assert isinstance(acquire(PIN, settings), UnavailableArchive)
     assert "planted" not in report.read_text()
 

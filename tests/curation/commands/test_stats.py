@@ -156,3 +156,22 @@ def test_what_cannot_be_done_is_a_fault(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(CannotCreate):
         run(str(folder), "--plots", str(tmp_path / "file" / "below"))
+
+
+def test_sizes_are_counted_by_live_fields_too(tmp_path: Path) -> None:
+    """Beside the configs, which go by all fields; the bounds are the published ones."""
+    counts = (0, 9, 10, 499, 500)
+    rows = [
+        ("Github_hard", record(f"o{at}", json_schema=SMALL, live_fields=count))
+        for at, count in enumerate(counts)
+    ]
+    folder = write_build(tmp_path, rows, [])
+    sizes = as_json(folder)["sizes_by_live_fields"]["Github_hard"]
+    assert sizes == {
+        "0-9": 2,
+        "10-29": 1,
+        "30-99": 0,
+        "100-499": 1,
+        "500 or more": 1,
+    }
+    assert "Records by their live fields" in run(str(folder))
