@@ -34,6 +34,8 @@ from curation.download.acquire import FetchSettings
 from evaluation.core.cases import Result
 from evaluation.data import SampleSelection, open_data
 from evaluation.results.reader import open_run
+from evaluation.setup.engine_files import find_engine
+from evaluation.setup.environments import NotInstalled, find_interpreter
 
 if TYPE_CHECKING:
     import argparse
@@ -203,7 +205,8 @@ def _times_of(run: Path) -> Times:
 
 def _loop(work: Path, tokenizer: str, engine: str) -> dict[str, Any]:
     out = work.with_name("loop.json")
-    found = _timed([sys.executable, str(_LOOP), str(work), tokenizer, str(out), engine])
+    words = [str(_LOOP), str(work), tokenizer, str(out), engine, _libraries(engine)]
+    found = _timed([sys.executable, *words])
     times: Times = json.loads(out.read_bytes())
     masks = [ns for steps in times.values() for ns in steps[1]]
     return {
@@ -213,6 +216,23 @@ def _loop(work: Path, tokenizer: str, engine: str) -> dict[str, Any]:
         "mask_seconds": round(sum(masks) / 1e9, 2),
         "times": times,
     }
+
+
+def _libraries(engine: str) -> str:
+    """Return the folder of an engine's libraries, in an environment of its own or here.
+
+    Raises:
+        SystemExit: it is not installed.
+    """
+    cache = FetchSettings.from_environment().cache
+    python = find_interpreter(cache, find_engine(engine))
+    if isinstance(python, NotInstalled):
+        raise SystemExit(f"{python.reason}: {python.install}")
+    asked = "import sysconfig; print(sysconfig.get_path('platlib'))"
+    done = subprocess.run(
+        [str(python), "-c", asked], capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
 
 
 def _timed(command: Sequence[str]) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """The bare loop that `engines` is measured beside: an engine and nothing else.
 
-Usage: engines_loop.py WORK TOKENIZER OUT ENGINE, where WORK is a JSON list of name,
-schema and texts, and OUT gets the times of each. The engine is set as `csbdata eval`
+Usage: engines_loop.py WORK TOKENIZER OUT ENGINE LIBRARIES, where WORK is a JSON list of
+name, schema and texts, OUT gets the times of each, and LIBRARIES is the folder that has
+the engine if this Python has it not. The engine is set as `csbdata eval`
 sets it by default, and called in the fastest way it offers: the mask is written to one
 place, again and again.
 """
@@ -109,6 +110,7 @@ _ENGINES: dict[str, Any] = {"llguidance": _Llguidance, "xgrammar": _XGrammar}
 def main() -> None:
     """Walk all instances; write every time that was taken."""
     work, name, out = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
+    sys.path.append(sys.argv[5])
     files = get_tokenizer(name, FetchSettings.from_environment())
     encode = files.encoder()
     mask = bytearray((files.vocab_size + 31) // 32 * 4)
