@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import quote, unquote
 
 from curation.system.atomic_files import atomic_write_bytes
-from curation.system.errors import BadConfiguration, BadData, NoInput
+from curation.system.errors import BadData, BadUsage, NoInput
 from evaluation.analysis.comparison import criterion_of
 from evaluation.analysis.regression_gate import rank_of
 from evaluation.reporting.tables import Table
@@ -80,8 +80,8 @@ def outcomes_by_place(
         tasks: The tasks that count; empty for all of the run.
 
     Raises:
-        BadConfiguration: the run has several engines, or not this one.
-        NoInput: the run has no schema of these tasks.
+        BadUsage: the run has several engines, and none was named.
+        NoInput: the run has no schema of these tasks, or not this engine.
     """
     found: dict[str, dict[Place, Outcome]] = {}
     for task in tasks or run.tasks:
@@ -95,13 +95,13 @@ def outcomes_by_place(
     if not found:
         raise NoInput("no schema of these tasks", str(run.folder))
     if engine is None and len(found) > 1:
-        raise BadConfiguration(
+        raise BadUsage(
             f"a ratchet is of one engine, the run has {len(found)}",
             then=f"--engine with one of: {'; '.join(found)}",
         )
     label = next(iter(found)) if engine is None else engine
     if label not in found:
-        raise BadConfiguration(
+        raise NoInput(
             f"the run has no engine {label!r}", then=f"it has {'; '.join(found)}"
         )
     return label, found[label]
@@ -112,13 +112,17 @@ def read_ratchet(path: Path) -> dict[Place, Outcome]:
 
     Raises:
         NoInput: there is no file.
-        BadData: a line is none of a ratchet's.
+        BadData: it is no text, or a line is none of a ratchet's.
     """
+    if path.exists() and not path.is_file():
+        raise NoInput("not a file", str(path))
     try:
         text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         why = "no such file" if isinstance(error, FileNotFoundError) else str(error)
         raise NoInput(why, str(path), "--update makes it") from error
+    except UnicodeDecodeError as error:
+        raise BadData(f"byte {error.start:,} is not UTF-8", str(path)) from error
     found: dict[Place, Outcome] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         if not line or line.startswith("#"):

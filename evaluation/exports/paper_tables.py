@@ -11,7 +11,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
-from curation.system.errors import BadConfiguration, NoInput
+from curation.system.errors import BadUsage, NoInput
 from evaluation.exports.paper_figures import printed
 from evaluation.exports.paper_setup import (
     FRAMEWORKS,
@@ -145,14 +145,14 @@ def paper_table(number: int, runs: Sequence[RecordedRun]) -> Table:
         runs: The runs.
 
     Raises:
-        BadConfiguration: there is no such table here.
+        BadUsage: there is no such table here.
         NoInput: the runs have no text for the datasets of the table.
     """
     if number in SUITE_TABLES:
         return suite_table(number, runs)
     if number not in _TABLES:
         known = ", ".join(map(str, sorted({*_TABLES, *SUITE_TABLES})))
-        raise BadConfiguration(f"no table {number} here", then=f"say one of {known}")
+        raise BadUsage(f"no table {number} here", then=f"say one of {known}")
     wanted = _TABLES[number]
     if number == _COVERAGE_TABLE:
         runs = [run for run in runs if not run.header.models.random_weights]

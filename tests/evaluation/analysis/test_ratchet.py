@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from curation.system.errors import BadConfiguration, BadData, NoInput
+from curation.system.errors import BadData, BadUsage, NoInput
 from evaluation.analysis.ratchet import hold_against, read_ratchet, write_ratchet
 from evaluation.analysis.regression_gate import rank_of
 from evaluation.commands.results import app
@@ -20,7 +21,6 @@ from tests.evaluation.made_runs import accepted, blocked, row, write_run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from evaluation.core.cases import Row
 
@@ -140,11 +140,21 @@ def test_it_is_of_one_engine(tmp_path: Path) -> None:
     """A run of several wants to be told which, and knows those that it has."""
     file = tmp_path / "ratchet.tsv"
     run = _run(tmp_path / "run", row(), row(engine="beta 2.0", walks=()))
-    with pytest.raises(BadConfiguration, match=r"alpha 1\.0; beta 2\.0"):
+    with pytest.raises(BadUsage, match=r"alpha 1\.0; beta 2\.0"):
         _ask(run, file, "--update")
-    with pytest.raises(BadConfiguration, match="it has alpha"):
+    with pytest.raises(NoInput, match="it has alpha"):
         _ask(run, file, "--update", "--engine", "gamma")
     assert _ask(run, file, "--update", "--engine", "beta 2.0")[0] == 0
     assert "untested" in file.read_text()
     with pytest.raises(NoInput, match="no schema"):
         _ask(run, file, "--task", "declared")
+
+
+def test_what_is_no_text_is_no_ratchet(tmp_path: Path) -> None:
+    """Other bytes are bad data; a device is not read, which would never end."""
+    file = tmp_path / "ratchet.tsv"
+    file.write_bytes(b"\xff\xfe")
+    with pytest.raises(BadData, match="byte 0 is not UTF-8"):
+        read_ratchet(file)
+    with pytest.raises(NoInput, match="not a file"):
+        read_ratchet(Path("/dev/zero"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from curation.system.errors import BadConfiguration, NoInput
+from curation.system.errors import BadUsage, NoInput
 from evaluation.core.cases import Result, Sample
 from evaluation.core.suite import ScoredResponse
 from evaluation.core.suite_records import FREE, Verdict
@@ -223,9 +223,7 @@ def test_several_runs_stand_in_one_table(run: RecordedRun, tmp_path: Path) -> No
 
 def test_what_cannot_be_filled_is_said(tmp_path: Path, run: RecordedRun) -> None:
     """No such table, and no text for its datasets: one line, and what to do."""
-    with pytest.raises(
-        BadConfiguration, match="no table 8 here: say one of 2, 3, 4, 5"
-    ):
+    with pytest.raises(BadUsage, match="no table 8 here: say one of 2, 3, 4, 5"):
         paper_table(8, [run])
     with pytest.raises(NoInput, match="Table 5: csbdata eval --task test-suite"):
         paper_table(5, [run])
