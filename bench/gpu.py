@@ -49,13 +49,13 @@ _CASES: Final = 50
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this part."""
     parser.add_argument(
-        "--shapes",
+        "--gpu-shapes",
         nargs="*",
         default=["shape:llama-3.2-1b", "shape:llama-3.1-8b"],
         help="models of `decode`; the last one is that of `engines`",
     )
     parser.add_argument("--gpu-engines", nargs="*", default=["llguidance", "xgrammar"])
-    parser.add_argument("--rounds", type=int, default=8, help="texts of each kind")
+    parser.add_argument("--gpu-rounds", type=int, default=8, help="texts of each kind")
 
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
@@ -74,7 +74,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     settings = FetchSettings.from_environment()
     speed = bandwidth(device, _COPIED)
     found: dict[str, Any] = {"targets": TARGETS, "bandwidth": speed, "decode": {}}
-    for name in options.shapes:
+    for name in options.gpu_shapes:
         model = get_model(
             name, LoadOptions(device="cuda", dtype="bf16"), settings, print
         )
@@ -85,10 +85,10 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
             model,
             prompt=_PROMPT,
             new=_NEW,
-            rounds=options.rounds,
+            rounds=options.gpu_rounds,
             bytes_per_second=speed["bytes_per_second"],
         )
-        if name == options.shapes[-1]:
+        if name == options.gpu_shapes[-1]:
             found["engines"] = under_engines(
                 model, options.gpu_engines, settings, _BATCHES, new=_NEW
             )

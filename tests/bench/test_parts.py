@@ -34,6 +34,14 @@ def test_every_part_listed_is_one(name: str) -> None:
     parser.parse_args([])
 
 
+def test_no_two_parts_have_an_option_of_one_name() -> None:
+    """All of them are options of one command."""
+    parser = argparse.ArgumentParser()
+    for name in PARTS:
+        import_module(f"bench.{name}").add_options(parser.add_argument_group(name))
+    assert parser.parse_args(["--gpu-rounds", "3"]).gpu_rounds == 3
+
+
 def test_a_part_that_cannot_be_measured_says_why(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
