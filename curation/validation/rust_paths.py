@@ -94,9 +94,10 @@ def _exact(plain: ErrorPaths, nodes: dict[ErrorPaths, deque[ErrorPaths]]) -> Err
     # Keywords of one schema share a node; the schema itself always has one.
     around = nodes.get(ErrorPaths(lossy.evaluation[:-1], lossy.instance))
     if around:
-        return ErrorPaths(
-            (*around[0].evaluation, *plain.evaluation[-1:]), around[0].instance
-        )
+        # `properties` and the schema of the empty name in it look alike without names:
+        # what holds a keyword is the inner one.
+        holder = max(around, key=lambda node: len(node.evaluation))
+        return ErrorPaths((*holder.evaluation, *plain.evaluation[-1:]), holder.instance)
     return plain
 
 

@@ -105,9 +105,14 @@ class CompiledSchema(SchemaTree):
         return self._compile(formats=False)
 
     @cached_property
+    def canonical(self) -> bytes:
+        """The schema in its canonical form."""
+        return canonical(self.schema)
+
+    @cached_property
     def _mentions_format(self) -> bool:
         """Whether the schema has a member `format`, or refers outside of itself."""
-        text = canonical(self.schema)
+        text = self.canonical
         return b'"format"' in text or b"json-schema.org" in text
 
     def _compile(self, *, formats: bool) -> jsonschema_rs.Validator:

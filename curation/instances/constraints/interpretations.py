@@ -105,10 +105,13 @@ def heeding(compiled: CompiledSchema) -> CompiledSchema | None:
     if not dialect.ref_hides_siblings:
         return None
     later = _LATER.get(dialect.name, frozenset())
-    is_ported = any(
-        not later.isdisjoint(subschema)
-        for subschema in subschemas(compiled.schema, DRAFT_07)
-    )
+    is_ported = hides = False
+    asserting = dialect.effective - _SILENT
+    for subschema in subschemas(compiled.schema, DRAFT_07):
+        is_ported = is_ported or not later.isdisjoint(subschema)
+        hides = hides or ("$ref" in subschema and not asserting.isdisjoint(subschema))
+    if not is_ported and not hides:
+        return None
     read_by = DRAFT_07 if is_ported else dialect
 
     def heed(tokens: Tokens, subschema: Json) -> Json:

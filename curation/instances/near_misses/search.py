@@ -132,7 +132,7 @@ def find_near_misses(
     root = compiled.root
     if not witnesses or count_entered_schemas(compiled, root) > _MOST_ENTERED:
         return []
-    text = canonical(compiled.schema) + b"near" + str(seed).encode()
+    text = compiled.canonical + b"near" + str(seed).encode()
     rng = random.Random(hashlib.sha256(text).digest())  # noqa: S311 - no secret
     return _NearMissSearch(compiled, witnesses, rng, most, effort).run()
 

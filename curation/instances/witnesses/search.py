@@ -24,7 +24,6 @@ from curation.instances.witnesses.one_search import (
     is_trivial,
 )
 from curation.json.pointer import at, replaced
-from curation.json.text import canonical
 from curation.json.values import identity
 
 if TYPE_CHECKING:
@@ -283,4 +282,4 @@ def _bytes_of(number: int) -> bytes:
 
 def seed_of(compiled: CompiledSchema, seed: int) -> bytes:
     """Return what the draws for a schema start from."""
-    return hashlib.sha256(canonical(compiled.schema) + str(seed).encode()).digest()
+    return hashlib.sha256(compiled.canonical + str(seed).encode()).digest()

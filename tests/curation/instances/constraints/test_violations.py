@@ -247,3 +247,12 @@ def test_one_keyword_said_twice_is_one_violation() -> None:
     assert found is not None
     assert (found.keyword, found.schema_pointer) == ("type", "/allOf/0/type")
     assert len(found.keywords) == 2
+
+
+def test_a_property_without_a_name_ends_both_pointers() -> None:
+    """`properties` and the schema of the empty name in it look alike without names."""
+    schema = {"properties": {"": {"required": ["a"], "type": "object"}}}
+    compiled = CompiledSchema.from_json(schema, "draft-07")
+    assert [found.row() for found in find_violations(compiled, {"": {}})] == [
+        ("required", "/properties//required", "/")
+    ]
