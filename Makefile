@@ -5,14 +5,17 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
-PINS := -c constraints.txt
+# Every file of these lists is held against its digest; they name all that is needed.
+HASHED := --require-hashes --no-deps --no-build-isolation
+# Ours cannot have a digest, and what it needs is there by then.
+OURS := --no-deps --no-build-isolation -e .
 CORE := $(VENV)/.core
 DEV := $(VENV)/.dev
 MODELS := $(VENV)/.models
-# What `make dataset` installs beside the core: to open the build.
-EXTRAS ?= load
+# The list that `make wheelhouse` fetches: of `requirements/`.
+LIST ?= core
 
-.PHONY: help dataset eval test test-all drop-in check format bench wheelhouse lock clean
+.PHONY: help dataset eval test test-all drop-in check format bench wheelhouse lock hashes clean
 
 help:
 	@echo "make dataset     build JSONSchemaBench and instances into build/ (makes $(VENV) first)"
@@ -24,7 +27,8 @@ help:
 	@echo "make format      apply the formatter and the safe fixes"
 	@echo "make bench       builds, instances and their reach, publishing, engines, models: one JSON object"
 	@echo "make wheelhouse  every wheel an installation needs, in wheelhouse/"
-	@echo "make lock        work out constraints.txt anew"
+	@echo "make lock        work out constraints.txt anew, and requirements/"
+	@echo "make hashes      work out requirements/ anew: the digests of those versions"
 	@echo "make clean       remove what make made"
 
 dataset: $(CORE)
@@ -71,30 +75,42 @@ format: $(DEV)
 bench: $(DEV)
 	$(BIN)/python -m bench
 
-# The empty environment. --no-build-isolation lets the pins hold for the build
+# The empty environment. Without build isolation the digests hold for the build
 # backends too: ours, and setuptools for what comes as source.
-$(CORE): pyproject.toml constraints.txt
+$(CORE): pyproject.toml requirements/build.txt requirements/core.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "csbdata needs Python 3.11 or newer; say which: make PYTHON=...")'
 	@echo "Installing into $(VENV), 0.7 GB: takes a minute or two"
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) $(PINS) hatchling editables setuptools
-	$(PIP) $(PINS) --no-build-isolation -e '.[$(EXTRAS)]'
+	$(PIP) --require-hashes --no-deps -r requirements/build.txt
+	$(PIP) $(HASHED) -r requirements/core.txt
+	$(PIP) $(OURS)
 	@touch $@
 
-$(MODELS): $(CORE)
+# torch has no digest here. Its version has two kinds of files, for processors alone and
+# for GPUs, and the second kind wants some twenty packages that the first does not; which
+# of them an index gives is not ours to say. What else it needs is there by then.
+TORCH := -c constraints.txt torch
+
+$(MODELS): $(CORE) requirements/models.txt
 	@echo "Installing torch and transformers into $(VENV): takes some minutes"
-	$(PIP) $(PINS) --no-build-isolation -e '.[models]'
+	$(PIP) $(HASHED) -r requirements/models.txt
+	$(PIP) $(TORCH)
 	@touch $@
 
-$(DEV): $(CORE)
+$(DEV): $(CORE) requirements/dev.txt
 	@echo "Installing what tests need into $(VENV), torch among it: takes some minutes"
-	$(PIP) $(PINS) --no-build-isolation -e '.[dev]'
+	$(PIP) $(HASHED) -r requirements/dev.txt
+	$(PIP) $(TORCH)
 	@touch $@
 
-# `make wheelhouse EXTRAS=dev` is enough to test without an index.
+# `make wheelhouse LIST=dev` is enough to test without an index.
+DOWNLOAD := $(BIN)/python -m pip download -qq --disable-pip-version-check -d wheelhouse
 wheelhouse: $(CORE)
-	$(BIN)/python -m pip wheel -qq --disable-pip-version-check $(PINS) \
-	  --no-build-isolation -w wheelhouse '.[$(EXTRAS)]' hatchling editables setuptools
+	$(DOWNLOAD) --require-hashes --no-deps -r requirements/build.txt
+	$(DOWNLOAD) $(HASHED) -r requirements/$(LIST).txt
+	$(if $(filter $(LIST),core),,$(DOWNLOAD) $(TORCH))
+	$(BIN)/python -m pip wheel -qq --disable-pip-version-check --no-deps \
+	  --no-build-isolation -w wheelhouse .
 
 # Exact versions of everything, from an environment that holds nothing else.
 lock:
@@ -104,6 +120,28 @@ lock:
 	build/lock/bin/python -m pip install -qq --no-build-isolation -e '.[dev,xgrammar]'
 	{ echo "# Exact versions of everything, made by \`make lock\` on Python 3.11."; \
 	  build/lock/bin/python -m pip freeze --exclude-editable; } > constraints.txt
+	rm -rf build/lock
+	$(MAKE) hashes
+
+# The digests that the index has of these versions, for every system and machine.
+COMPILE := build/lock/bin/uv pip compile -q --universal --generate-hashes \
+  --python-version 3.11 --no-annotate --no-header -c constraints.txt
+# torch and what only its files for GPUs want: see above.
+UNHASHED := ^(torch|triton|nvidia-.*|cuda-.*)==
+hashes:
+	test -d build/lock || $(PYTHON) -m venv build/lock
+	build/lock/bin/python -m pip install -qq --disable-pip-version-check uv==0.13.9
+	mkdir -p requirements
+	printf 'hatchling\neditables\nsetuptools\n' > build/lock/build.in
+	$(COMPILE) build/lock/build.in -o build/lock/build.txt
+	$(COMPILE) pyproject.toml --extra load -o build/lock/core.txt
+	$(COMPILE) pyproject.toml --extra load --extra models -o build/lock/models.txt
+	$(COMPILE) pyproject.toml --extra dev -o build/lock/dev.txt
+	for list in build core models dev; do \
+	  { echo "# The files of constraints.txt's versions, by \`make hashes\`."; \
+	    awk '/^[^ ]/ { gone = /$(UNHASHED)/ } !gone' build/lock/$$list.txt; \
+	  } > requirements/$$list.txt || exit 1; \
+	done
 	rm -rf build/lock
 
 clean:

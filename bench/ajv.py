@@ -20,7 +20,8 @@ import polars
 from bench.builds import clean_build
 from bench.generator_process import ROOT
 from bench.peers import Absent, ajv_judge
-from curation.core.benchmark import CONFIGS, instances_config
+from curation.core.benchmark import CONFIGS
+from curation.dataset.editions import instance_tables
 
 if TYPE_CHECKING:
     import argparse
@@ -135,7 +136,7 @@ def cause_of(ajv: Ajv, record: Asked, text: str, *, accepted: bool) -> str:
 
 def _records(folder: Path, every: int) -> Iterator[Asked]:
     for config in CONFIGS:
-        files = sorted((folder / instances_config(config)).glob("*.parquet"))
+        files = instance_tables(folder, config)
         if not files:
             continue
         texts: dict[str, list[tuple[str, bool]]] = {}

@@ -21,7 +21,8 @@ import polars
 from referencing import Registry
 
 from bench.builds import clean_build
-from curation.core.benchmark import CONFIGS, instances_config
+from curation.core.benchmark import CONFIGS
+from curation.dataset.editions import instance_tables
 from curation.instances.judging.ecma_keywords import ECMA_VALIDATORS
 from curation.json.pointer import pointer, tokens_of
 
@@ -192,7 +193,7 @@ def compared(
 
 def _records(folder: Path, every: int) -> Iterator[tuple[Any, str, Iterator[Labelled]]]:
     for config in CONFIGS:
-        files = sorted((folder / instances_config(config)).glob("*.parquet"))
+        files = instance_tables(folder, config)
         if not files:
             continue
         near_misses: dict[str, list[tuple[str, ...]]] = {}

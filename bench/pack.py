@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from curation.core.benchmark import is_table
 from curation.dataset.parquet_columns import parquet_writer
 from curation.packaging.derived_files import is_derived, rebuild
 
@@ -49,7 +50,7 @@ def main() -> None:
             continue
         target = out / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        if path.suffix == ".parquet":
+        if is_table(path.name):
             _rewrite(path, target)
         else:
             shutil.copyfile(path, target)

@@ -17,11 +17,12 @@ import polars
 
 from bench.builds import clean_build
 from bench.reached_sites import live_of, reached_of
-from curation.core.benchmark import CONFIGS, instances_config
+from curation.core.benchmark import CONFIGS
+from curation.dataset.editions import instance_tables
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 _SCHEMA = ("unique_id", "json_schema", "dialect")
@@ -105,22 +106,22 @@ def _strings(value: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
             yield from _strings(member)
 
 
-def _frame(folder: Path, config: str, columns: tuple[str, ...]) -> polars.DataFrame:
+def _frame(files: Iterable[Path], columns: tuple[str, ...]) -> polars.DataFrame:
     return polars.concat(
-        polars.read_parquet(file, columns=list(columns))
-        for file in sorted((folder / config).glob("*.parquet"))
+        polars.read_parquet(file, columns=list(columns)) for file in files
     )
 
 
 def config_tally(folder: Path, config: str, every: int) -> Tally:
     """Return what was counted over every n-th record of a config."""
-    instances = _frame(folder, instances_config(config), _INSTANCE)
+    instances = _frame(instance_tables(folder, config), _INSTANCE)
     texts: dict[str, list[str]] = {}
     for unique_id, kind, text in instances.iter_rows():
         if kind != "near_miss":
             texts.setdefault(unique_id, []).append(text)
     total = Tally()
-    rows = list(_frame(folder, config, _SCHEMA).iter_rows())[::every]
+    schemas = sorted((folder / config).glob("*.parquet"))
+    rows = list(_frame(schemas, _SCHEMA).iter_rows())[::every]
     for unique_id, schema, dialect in rows:
         if unique_id in texts:
             total.add(counted(json.loads(schema), dialect, texts[unique_id]))
@@ -142,9 +143,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     """
     with clean_build(options.build, "--instances") as build:
         configs = [
-            config
-            for config in CONFIGS
-            if any((build.folder / instances_config(config)).glob("*.parquet"))
+            config for config in CONFIGS if instance_tables(build.folder, config)
         ]
         if not configs:
             raise SystemExit(f"{build.folder}: a build without instances")

@@ -111,10 +111,9 @@ def _rows(build: Path) -> Iterator[tuple[str, str, str]]:
     """Yield config, split and text of each record."""
     for path in sorted(build.glob("*/*.parquet")):
         config = path.parent.name
-        if config != "ledger" and not config.endswith("_instances"):
-            split = path.name.partition("-")[0]
-            for text in pq.read_table(path, columns=["json_schema"])[0].to_pylist():
-                yield config, split, text
+        split = path.name.partition("-")[0]
+        for text in pq.read_table(path, columns=["json_schema"])[0].to_pylist():
+            yield config, split, text
 
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:

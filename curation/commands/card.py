@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from curation.commands.options import SignOption, signing_key
 from curation.system.errors import BadUsage
 from curation.system.terminal import Format, FormatOption, print_json, say, show
 
@@ -23,6 +24,15 @@ _FORMS = {
 }
 
 
+_EvalYaml = Annotated[
+    bool,
+    typer.Option(
+        "--eval-yaml",
+        help="Also the Hub's eval.yaml; from then on it is kept with the rest.",
+    ),
+]
+
+
 def card(  # noqa: PLR0913 (one parameter an option)
     *,
     folder: Annotated[
@@ -32,18 +42,13 @@ def card(  # noqa: PLR0913 (one parameter an option)
         bool,
         typer.Option("--check", help="Write nothing; exit 1 if anything differs."),
     ] = False,
-    eval_yaml: Annotated[
-        bool,
-        typer.Option(
-            "--eval-yaml",
-            help="Also the Hub's eval.yaml; from then on it is kept with the rest.",
-        ),
-    ] = False,
+    eval_yaml: _EvalYaml = False,
     repo: Annotated[
         str, typer.Option(metavar="OWNER/NAME", help="Where it will be published.")
     ] = "",
     doi: Annotated[str, typer.Option(help="Its DOI, 10.PREFIX/SUFFIX.")] = "",
     code: Annotated[str, typer.Option(help="Address of the code, https://...")] = "",
+    sign: SignOption = None,
     format_: FormatOption = Format.AUTO,
 ) -> None:
     """Write the card of a built folder anew, from its rows, ledger and manifest.
@@ -59,8 +64,13 @@ def card(  # noqa: PLR0913 (one parameter an option)
       csbdata card --check build/JSONSchemaBench
       csbdata card --eval-yaml build/JSONSchemaBench
       csbdata card --repo OWNER/JSONSchemaBench build/JSONSchemaBench
+      csbdata card --sign ~/.minisign/minisign.key
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from curation.packaging.derived_files import differing_files, rebuild
+    from curation.packaging.derived_files import (
+        differing_files,
+        rebuild,
+        sign_folder,
+    )
     from curation.system.atomic_files import cannot_write
 
     if check:
@@ -71,6 +81,8 @@ def card(  # noqa: PLR0913 (one parameter an option)
     publication = _publication(folder, given) if given else None
     try:
         written = rebuild(folder, eval_yaml_too=eval_yaml, publication=publication)
+        if key := signing_key(sign):
+            written.append(sign_folder(folder, key))
     except OSError as error:
         raise cannot_write(folder, error) from error
     if format_ is Format.JSON:

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.commands.options import DatasetFolderArgument  # noqa: TC001 - typer reads it off the signature
+from curation.commands.options import (
+    DatasetFolderArgument,
+    SignOption,
+    signing_key,
+)
 from curation.dataset.editions import DEFAULT_BUILD
 from curation.system.terminal import Format, FormatOption, print_json, say, show
 
@@ -67,6 +71,7 @@ def push(  # noqa: PLR0913 (one parameter an option)
     create_pr: _CreatePr = False,
     revision: _Revision = _MAIN,
     message: _Message = "",
+    sign: SignOption = None,
     jobs: _Jobs = 2,
     format_: FormatOption = Format.AUTO,
 ) -> None:
@@ -86,6 +91,7 @@ def push(  # noqa: PLR0913 (one parameter an option)
       csbdata push --repo OWNER/JSONSchemaBench --dry-run
       csbdata push --repo OWNER/JSONSchemaBench --public -y
       csbdata push --repo OWNER/JSONSchemaBench --create-pr
+      csbdata push --repo OWNER/JSONSchemaBench --sign ~/.minisign/minisign.key
       csbdata push --to /srv/data/JSONSchemaBench
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.publish.push import PushRequest
@@ -101,6 +107,7 @@ def push(  # noqa: PLR0913 (one parameter an option)
             private=not public,
             message=message,
             allow_partial=allow_partial,
+            sign=signing_key(sign),
             jobs=jobs,
             transfer_bars=sys.stderr.isatty() and not as_json,
         )

@@ -25,7 +25,24 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from curation.core.json_types import Json
+    from curation.publish.verify import VerificationRequest
     from curation.verification import Finding, Verification
+
+
+_All = Annotated[
+    bool,
+    typer.Option("--all", help="Judge every instance again, and not a seeded sample."),
+]
+_PublicKey = Annotated[
+    str | None,
+    typer.Option(
+        metavar="KEY",
+        help="Fail unless signed with this key of minisign (or its file).",
+    ),
+]
+_Jobs = Annotated[
+    int | None, typer.Option(min=1, help="Child processes [default: all cores].")
+]
 
 
 def verify(  # noqa: PLR0913, PLR0917 (one parameter an option)
@@ -40,15 +57,9 @@ def verify(  # noqa: PLR0913, PLR0917 (one parameter an option)
         str | None,
         typer.Option(help="Branch, tag or commit of REPO [default: main]."),
     ] = None,
-    whole: Annotated[
-        bool,
-        typer.Option(
-            "--all", help="Judge every instance again, and not a seeded sample."
-        ),
-    ] = False,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, help="Child processes [default: all cores].")
-    ] = None,
+    whole: _All = False,
+    public_key: _PublicKey = None,
+    jobs: _Jobs = None,
     limit: Annotated[
         int, typer.Option(min=0, help="Findings to list of each check; 0 lists none.")
     ] = 10,
@@ -75,11 +86,19 @@ def verify(  # noqa: PLR0913, PLR0917 (one parameter an option)
       csbdata verify --all
       csbdata verify build/JSONSchemaBench --format json
       csbdata verify epfl-dlab/JSONSchemaBench --revision v2.0.0
+      csbdata verify OWNER/JSONSchemaBench --public-key minisign.pub
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     quiet = format_ is Format.JSON
-    found = _verified(
-        where, revision, jobs or os.cpu_count() or 1, whole=whole, quiet=quiet
+    from curation.publish.verify import VerificationRequest
+
+    request = VerificationRequest(
+        where=where,
+        revision=revision,
+        jobs=jobs or os.cpu_count() or 1,
+        whole=whole,
+        public_key=public_key,
     )
+    found = _verified(request, quiet=quiet)
     if quiet:
         print_json(_as_json(where, found))
     else:
@@ -88,16 +107,10 @@ def verify(  # noqa: PLR0913, PLR0917 (one parameter an option)
         raise typer.Exit(found.exit_code)
 
 
-def _verified(
-    where: str, revision: str | None, jobs: int, *, whole: bool, quiet: bool
-) -> Verification:
-    from curation.publish.verify import VerificationRequest
+def _verified(request: VerificationRequest, *, quiet: bool) -> Verification:
     from curation.publish.verify import verify as verify_dataset
     from curation.system.progress import Quiet, Shown
 
-    request = VerificationRequest(
-        where=where, revision=revision, jobs=jobs, whole=whole
-    )
     return verify_dataset(request, Quiet() if quiet else Shown())
 
 

@@ -30,10 +30,19 @@ RAW_IN_TABLE_9 = "Kubernetes"
 DEFAULT = "default"
 #: The folder of the archives' own licence texts and notices, as they were read.
 NOTICES = "NOTICES"
+#: The folder of what became of every raw document, and of every instance.
+LEDGER = "ledger"
+#: The folder with a folder of instances for each config.
+INSTANCES = "instances"
 #: Folders of a dataset folder that are no configs, and whose names none may have.
-OTHER_FOLDERS = ("LICENSES", NOTICES, "ledger", "plots")
-#: What the name of a config of instances ends with.
-_INSTANCES = "_instances"
+OTHER_FOLDERS = (INSTANCES, "LICENSES", NOTICES, LEDGER, "plots")
+#: What the names of tables of schemas end with.
+SCHEMA_TABLE = ".parquet"
+#: What the names of instances' and the ledger's tables end with: parquet too, but who
+#: takes `**/*.parquet` wants schemas.
+OTHER_TABLE = ".pq"
+#: Where instances stood before they had a folder of their own.
+_FORMER_INSTANCES = "_instances"
 #: The splits, in the order in which they are listed.
 SPLITS = ("train", "val", "test")
 # Sixty, ten and thirty of a hundred parts of the keys, whose number is 2^64.
@@ -73,19 +82,34 @@ def natural_key(text: str) -> tuple[tuple[int, str | int], ...]:
     return tuple(key)
 
 
-def instances_config(config: str) -> str:
-    """Return the name of the config that holds the instances of a config."""
-    return config + _INSTANCES
+def instances_folder(config: str) -> str:
+    """Return the folder, with `/`, that holds the instances of a config."""
+    return f"{INSTANCES}/{config}"
 
 
-def holds_instances(config: str) -> bool:
-    """Return whether a config, by its name, holds instances and no schemas."""
-    return config.endswith(_INSTANCES)
+def holds_instances(folder: str) -> bool:
+    """Return whether a folder of a dataset folder, with `/`, holds instances."""
+    return folder.startswith(f"{INSTANCES}/")
 
 
-def records_config(config: str) -> str:
-    """Return the name of the config whose instances a config holds."""
-    return config.removesuffix(_INSTANCES)
+def records_config(folder: str) -> str:
+    """Return the config whose instances a folder holds."""
+    return folder.removeprefix(f"{INSTANCES}/")
+
+
+def is_table(name: str) -> bool:
+    """Return whether a file, by its name, is a table."""
+    return name.endswith((SCHEMA_TABLE, OTHER_TABLE))
+
+
+def former_instances_folder(config: str) -> str:
+    """Return the folder of a config's instances in the layout before this one."""
+    return config + _FORMER_INSTANCES
+
+
+def is_former_instances_folder(name: str) -> bool:
+    """Return whether a folder, by its name, held instances in the layout before."""
+    return name.endswith(_FORMER_INSTANCES)
 
 
 def in_benchmark_order(configs: Iterable[str]) -> list[str]:

@@ -2,6 +2,12 @@
 
 An edition is a build folder, a folder of `<config>/*.parquet`, a folder of
 `<config>/*.json` with one schema a file, or a dataset on the Hub.
+
+Schemas are in `<config>/*.parquet`. Everything else that is a table lies in
+`instances/` and `ledger/` under another ending, so that neither a loop over the configs
+nor the pattern `**/*.parquet` meets a table of other columns. Earlier builds have
+instances in `<config>_instances/*.parquet` and the ledger in `ledger/*.parquet`; such a
+folder can be measured and compared, and everything else wants it built again.
 """
 
 from __future__ import annotations
@@ -16,9 +22,15 @@ import polars as pl
 from curation.core.benchmark import (
     CONFIGS,
     DEFAULT,
+    INSTANCES,
+    LEDGER,
     OTHER_FOLDERS,
-    holds_instances,
+    OTHER_TABLE,
+    SCHEMA_TABLE,
+    former_instances_folder,
     in_benchmark_order,
+    instances_folder,
+    is_former_instances_folder,
     natural_key,
 )
 from curation.core.documents import Rejected
@@ -41,7 +53,9 @@ SAMPLE_BUILD = Path("build/sample")
 # `data` is where the Hub keeps the files of a dataset's unnamed config, which
 # repeats the rows of the others.
 _NO_CONFIGS = frozenset({*OTHER_FOLDERS, "data", DEFAULT})
-_SPLIT = re.compile(r"(?P<split>\w+(?:\.\w+)*?)(?:-\d+-of-\d+)?\.parquet", re.ASCII)
+_SPLIT = re.compile(
+    r"(?P<split>\w+(?:\.\w+)*?)(?:-\d+-of-\d+)?\.(?:parquet|pq)", re.ASCII
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,13 +128,13 @@ def config_names(folder: Path) -> list[str]:
         if path.is_dir()
         and path.name not in _NO_CONFIGS
         and path.name[0] != "."
-        and not holds_instances(path.name)
+        and not is_former_instances_folder(path.name)
     ]
     return in_benchmark_order(names)
 
 
 def split_of_file(path: Path) -> str | None:
-    """Return the split that a parquet file is part of; None where it says none."""
+    """Return the split that a table is part of; None where it says none."""
     found = _SPLIT.fullmatch(path.name)
     return found["split"] if found else None
 
@@ -164,3 +178,44 @@ def _schema_text(path: Path) -> str:
     if isinstance(value, Rejected):
         return content.decode("utf-8", "replace")
     return write(value)
+
+
+def instance_tables(folder: Path, config: str) -> list[Path]:
+    """Return the tables of a config's instances, in either layout, in order."""
+    places = (
+        (instances_folder(config), OTHER_TABLE),
+        (former_instances_folder(config), SCHEMA_TABLE),
+    )
+    for name, ending in places:
+        found = sorted((folder / name).glob(f"*{ending}"))
+        if found:
+            return found
+    return []
+
+
+def configs_with_instances(folder: Path) -> set[str]:
+    """Return the configs of which a folder has instances, in either layout."""
+    inside = folder / INSTANCES
+    names = {path.name for path in inside.iterdir()} if inside.is_dir() else set()
+    former = {
+        path.name.removesuffix(former_instances_folder(""))
+        for path in folder.iterdir()
+        if path.is_dir() and is_former_instances_folder(path.name)
+    }
+    return names | former
+
+
+def refuse_former_layout(folder: Path) -> None:
+    """Refuse a folder whose ledger stands where an earlier version wrote it.
+
+    Raises:
+        BadData: naming the folder.
+    """
+    tables = {path.suffix for path in (folder / LEDGER).glob("*")}
+    if SCHEMA_TABLE in tables and OTHER_TABLE not in tables:
+        raise BadData(
+            "its ledger and instances stand where an earlier version of csbdata wrote "
+            "them",
+            str(folder),
+            "build again; eval --data and diff read it as it is",
+        )

@@ -1,7 +1,7 @@
 """What happened to every raw document, and why: two tables in the build folder.
 
-`ledger/documents.parquet` has one row for each raw document, kept or not;
-`ledger/changes.parquet` one row for each edit of a rule, with what stood there
+`ledger/documents.pq` has one row for each raw document, kept or not;
+`ledger/changes.pq` one row for each edit of a rule, with what stood there
 before and after. A change points to its document by the document's row number.
 """
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 #: The outcome of a document that is in the benchmark.
 KEPT = "kept"
 #: Paths inside a build folder.
-DOCUMENTS = "ledger/documents.parquet"
-CHANGES = "ledger/changes.parquet"
+DOCUMENTS = "ledger/documents.pq"
+CHANGES = "ledger/changes.pq"
 # Rows, and characters of change text, held in memory before they are written.
 _BATCH_ROWS = 4_096
 _BATCH_LENGTH = 8_000_000

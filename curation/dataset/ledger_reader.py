@@ -10,6 +10,7 @@ import polars as pl
 
 from curation.core.benchmark import in_benchmark_order
 from curation.core.documents import ABSENT, Change
+from curation.dataset.editions import refuse_former_layout
 from curation.dataset.ledger import CHANGES, DOCUMENTS, KEPT, LedgerRow
 from curation.system.errors import NoInput
 
@@ -92,7 +93,9 @@ def open_ledger(folder: Path) -> Ledger:
 
     Raises:
         NoInput: the folder holds no ledger.
+        BadData: it stands where an earlier version of csbdata wrote it.
     """
+    refuse_former_layout(folder)
     for name in (DOCUMENTS, CHANGES):
         if not (folder / name).is_file():
             raise NoInput(

@@ -9,7 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.core.benchmark import SPLITS, natural_key
+from curation.core.benchmark import (
+    OTHER_TABLE,
+    SCHEMA_TABLE,
+    SPLITS,
+    holds_instances,
+    natural_key,
+)
 from curation.core.records import Record
 from curation.dataset.parquet_columns import columns_of, parquet_writer, table_of
 
@@ -38,9 +44,14 @@ DISTINCT = frozenset(
 )
 
 
-def file_name(config: str, split: str) -> str:
-    """Return the path of a split's file inside a build, with `/`."""
-    return f"{config}/{split}-00000-of-00001.parquet"
+def file_name(folder: str, split: str) -> str:
+    """Return the path of a split's file inside a build, with `/`.
+
+    `folder` is a config's, or that of its instances
+    (`curation.core.benchmark.instances_folder`).
+    """
+    ending = OTHER_TABLE if holds_instances(folder) else SCHEMA_TABLE
+    return f"{folder}/{split}-00000-of-00001{ending}"
 
 
 def row_group_sizes(

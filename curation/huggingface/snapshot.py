@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 #: What is read of a dataset where nothing else is asked for.
-_TABLES = ("*.parquet", "README.md")
+_TABLES = ("*.parquet", "*.pq", "README.md")
 
 
 def hub_snapshot(

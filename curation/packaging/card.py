@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from curation.core.benchmark import DEFAULT, SPLITS, instances_config
+from curation.core.benchmark import DEFAULT, OTHER_TABLE, SPLITS, instances_folder
+from curation.core.benchmark import INSTANCES as INSTANCE_FOLDER
 from curation.core.canary import MAJOR, METADATA_KEY, canary
 from curation.core.documents import Change, Origin, Reason
 from curation.core.records import Record
@@ -135,7 +136,7 @@ def other_columns() -> Mapping[str, tuple[CardColumn, ...]]:
     """Return the columns of instances and of the ledger's tables, by what they hold."""
     made = columns_of(InstanceLedgerRow)
     return {
-        "Configs of instances": _described(InstanceRow, INSTANCES),
+        "Instances": _described(InstanceRow, INSTANCES),
         DOCUMENTS: _described(LedgerRow, DOCUMENT_COLUMNS),
         CHANGES: _described(Change, CHANGE_COLUMNS),
         INSTANCE_LEDGER: _described(InstanceLedgerRow, made),
@@ -292,6 +293,12 @@ def _example(contents: CardContents) -> tuple[str, str]:
     return (chosen.name, list(chosen.files)[-1]) if chosen else (DEFAULT, SPLITS[-1])
 
 
+def _instance_files(repository: str, config: str, split: str) -> str:
+    """Return the pattern of the files of instances of a config and a split."""
+    place = f"hf://datasets/{repository}/" if repository else ""
+    return f"{place}{instances_folder(config)}/{split}-*{OTHER_TABLE}"
+
+
 def _tops(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     return list(counts.items())[:_TOP]
 
@@ -309,7 +316,7 @@ def _template_values(contents: CardContents) -> dict[str, UntypedJson]:
     publication = summary.publication
     terms = licences.archive_terms(summary, counts.licences, contents.notices)
     names = licences.named_licences(terms)
-    edition = published()
+    edition, example = published(), _example(contents)
     tables = contents.tables
     return {
         "summary": summary,
@@ -325,7 +332,7 @@ def _template_values(contents: CardContents) -> dict[str, UntypedJson]:
         "split_by_shingles": summary.rules != "paper",
         "total": _total(summary),
         "default": next((config for config in contents.listed if config.default), None),
-        "example": _example(contents),
+        "example": example,
         "publication": publication,
         "place": publication.repository or ".",
         "results": results(),
@@ -333,10 +340,10 @@ def _template_values(contents: CardContents) -> dict[str, UntypedJson]:
         "folded_parts": _FOLDED,
         "reasons": tuple(Reason),
         "columns": card_columns(),
-        "instances": {
-            instances_config(config): splits
-            for config, splits in summary.instances.items()
-        },
+        "instances": summary.instances,
+        "instance_folder": INSTANCE_FOLDER,
+        "instance_ending": OTHER_TABLE,
+        "instance_files": _instance_files(publication.repository, *example),
         "terms": terms,
         "texts": {name: licences.text_name(name) for name in names},
         "own_licence": licences.OWN,

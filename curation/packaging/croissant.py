@@ -1,9 +1,9 @@
 """`croissant.json`: the folder described for machines, after Croissant 1.1.
 
-Every parquet file is a file object with its digest, every config a file set and a
-record set; the fields of MLCommons' responsible-AI vocabulary (RAI 1.0) say how the
-data came about and what it is fit for. Texts that the card also has are those of
-`cards/responsible.toml`.
+Every table but the ledger's is a file object with its digest, every config a file set
+and a record set, and so are the instances of every config; the fields of MLCommons'
+responsible-AI vocabulary (RAI 1.0) say how the data came about and what it is fit for.
+Texts that the card also has are those of `cards/responsible.toml`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ import pyarrow.parquet as pq
 from curation.core.benchmark import holds_instances
 from curation.packaging import licences
 from curation.packaging.card import card_columns, published, responsible
+from curation.packaging.hub_info import instance_configs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from curation.core.json_types import Json
@@ -32,7 +33,7 @@ FILE = "croissant.json"
 _PARQUET = "application/x-parquet"
 _TYPES = {pa.string(): "sc:Text", pa.int64(): "sc:Integer", pa.bool_(): "sc:Boolean"}
 #: The split of a file, by its name.
-_SPLIT = r"^.*/(\w+)-\d+-of-\d+\.parquet$"
+_SPLIT = r"^.*/(\w+)-\d+-of-\d+\.(?:parquet|pq)$"
 #: The JSON-LD context that the specification gives for 1.1.
 _CONTEXT: dict[str, Json] = {
     "@language": "en",
@@ -87,6 +88,7 @@ def croissant_description(
     edition, words = published(), responsible()
     paper = f"https://arxiv.org/abs/{edition.arxiv}"
     terms = licences.archive_terms(summary, contents.counts.licences)
+    described = [*contents.listed, *instance_configs(summary)]
     return {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
@@ -112,10 +114,10 @@ def croissant_description(
         "creator": {"@type": "Organization", "name": "The csbdata developers"},
         **{f"rai:{name}": _text(text) for name, text in words.rai.items()},
         "distribution": [
-            *(_file_object(name, sums[name]) for name in _files(contents)),
-            *(_file_set(config) for config in contents.listed),
+            *(_file_object(name, sums[name]) for name in _files(described)),
+            *(_file_set(config) for config in described),
         ],
-        "recordSet": [_record_set(config, folder) for config in contents.listed],
+        "recordSet": [_record_set(config, folder) for config in described],
     }
 
 
@@ -123,8 +125,8 @@ def _text(text: str | list[str]) -> Json:
     return text if isinstance(text, str) else [*text]
 
 
-def _files(contents: CardContents) -> list[str]:
-    return sorted({path for config in contents.listed for path in config.paths})
+def _files(described: Iterable[HubConfig]) -> list[str]:
+    return sorted({path for config in described for path in config.paths})
 
 
 def _file_object(name: str, known: Sum) -> dict[str, Json]:

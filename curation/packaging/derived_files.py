@@ -17,20 +17,28 @@ import msgspec
 
 from curation.core.benchmark import NOTICES
 from curation.dataset.ledger_reader import open_ledger
-from curation.packaging import card, croissant, eval_yaml, licences, manifest
+from curation.packaging import (
+    card,
+    croissant,
+    eval_yaml,
+    licences,
+    manifest,
+    signature,
+)
 from curation.packaging.card import CardContents
 from curation.packaging.card_figures import count_rows
 from curation.packaging.hub_info import dataset_info, hub_configs
 from curation.packaging.plots import plot_process
 from curation.packaging.table_columns import refuse_foreign_columns
 from curation.system import checksums
-from curation.system.atomic_files import UNFINISHED
+from curation.system.atomic_files import UNFINISHED, atomic_write_bytes
 from curation.system.atomic_folders import recover
 from curation.workers.run_folder import locked, run_folder_of
 
 if TYPE_CHECKING:
     from curation.dataset.summary import Publication, Summary
     from curation.packaging.plots.plot_process import PlotProcess
+    from curation.packaging.signature import SigningKey
     from curation.system.checksums import Sum
 
 #: What the release of an edition writes (`csbdata release`), and the card links.
@@ -155,9 +163,9 @@ def rebuild(
     """Write what is derived of a folder anew, in its place; return the paths.
 
     Nothing is touched before everything new stands whole in a folder beside it.
-    What an earlier version had derived and this one does not is removed; an
-    `eval.yaml` that is there stays. `release` is the version to state, `publication`
-    the place, if another.
+    What an earlier version had derived and this one does not is removed, and so is the
+    signature of another `SHA256SUMS`; an `eval.yaml` that is there stays. `release` is
+    the version to state, `publication` the place, if another.
 
     Raises:
         NoInput: the folder is no build.
@@ -178,7 +186,8 @@ def rebuild(
             release=release,
             publication=publication,
         )
-        for file in checksums.names_in(folder) - set(written):
+        kept = _fitting_signature(folder, fresh)
+        for file in checksums.names_in(folder) - set(written) - kept:
             if is_derived(file):
                 (folder / file).unlink()
         for file in written:
@@ -199,13 +208,21 @@ def differing_files(folder: Path, *, eval_yaml_too: bool = False) -> list[str]:
     with tempfile.TemporaryDirectory(prefix="csbdata-card-") as name:
         fresh = Path(name)
         written = _write_anew(folder, fresh, eval_yaml_too=wanted)
-        there = {file for file in checksums.names_in(folder) if is_derived(file)}
+        names = checksums.names_in(folder) - {signature.FILE}
+        there = {file for file in names if is_derived(file)}
         return sorted(
             file
             for file in there | set(written)
             if not (file in there and file in written)
             or (folder / file).read_bytes() != (fresh / file).read_bytes()
         )
+
+
+def _fitting_signature(folder: Path, fresh: Path) -> set[str]:
+    """Return the name of a folder's signature, if its list of digests stays."""
+    old, new = folder / checksums.FILE, fresh / checksums.FILE
+    same = old.is_file() and old.read_bytes() == new.read_bytes()
+    return {signature.FILE} if same else set()
 
 
 def _swept_folder_beside(place: Path) -> tempfile.TemporaryDirectory[str]:
@@ -239,6 +256,21 @@ def _write_anew(
             release=release,
             publication=publication,
         )
+
+
+def sign_folder(folder: Path, key: SigningKey) -> str:
+    """Write the signature of a folder's `SHA256SUMS`; return its name.
+
+    Raises:
+        NoInput: the folder is no build, or there is no such key.
+        BadData: the key is none, or its password another.
+        BadConfiguration: the library is not installed.
+        OSError: it cannot be written.
+    """
+    version = manifest.read_facts(folder).data_version
+    content = signature.signed_sums(folder, key, version)
+    atomic_write_bytes(folder / signature.FILE, content)
+    return signature.FILE
 
 
 def set_version(folder: Path, *, version: str, released: str = "") -> list[str]:

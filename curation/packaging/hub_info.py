@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from curation.core.benchmark import DEFAULT, SPLITS, instances_config
+from curation.core.benchmark import DEFAULT, SPLITS, instances_folder
 from curation.dataset.parquet import file_name
 
 if TYPE_CHECKING:
@@ -46,19 +46,30 @@ class HubConfig:
 
 
 def hub_configs(summary: Summary) -> list[HubConfig]:
-    """Return the configs with rows: `default`, those of schemas, of instances."""
+    """Return the configs of schemas that have rows, `default` first."""
     names = [config.config for config in summary.configs if config.kept]
     schemas = {name: summary.of(name).splits for name in names}
     ten = {name: schemas[name] for name in names if name not in summary.extras}
-    instances = {
-        instances_config(config): splits
+    listed = [HubConfig(name=DEFAULT, files=_files(ten), default=True)] if ten else []
+    listed += [_config(name, splits) for name, splits in schemas.items()]
+    return listed
+
+
+def instance_configs(summary: Summary) -> list[HubConfig]:
+    """Return the folders of instances that have rows, by their paths.
+
+    The Hub is not told of them: who reads every config reads schemas. `croissant.json`
+    describes them.
+    """
+    return [
+        _config(instances_folder(config), splits)
         for config, splits in summary.instances.items()
         if any(splits.values())
-    }
-    listed = [HubConfig(name=DEFAULT, files=_files(ten), default=True)] if ten else []
-    for name, splits in {**schemas, **instances}.items():
-        listed.append(HubConfig(name=name, files=_files({name: splits})))
-    return listed
+    ]
+
+
+def _config(name: str, splits: Mapping[str, int]) -> HubConfig:
+    return HubConfig(name=name, files=_files({name: splits}))
 
 
 def _files(configs: Mapping[str, Mapping[str, int]]) -> dict[str, list[str]]:

@@ -27,6 +27,7 @@ from curation.dataset.summary import (
     Summary,
 )
 from curation.packaging.recount import recount_configs, recount_instances
+from curation.packaging.signature import FILE as SIGNATURE
 from curation.system.checksums import FILE as SUMS
 from curation.system.checksums import Sum
 from curation.system.errors import BadData, NoInput
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
 
 #: The file's name in a build folder.
 FILE = "manifest.json"
-#: What no list of files in the manifest holds: itself, and what lists it.
-UNLISTED = frozenset({FILE, SUMS})
+#: What no list of files in the manifest holds: itself, and what lists and signs it.
+UNLISTED = frozenset({FILE, SUMS, SIGNATURE})
 #: What decides the content of a build beside its sources; the order is that of
 #: the manifest.
 _DISTRIBUTIONS = (

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pyarrow.parquet as pq
 
-from curation.core.benchmark import SPLITS, in_benchmark_order, instances_config
+from curation.core.benchmark import SPLITS, in_benchmark_order, instances_folder
 from curation.core.documents import Origin, Reason
 from curation.dataset.ledger import KEPT
 from curation.dataset.parquet import file_name
@@ -89,11 +89,11 @@ def recount_instances(
     """
     return {
         config: {
-            split: _rows(folder / file_name(instances_config(config), split))
+            split: _rows(folder / file_name(instances_folder(config), split))
             for split in SPLITS
         }
         for config in configs
-        if (folder / instances_config(config)).is_dir()
+        if (folder / instances_folder(config)).is_dir()
     }
 
 

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from curation.core.benchmark import holds_instances
+from curation.core.benchmark import LEDGER, holds_instances, is_table
+from curation.dataset.editions import refuse_former_layout
 from curation.dataset.ledger import CHANGE_COLUMNS, CHANGES, DOCUMENT_COLUMNS, DOCUMENTS
 from curation.dataset.parquet import COLUMNS as RECORDS
 from curation.instances.dataset.parquet import COLUMNS as INSTANCES
 from curation.packaging.hub_info import is_known_type
+from curation.system.checksums import names_in
 from curation.system.errors import BadData
 
 if TYPE_CHECKING:
@@ -32,13 +34,14 @@ def refuse_foreign_columns(folder: Path) -> None:
     Raises:
         BadData: naming the table and the column (exit 65).
     """
-    for path in sorted(folder.glob("*/*.parquet")):
-        name = path.relative_to(folder).as_posix()
-        if path.parent.name != "ledger":
-            own = INSTANCES if holds_instances(path.parent.name) else RECORDS
-            _compare(path, own)
+    refuse_former_layout(folder)
+    for name in sorted(filter(is_table, names_in(folder))):
+        inside = name.rpartition("/")[0]
+        if inside and inside != LEDGER:
+            own = INSTANCES if holds_instances(inside) else RECORDS
+            _compare(folder / name, own)
         elif name in _LEDGER:
-            _compare(path, _LEDGER[name])
+            _compare(folder / name, _LEDGER[name])
 
 
 def _compare(path: Path, wanted: pa.Schema) -> None:

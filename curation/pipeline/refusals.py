@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.core.benchmark import holds_instances
 from curation.core.documents import Origin
+from curation.dataset.editions import configs_with_instances
 from curation.packaging.manifest import FILE, read_manifest
 from curation.system.errors import BadData, CannotCreate, Unavailable
 
@@ -121,8 +121,7 @@ _SEEN = ("instances",)
 def _options_of(found: Manifest, out: Path) -> set[str]:
     if isinstance(found.options, list):
         return set(found.options)
-    made = any(holds_instances(path.name) for path in out.iterdir())
-    return {"instances"} if made else set()
+    return {"instances"} if configs_with_instances(out) else set()
 
 
 def _input(read: tuple[str, str, str] | None) -> str:

@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from curation.core.benchmark import holds_instances, in_benchmark_order
+from curation.core.benchmark import in_benchmark_order
 from curation.dataset.difference import compare
-from curation.dataset.editions import open_edition
+from curation.dataset.editions import (
+    configs_with_instances,
+    instance_tables,
+    open_edition,
+)
 from curation.packaging.card import FILE as CARD
 from curation.packaging.croissant import FILE as CROISSANT
 from curation.packaging.derived_files import CHANGELOG
@@ -27,7 +31,6 @@ _KEY = ("unique_id", "number")
 _SAID = ("text", "valid")
 #: Facts of a manifest that a release itself sets, or that follow from the files.
 _SET = frozenset({"data_version", "released", "configs", "files", "canary"})
-_TABLES = ".parquet"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,21 +119,19 @@ def _differ_otherwise(before: DatasetFolder, after: DatasetFolder) -> bool:
 
 def _instances(before: Path, after: Path) -> list[InstanceChanges]:
     """Return the configs whose instances differ."""
-    names = {
-        path.name
-        for folder in (before, after)
-        for path in folder.iterdir()
-        if path.is_dir() and holds_instances(path.name)
-    }
+    names = configs_with_instances(before) | configs_with_instances(after)
     found = (
-        _compared(name, _rows(before / name), _rows(after / name))
+        _compared(
+            name,
+            _rows(instance_tables(before, name)),
+            _rows(instance_tables(after, name)),
+        )
         for name in in_benchmark_order(names)
     )
     return [changes for changes in found if changes.added or changes.changed]
 
 
-def _rows(folder: Path) -> pl.DataFrame:
-    tables = sorted(folder.glob(f"*{_TABLES}"))
+def _rows(tables: Sequence[Path]) -> pl.DataFrame:
     columns = (*_KEY, *_SAID)
     if not tables:
         types = (pl.String, pl.Int64, pl.String, pl.Boolean)

@@ -18,6 +18,7 @@ import fsspec
 import platformdirs
 from fsspec.implementations.local import LocalFileSystem
 
+from curation.core.benchmark import is_table
 from curation.credentials.redaction import redacted
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.publish.file_inventory import RemoteFile, describe_content, files_to_send
@@ -146,7 +147,7 @@ def copy_tables(target: FsspecTarget, folder: Path) -> None:
     """
     with _file_system_errors(target.shown):
         for name, content in _read_all(target):
-            if name.endswith(".parquet"):
+            if is_table(name):
                 path = folder / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(content)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from curation.core.benchmark import is_table
 from curation.huggingface.session import HubTimeLimits
 from curation.publish.file_inventory import files_to_send
 from curation.publish.plan import PushPlan, files_listed, plan_for
-from curation.publish.record_changes import SUFFIX
 from curation.publish.repository import MAIN, HubRepository, RepositoryState
 from curation.publish.versions import Version
 from curation.system.errors import BadData
@@ -84,7 +84,7 @@ class HubPreview:
             repository = HubRepository(
                 name=request.name, time_limits=request.time_limits
             )
-            tables = [name for name in self.state.files if name.endswith(SUFFIX)]
+            tables = [name for name in self.state.files if is_table(name)]
             repository.fetch(self.state.head, tables, folder)
 
 

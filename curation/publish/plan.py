@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from curation.packaging.manifest import FILE as MANIFEST
+from curation.packaging.manifest import UNLISTED
 from curation.publish.file_inventory import files_to_send
-from curation.system.checksums import FILE as SUMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -91,4 +90,4 @@ def files_listed(manifest: bytes) -> frozenset[str]:
         files = msgspec.json.decode(manifest, type=_ListedFiles).files
     except (ValueError, RecursionError):
         return frozenset()
-    return frozenset({MANIFEST, SUMS, *files})
+    return frozenset({*UNLISTED, *files})

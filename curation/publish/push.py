@@ -7,11 +7,14 @@ caller's agreement is anything written; then it is read back and compared.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from curation.huggingface.session import HubTimeLimits, hub_client
+from curation.packaging.signature import FILE as SIGNATURE
+from curation.packaging.signature import signed_sums
+from curation.publish.file_inventory import describe_content
 from curation.publish.fsspec_target import (
     copy_tables,
     open_target,
@@ -23,6 +26,7 @@ from curation.publish.hub_push import push_to_hub
 from curation.publish.record_changes import changes_of_plan
 from curation.publish.repository import MAIN
 from curation.publish.verified_folder import verify_for_push
+from curation.system.atomic_files import atomic_write_bytes
 from curation.system.progress import Progress, Quiet
 
 if TYPE_CHECKING:
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import Json
+    from curation.packaging.signature import SigningKey
     from curation.publish.hub_preview import HubPreview
     from curation.publish.hub_push import HubPushed
     from curation.publish.plan import PushPlan
@@ -65,6 +70,8 @@ class PushRequest:
     allow_partial: bool = False
     #: Worker processes of the verification.
     jobs: int = 2
+    #: Sign the list of digests with it; None for a folder as it is.
+    sign: SigningKey | None = None
     #: Let `huggingface_hub` draw its progress bars on stderr.
     transfer_bars: bool = False
     time_limits: HubTimeLimits = field(default_factory=HubTimeLimits)
@@ -194,10 +201,31 @@ def push(
         jobs=request.jobs,
         progress=progress,
     )
+    if request.sign is not None:
+        verified, confirm = _signed(request.folder, request.sign, verified, confirm)
     if request.to:
         return _write_to_folder(request, verified, confirm)
     with hub_client(request.time_limits, bars=request.transfer_bars):
         return _push_to_hub(request, verified, confirm, progress)
+
+
+def _signed(
+    folder: Path,
+    key: SigningKey,
+    verified: VerifiedFolder,
+    confirm: Callable[[PushPreview], bool],
+) -> tuple[VerifiedFolder, Callable[[PushPreview], bool]]:
+    """Return what was verified with a signature, which is written once agreed upon."""
+    content = signed_sums(folder, key, verified.facts.data_version)
+
+    def agreed(preview: PushPreview) -> bool:
+        said = confirm(preview)
+        if said:
+            atomic_write_bytes(folder / SIGNATURE, content)
+        return said
+
+    files = {**verified.files, SIGNATURE: describe_content(content)}
+    return replace(verified, files=dict(sorted(files.items()))), agreed
 
 
 def _push_to_hub(

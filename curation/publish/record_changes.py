@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from curation.core.benchmark import is_table
 from curation.dataset.difference import KINDS, compare
 from curation.dataset.editions import open_edition
 from curation.system.errors import BadConfiguration, BadData, NoInput
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.publish.plan import PushPlan
-
-#: Files that hold records.
-SUFFIX = ".parquet"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +70,7 @@ def changes_of_plan(
         CsbdataError: the tables cannot be fetched.
     """
     touched = (*plan.written, *plan.deleted)
-    if not any(name.endswith(SUFFIX) for name in touched):
+    if not any(map(is_table, touched)):
         return RecordChanges(why_not="no table differs")
     with TemporaryDirectory() as there:
         fetch(Path(there))

@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from curation.core.benchmark import is_table
 from curation.core.canary import MAJOR, canary
 from curation.dataset.story import manifest_of
 from curation.huggingface.names import dataset_name
@@ -194,11 +195,7 @@ def _download(where: str, folder: Path) -> Version | None:
         released = {tag: version for version, tag in tags if version}
         revision = max(released, key=released.__getitem__, default=MAIN)
     state = repository.state(revision)
-    names = [
-        name
-        for name in state.files
-        if name.endswith(".parquet") or name in {MANIFEST, FILE}
-    ]
+    names = [name for name in state.files if is_table(name) or name in {MANIFEST, FILE}]
     if not names:
         raise NoInput("the dataset holds no tables", f"{found.name}@{revision}")
     repository.fetch(state.head, names, folder)

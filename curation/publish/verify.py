@@ -12,6 +12,7 @@ from curation.huggingface.names import dataset_name
 from curation.system.errors import BadConfiguration, NoInput
 from curation.system.progress import Progress, Quiet
 from curation.verification import verify_folder
+from curation.verification.registry import checks_to_make
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +34,8 @@ class VerificationRequest:
     jobs: int = 2
     #: Whether every instance is judged again, and not a seeded sample of them.
     whole: bool = False
+    #: The key with which it must be signed: 56 characters, or the path of minisign.pub.
+    public_key: str | None = None
 
 
 def verify(
@@ -48,7 +51,8 @@ def verify(
 
     Raises:
         NoInput: there is no such folder or dataset, or no build in it.
-        BadConfiguration: a revision was given of a folder.
+        BadConfiguration: a revision was given of a folder; signatures cannot be read.
+        BadData: the public key is none.
         WorkerDidNotStart: no child process can be started.
         CsbdataError: the Hub cannot be reached, or refuses.
 
@@ -60,9 +64,13 @@ def verify(
                 print(failure.check, failure.where, failure.detail)
     """
     progress = progress or Quiet()
+    checks = checks_to_make(whole=request.whole, public_key=request.public_key)
     with _folder_of(request, progress) as folder:
         return verify_folder(
-            folder, jobs=request.jobs, progress=progress, whole=request.whole
+            folder,
+            jobs=request.jobs,
+            progress=progress,
+            checks=checks,
         )
 
 

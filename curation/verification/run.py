@@ -12,7 +12,7 @@ from curation.system.progress import Progress, Quiet
 from curation.verification.core.check import CheckResult
 from curation.verification.core.findings import READABLE, Finding, Verification
 from curation.verification.core.folder_contents import open_folder
-from curation.verification.registry import ALL_CHECKS, CHECKS
+from curation.verification.registry import CHECKS
 from curation.verification.worker_pool import run_units
 
 if TYPE_CHECKING:
@@ -31,8 +31,7 @@ def verify_folder(
     *,
     jobs: int = 2,
     progress: Progress | None = None,
-    whole: bool = False,
-    checks: Sequence[FolderCheck] | None = None,
+    checks: Sequence[FolderCheck] = CHECKS,
 ) -> Verification:
     """Return the findings about a built folder.
 
@@ -42,15 +41,13 @@ def verify_folder(
         folder: The dataset folder.
         jobs: Number of child processes.
         progress: Is told how many units are done.
-        whole: Whether every instance is judged again, and not a seeded sample.
-        checks: Those to make, in this order; None for all that there are.
+        checks: Those to make, in this order; by default those of
+            `curation.verification.registry`.
 
     Raises:
         NoInput: there is no such folder, or it is no build.
         WorkerDidNotStart: no child process can be started.
     """
-    if checks is None:
-        checks = ALL_CHECKS if whole else CHECKS
     contents = open_folder(folder)
     results = run_units(contents, checks, jobs=jobs, progress=progress or Quiet())
     findings = list(contents.findings)

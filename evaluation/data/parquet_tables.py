@@ -1,6 +1,6 @@
 """Folders of `<config>/<split>*.parquet`: a build, or what the Hub has of one.
 
-A record's instances stand in `<config>_instances`, in the order of the records, so
+A record's instances stand in `instances/<config>`, in the order of the records, so
 both are read side by side, a few rows at a time.
 """
 
@@ -16,9 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from curation.core.benchmark import instances_config
 from curation.core.documents import Rejected
-from curation.dataset.editions import config_names, split_of_file
+from curation.dataset.editions import config_names, instance_tables, split_of_file
 from curation.dataset.features import features
 from curation.json.text import parse
 from curation.schema.dialects import ANY_DIALECT
@@ -142,8 +141,8 @@ class _InstancesByRecord:
 
 def _parts(folder: Path) -> Iterator[_Part]:
     for config in config_names(folder):
-        own = _by_split(folder / config)
-        beside = _by_split(folder / instances_config(config))
+        own = _by_split(sorted((folder / config).glob("*.parquet")))
+        beside = _by_split(instance_tables(folder, config))
         for split, schemas in own.items():
             yield _Part(
                 config=config,
@@ -153,8 +152,7 @@ def _parts(folder: Path) -> Iterator[_Part]:
             )
 
 
-def _by_split(folder: Path) -> dict[str, tuple[Path, ...]]:
-    paths = sorted(folder.glob("*.parquet"))
+def _by_split(paths: Sequence[Path]) -> dict[str, tuple[Path, ...]]:
     groups = groupby(paths, key=lambda path: split_of_file(path) or "")
     return {split: tuple(own) for split, own in groups}
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from curation.core.benchmark import CONFIGS, DEFAULT, SPLITS, instances_config
+from curation.core.benchmark import CONFIGS, DEFAULT, SPLITS, instances_folder
 from curation.dataset.parquet import COLUMNS
 
 datasets = pytest.importorskip("datasets")
@@ -52,7 +52,7 @@ def test_every_config_and_split_loads_under_its_published_name(
             assert loaded.column_names == COLUMNS.names
             rows += loaded.num_rows
         made = datasets.load_dataset(
-            str(folder), instances_config(config), cache_dir=cache
+            str(folder), instances_folder(config), cache_dir=cache
         )
         assert list(made) == list(SPLITS)
     whole = datasets.load_dataset(str(folder), DEFAULT, cache_dir=cache)

@@ -105,6 +105,38 @@ def test_constraints_pin_every_requirement_exactly() -> None:
     assert names - {"csbdata"} - pinned == set()
 
 
+@pytest.mark.parametrize("name", ["build", "core", "models", "dev"])
+def test_required_files_have_digests_and_the_pinned_versions(name: str) -> None:
+    """`requirements/` says what `constraints.txt` says; every line has digests."""
+    pinned = {
+        _plain(line)
+        for line in (ROOT / "constraints.txt").read_text().splitlines()
+        if "==" in line
+    }
+    text = (ROOT / "requirements" / f"{name}.txt").read_text()
+    blocks = re.split(r"\n(?=\S)", text.strip())[1:]
+    assert blocks
+    assert [each for each in blocks if " --hash=sha256:" not in each] == []
+    found = {_plain(each.split()[0]): each for each in blocks}
+    # What only other systems need was not seen when the versions were worked out.
+    here = {name for name, each in found.items() if "sys_platform ==" not in each}
+    assert here - pinned == set()
+
+
+def test_every_pinned_requirement_is_installed_by_its_digest() -> None:
+    """All that `dev` asks for but torch, whose files an index chooses."""
+    lists = ROOT / "requirements"
+    listed = set(
+        re.findall(r"^([\w.-]+)==", (lists / "dev.txt").read_text(), re.MULTILINE)
+    )
+    wanted = [*_PROJECT["project"]["dependencies"]]
+    extras = _PROJECT["project"]["optional-dependencies"]
+    for extra in ("dev", *re.findall(r"\w+", extras["dev"][0])[1:], "eval"):
+        wanted += extras[extra]
+    names = {_plain(re.split(r"[\[<>=!~ ]", each)[0]) for each in wanted}
+    assert names - {_plain(each) for each in listed} == {"csbdata", "torch"}
+
+
 def _plain(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import polars as pl
 
-from curation.core.benchmark import SPLITS, in_benchmark_order, instances_config
+from curation.core.benchmark import SPLITS, in_benchmark_order, instances_folder
 from curation.dataset.editions import open_edition
 from curation.dataset.parquet import file_name
 from curation.dataset.story import closest_ids
@@ -134,7 +134,7 @@ def maskbench_files(folder: Path, rows: pl.DataFrame) -> Iterator[MaskFile]:
 
 def _instances(folder: Path, config: str, split: str) -> dict[str, list[InstanceRow]]:
     """Return the instances of a split by the ids of their records."""
-    path = folder / file_name(instances_config(config), split)
+    path = folder / file_name(instances_folder(config), split)
     if not path.is_file():
         raise NoInput("no instances here", str(path), "csbdata build --instances")
     content = pl.read_parquet(path, glob=False).to_dicts()

@@ -1,10 +1,10 @@
 """Instances as parquet: one config beside each config of schemas, and four reports.
 
 `<config>_instances` has the splits of its schemas: a record's instances stand
-where the record stands. `ledger/instances.parquet` has a row for every
-record; `ledger/missing_near_misses.parquet` holds each keyword that no near miss
-fails, `ledger/unreached.parquet` each subschema of a property, element or branch that
-no witness reaches, and `ledger/disagreements.parquet` each instance on which the two
+where the record stands. `ledger/instances.pq` has a row for every
+record; `ledger/missing_near_misses.pq` holds each keyword that no near miss
+fails, `ledger/unreached.pq` each subschema of a property, element or branch that
+no witness reaches, and `ledger/disagreements.pq` each instance on which the two
 validators differ.
 """
 
@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Self
 
-from curation.core.benchmark import SPLITS, instances_config
+from curation.core.benchmark import SPLITS, instances_folder
 from curation.dataset.parquet import file_name
 from curation.dataset.parquet_columns import columns_of, parquet_writer, table_of
 from curation.instances.model import InstanceKind, InstanceRow
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from curation.instances.dataset.build_step import RecordInstances
 
 #: Paths inside a build folder.
-INSTANCE_LEDGER = "ledger/instances.parquet"
-DISAGREEMENTS = "ledger/disagreements.parquet"
-MISSING = "ledger/missing_near_misses.parquet"
-UNREACHED = "ledger/unreached.parquet"
+INSTANCE_LEDGER = "ledger/instances.pq"
+DISAGREEMENTS = "ledger/disagreements.pq"
+MISSING = "ledger/missing_near_misses.pq"
+UNREACHED = "ledger/unreached.pq"
 #: Characters of instance text, and rows, after which a row group ends.
 ROW_GROUP_LENGTH = 1_500_000
 ROW_GROUP_ROWS = 4_000
@@ -253,7 +253,7 @@ def write_instances(folder: Path, records: Iterable[RecordInstances]) -> None:
     missing: list[MissingPair] = []
     unreached: list[UnreachedPlace] = []
     for config, members in groupby(records, key=lambda record: record.task.config):
-        with _Files(folder, instances_config(config)) as files:
+        with _Files(folder, instances_folder(config)) as files:
             for record in members:
                 ledger.append(ledger_row(record))
                 differing.extend(disagreements(record))

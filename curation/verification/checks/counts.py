@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import polars as pl
 
-from curation.core.benchmark import DEFAULT, holds_instances, instances_config
+from curation.core.benchmark import DEFAULT, holds_instances, instances_folder
 from curation.dataset.ledger import DOCUMENTS, KEPT
 from curation.instances.dataset.parquet import INSTANCE_LEDGER
 from curation.packaging.card import FILE as CARD
@@ -48,8 +48,8 @@ def table_counts(contents: FolderContents) -> Counts:
     """Return the rows of the tables outside the ledger, by config and split."""
     counted: Counts = Counter()
     for table in contents.tables.values():
-        if table.holds_records or holds_instances(table.config):
-            counted[table.config, table.split] += table.rows
+        if table.holds_records or holds_instances(table.folder):
+            counted[table.folder, table.split] += table.rows
     return counted
 
 
@@ -123,7 +123,7 @@ def record_columns(contents: FolderContents, names: tuple[str, ...]) -> pl.DataF
     """Return columns of all records, with `config` and `split` in front."""
     frames = [
         _table(contents, table.path, names).with_columns(
-            config=pl.lit(table.config), split=pl.lit(table.split)
+            config=pl.lit(table.folder), split=pl.lit(table.split)
         )
         for table in contents.records()
     ]
@@ -142,10 +142,10 @@ def _instance_counts(contents: FolderContents) -> Iterator[Finding]:
     )
     frames = [
         _table(contents, table.path, ["unique_id"]).with_columns(
-            instances=pl.lit(table.config), split=pl.lit(table.split)
+            instances=pl.lit(table.folder), split=pl.lit(table.split)
         )
         for table in contents.tables.values()
-        if holds_instances(table.config)
+        if holds_instances(table.folder)
     ]
     empty = pl.DataFrame(
         schema=dict.fromkeys(["unique_id", "instances", "split"], pl.String)
@@ -158,7 +158,7 @@ def _instance_counts(contents: FolderContents) -> Iterator[Finding]:
     stated = stated.select(
         "split",
         "unique_id",
-        instances=pl.col("config") + instances_config(""),
+        instances=pl.lit(instances_folder("")) + pl.col("config"),
         stated=pl.col("witnesses") + pl.col("near_misses"),
     )
     keys = ["instances", "split", "unique_id"]
@@ -178,7 +178,7 @@ def _instance_counts(contents: FolderContents) -> Iterator[Finding]:
 
 def _judge(contents: FolderContents, _results: Sequence[UnitResult]) -> CheckResult:
     own = table_counts(contents)
-    records = {table.config for table in contents.records()}
+    records = {table.folder for table in contents.records()}
     announced = _announced_in_card(contents)
     findings: list[Finding] = []
     if contents.manifest:

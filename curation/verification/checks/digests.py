@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curation.packaging.manifest import FILE as MANIFEST
+from curation.packaging.manifest import UNLISTED
+from curation.packaging.signature import FILE as SIGNATURE
 from curation.system.checksums import FILE as SUMS
 from curation.system.checksums import file_digest, read_sums
 from curation.system.errors import BadData
@@ -68,12 +70,10 @@ def _judge(contents: FolderContents, _results: Sequence[UnitResult]) -> CheckRes
     facts: dict[tuple[str, str], list[str]] = {}
     lists = []
     if contents.manifest:
-        lists.append(
-            (_listed_in_manifest(contents), MANIFEST, frozenset({MANIFEST, SUMS}))
-        )
+        lists.append((_listed_in_manifest(contents), MANIFEST, UNLISTED))
     sums = _listed_in_sums(contents, findings)
     if sums is not None:
-        lists.append((sums, SUMS, frozenset({SUMS})))
+        lists.append((sums, SUMS, frozenset({SUMS, SIGNATURE})))
     for listed, name, exempt in lists:
         for path, fact, source in _compared(listed, name, own, exempt | unread):
             facts.setdefault((path, fact), []).append(source)

@@ -44,7 +44,7 @@ def _judge(contents: FolderContents, _results: Sequence[UnitResult]) -> CheckRes
     findings += [
         Finding(check=_NAME, where=table.path, detail="not in natural order of the ids")
         for table in contents.records()
-        if not _is_sorted(rows, table.config, table.split)
+        if not _is_sorted(rows, table.folder, table.split)
     ]
     return CheckResult(findings=findings)
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 import pyarrow.parquet as pq
 
-from curation.core.benchmark import holds_instances, records_config
+from curation.core.benchmark import SCHEMA_TABLE, holds_instances, records_config
 from curation.instances.judging.grading import grade
 from curation.verification.core.check import CheckResult, CheckUnit, FolderCheck
 from curation.verification.core.findings import Finding
@@ -22,7 +23,6 @@ from curation.verification.core.rows import group_batches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from curation.instances.judging.grading import Grade
     from curation.verification.core.check import CheckBatch, UnitResult
@@ -89,7 +89,7 @@ def _of_all(contents: FolderContents) -> Iterator[CheckBatch]:
 
 def _of_a_sample(contents: FolderContents) -> Iterator[CheckBatch]:
     tables = contents.tables.values()
-    return group_batches(table for table in tables if holds_instances(table.config))
+    return group_batches(table for table in tables if holds_instances(table.folder))
 
 
 def _work(folder: Path, unit: CheckUnit) -> JudgedInstances:
@@ -106,8 +106,9 @@ def _work(folder: Path, unit: CheckUnit) -> JudgedInstances:
         by_record.setdefault(row.unique_id, []).append(row)
     if not unit.whole:
         by_record = _drawn(by_record)
-    config, _, name = unit.where.partition("/")
-    schemas = _schemas(folder / records_config(config) / name)
+    inside, _, name = unit.where.rpartition("/")
+    records = Path(records_config(inside), name).with_suffix(SCHEMA_TABLE)
+    schemas = _schemas(folder / records)
     wrong: list[tuple[str, str]] = []
     for unique_id, instances in by_record.items():
         if unique_id not in schemas:
@@ -202,9 +203,9 @@ def _judge(_: FolderContents, results: Sequence[UnitResult]) -> CheckResult:
             continue
         answer = result.answer_as(JudgedInstances)
         judged += answer.judged
-        config = unit.where.partition("/")[0]
+        inside = unit.where.rpartition("/")[0]
         findings += [
-            Finding(check=_NAME, where=f"{config}/{unique_id}", detail=detail)
+            Finding(check=_NAME, where=f"{inside}/{unique_id}", detail=detail)
             for unique_id, detail in answer.wrong
         ]
     return CheckResult(findings=findings, counted={"instances judged": judged})

@@ -125,7 +125,7 @@ def _derived(
     )
     for (unit, row), cluster in zip(rows, names, strict=True):
         table = contents.tables[unit.where]
-        where = f"{table.config}/{row.unique_id}"
+        where = f"{table.folder}/{row.unique_id}"
         own = (row.skeleton_sha256 or "")[:16]
         if by_shingles:
             own = split_key(row.shingles or b"")

@@ -11,8 +11,14 @@ from shutil import copytree
 from typing import TYPE_CHECKING
 
 import msgspec
+import pyarrow.parquet as pq
 
-from curation.core.benchmark import DEFAULT, holds_instances
+from curation.core.benchmark import (
+    DEFAULT,
+    LEDGER,
+    OTHER_TABLE,
+    holds_instances,
+)
 from curation.dataset.parquet import COLUMNS as RECORDS
 from curation.instances.dataset.parquet import COLUMNS as INSTANCES
 from curation.packaging.card import FILE as CARD
@@ -20,7 +26,6 @@ from curation.system.escaping import shortened
 from curation.system.extras import install_extra
 from curation.verification.core.check import CheckResult, CheckUnit, FolderCheck
 from curation.verification.core.findings import Finding
-from curation.verification.core.folder_contents import LEDGER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -85,11 +90,20 @@ def _broken(contents: FolderContents, files: Mapping[str, Sequence[str]]) -> lis
     ]
 
 
+def _of_instances(contents: FolderContents) -> dict[str, dict[str, list[str]]]:
+    """Return the files of each folder of instances, by split; no card names them."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for table in contents.tables.values():
+        if holds_instances(table.folder) and table.rows:
+            found.setdefault(table.folder, {})[table.split] = [table.path]
+    return found
+
+
 def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
     configs = _announced(contents) or {}
     units = [
-        CheckUnit(where=config)
-        for config, files in configs.items()
+        CheckUnit(where=name)
+        for name, files in {**configs, **_of_instances(contents)}.items()
         if not _broken(contents, files)
     ]
     if units:
@@ -116,7 +130,15 @@ def _work(folder: Path, unit: CheckUnit) -> OpenedConfig:
     except ImportError:
         return OpenedConfig(installed=False)
     datasets.disable_progress_bars()
-    loaded = datasets.load_dataset(str(_without_magic(folder)), unit.where)
+    place = _without_magic(folder)
+    if holds_instances(unit.where):
+        files = sorted((place / unit.where).glob(f"*{OTHER_TABLE}"))
+        # `datasets` cannot open a split without rows.
+        filled = (path for path in files if pq.read_metadata(path).num_rows)
+        named = {path.name.partition("-")[0]: str(path) for path in filled}
+        loaded = datasets.load_dataset("parquet", data_files=named)
+    else:
+        loaded = datasets.load_dataset(str(place), unit.where)
     return OpenedConfig(rows={split: loaded[split].num_rows for split in loaded})
 
 
@@ -135,8 +157,8 @@ def _unopened(
     for config, files in configs.items():
         for path in _broken(contents, files):
             yield _finding(config, f"cannot be opened without {path}")
-    with_rows = {table.config for table in contents.tables.values() if table.rows}
-    for config in sorted(with_rows - configs.keys() - {LEDGER, DEFAULT}):
+    with_rows = {table.folder for table in contents.records() if table.rows}
+    for config in sorted(with_rows - configs.keys() - {DEFAULT}):
         if contents.metadata:
             yield _finding(config, f"not announced in {CARD}")
 
@@ -144,9 +166,9 @@ def _unopened(
 def _columns(contents: FolderContents) -> Iterator[Finding]:
     """Yield the tables whose columns are not those that a build writes."""
     for table in contents.tables.values():
-        if table.config == LEDGER:
+        if table.folder == LEDGER:
             continue
-        wanted = INSTANCES if holds_instances(table.config) else RECORDS
+        wanted = INSTANCES if holds_instances(table.folder) else RECORDS
         given = table.metadata.schema.to_arrow_schema().remove_metadata()
         other = [
             name
@@ -193,6 +215,7 @@ def _judge(contents: FolderContents, results: Sequence[UnitResult]) -> CheckResu
     findings += _unopened(contents, configs)
     findings += _columns(contents)
     counted: Counter[str] = Counter()
+    files = {**configs, **_of_instances(contents)}
     for result in results:
         config = result.unit.where
         if not result.answered:
@@ -201,7 +224,7 @@ def _judge(contents: FolderContents, results: Sequence[UnitResult]) -> CheckResu
             rows = opened[config].rows
             counted["configs opened"] += 1
             counted["splits opened"] += len(rows)
-            findings += _miscounted(contents, config, configs[config], rows)
+            findings += _miscounted(contents, config, files[config], rows)
     return CheckResult(findings=findings, counted=counted)
 
 

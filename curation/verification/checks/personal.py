@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from curation.core.benchmark import LEDGER
 from curation.verification.checks.personal_data import SUSPECT, found_in
 from curation.verification.core.check import CheckResult, CheckUnit, FolderCheck
 from curation.verification.core.findings import Finding
-from curation.verification.core.folder_contents import LEDGER, read_text
+from curation.verification.core.folder_contents import read_text
 from curation.verification.core.rows import first_row, group_batches, matching_texts
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
     return group_batches(
         table
         for table in contents.tables.values()
-        if table.holds_records or table.config == LEDGER
+        if table.holds_records or table.folder == LEDGER
     )
 
 
@@ -84,7 +85,7 @@ def _in_rows(
         path, found = result.unit.where, result.answer_as(list[PersonalDataInRow])
         first = first_row(contents, path, result.unit.group) if found else 0
         for record in found:
-            config = contents.tables[path].config
+            config = contents.tables[path].folder
             where = (
                 f"{path} row {first + record.row}"
                 if config == LEDGER or record.unique_id is None

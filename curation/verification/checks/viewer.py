@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from curation.core.benchmark import holds_instances
+from curation.core.benchmark import LEDGER, holds_instances
 from curation.dataset.parquet_columns import CHUNKING_KEY
 from curation.verification.core.check import CheckResult, FolderCheck
 from curation.verification.core.findings import Finding
-from curation.verification.core.folder_contents import LEDGER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,7 +40,7 @@ def _large_rows(table: ParquetTable) -> Iterator[str]:
 
 def _not_alone(path: Path, table: ParquetTable) -> Iterator[str]:
     """Yield the groups in which a large row stands beside others."""
-    column = "text" if holds_instances(table.config) else "json_schema"
+    column = "text" if holds_instances(table.folder) else "json_schema"
     for number in range(table.metadata.num_row_groups):
         group = table.metadata.row_group(number)
         if group.num_rows > 1 and group.total_byte_size > MOST_ROW:
@@ -80,7 +79,7 @@ def _faults_of(path: Path, table: ParquetTable) -> Iterator[str]:
 
 
 def _judge(contents: FolderContents, _results: Sequence[UnitResult]) -> CheckResult:
-    tables = [table for table in contents.tables.values() if table.config != LEDGER]
+    tables = [table for table in contents.tables.values() if table.folder != LEDGER]
     findings = [
         Finding(check=_NAME, where=table.path, detail=detail)
         for table in tables

@@ -17,7 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
-from curation.core.benchmark import holds_instances
+from curation.core.benchmark import LEDGER, holds_instances, is_table
+from curation.dataset.editions import refuse_former_layout
 from curation.packaging.card import FILE as CARD
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.system.checksums import NOT_OURS
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
 
-#: Where the tables lie that are no config.
-LEDGER = "ledger"
 #: The rule sets whose records are valid by construction.
 _CLEAN = frozenset({"clean", "clean-minimal"})
 #: Bytes of the largest text file that is read whole.
@@ -48,9 +47,9 @@ class ParquetTable:
     metadata: pq.FileMetaData
 
     @property
-    def config(self) -> str:
-        """The folder in which it lies."""
-        return self.path.partition("/")[0]
+    def folder(self) -> str:
+        """The folder in which it lies, with `/`: of a table of records its config."""
+        return self.path.rpartition("/")[0]
 
     @property
     def split(self) -> str:
@@ -65,7 +64,7 @@ class ParquetTable:
     @property
     def holds_records(self) -> bool:
         """Return whether its rows are schemas."""
-        return self.config != LEDGER and not holds_instances(self.config)
+        return self.folder != LEDGER and not holds_instances(self.folder)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,9 +112,7 @@ class FolderContents:
 
     def is_sound(self, path: str) -> bool:
         """Return whether a file is there and, if it is a table, opens."""
-        return path in self.tables or (
-            path in self.files and not path.endswith(".parquet")
-        )
+        return path in self.tables or (path in self.files and not is_table(path))
 
 
 def open_folder(folder: Path) -> FolderContents:
@@ -123,6 +120,7 @@ def open_folder(folder: Path) -> FolderContents:
 
     Raises:
         NoInput: there is no such folder, or it is no build.
+        BadData: an earlier version of csbdata wrote it, in another layout.
     """
     if not folder.is_dir():
         raise NoInput("no such folder", str(folder), "csbdata build makes one")
@@ -130,11 +128,12 @@ def open_folder(folder: Path) -> FolderContents:
         raise NoInput(
             f"no {MANIFEST} in it: no build", str(folder), "csbdata build makes one"
         )
+    refuse_former_layout(folder)
     findings: list[Finding] = []
     files = _files(folder, findings)
     tables = {}
     for name, path in files.items():
-        if name.endswith(".parquet"):
+        if is_table(name):
             table = _table(name, path, findings)
             if table is not None:
                 tables[name] = table

@@ -17,14 +17,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from curation.core.benchmark import holds_instances
+from curation.core.benchmark import LEDGER, holds_instances
 from curation.dataset import ledger, parquet
 from curation.dataset.parquet_columns import parquet_writer
 from curation.instances.dataset import parquet as instances
 from curation.system.checksums import file_digest
 from curation.verification.core.check import CheckResult, CheckUnit, FolderCheck
 from curation.verification.core.findings import Finding
-from curation.verification.core.folder_contents import LEDGER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -49,25 +48,25 @@ class Encoding(msgspec.Struct, frozen=True, kw_only=True):
 
 def _distinct(path: str) -> frozenset[str]:
     """Return the columns without a dictionary, of the table at a path."""
-    config = path.partition("/")[0]
+    inside = path.rpartition("/")[0]
     if path in {ledger.DOCUMENTS, ledger.CHANGES}:
         return ledger.DISTINCT
-    if config == LEDGER:
+    if inside == LEDGER:
         return instances.LEDGER_DISTINCT
-    return instances.DISTINCT if holds_instances(config) else parquet.DISTINCT
+    return instances.DISTINCT if holds_instances(inside) else parquet.DISTINCT
 
 
 def _columns(path: str) -> pa.Schema | None:
     """Return the columns of the table that a build has at a path; None for none."""
-    config = path.partition("/")[0]
+    inside = path.rpartition("/")[0]
     known = {
         ledger.DOCUMENTS: ledger.DOCUMENT_COLUMNS,
         ledger.CHANGES: ledger.CHANGE_COLUMNS,
         **instances.LEDGER_COLUMNS,
     }
-    if config == LEDGER:
+    if inside == LEDGER:
         return known.get(path)
-    return instances.COLUMNS if holds_instances(config) else parquet.COLUMNS
+    return instances.COLUMNS if holds_instances(inside) else parquet.COLUMNS
 
 
 def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
@@ -101,11 +100,11 @@ def _work(folder: Path, unit: CheckUnit) -> Encoding:
 
 def _is_well_divided(file: pq.ParquetFile, path: str) -> bool:
     """Return whether the rows stand in the row groups in which a build puts them."""
-    config = path.partition("/")[0]
-    if config == LEDGER:
+    inside = path.rpartition("/")[0]
+    if inside == LEDGER:
         return True
-    module: ModuleType = instances if holds_instances(config) else parquet
-    column = "text" if holds_instances(config) else "json_schema"
+    module: ModuleType = instances if holds_instances(inside) else parquet
+    column = "text" if holds_instances(inside) else "json_schema"
     given = [
         file.metadata.row_group(group).num_rows
         for group in range(file.metadata.num_row_groups)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from curation.core.benchmark import holds_instances, records_config
+from curation.core.benchmark import LEDGER, holds_instances, records_config
 from curation.core.documents import Reason
 from curation.dataset.ledger import CHANGES, DOCUMENTS, KEPT
 from curation.instances.dataset.parquet import (
@@ -19,7 +19,6 @@ from curation.instances.dataset.parquet import (
 from curation.instances.model import InstanceKind
 from curation.verification.core.check import CheckResult, FolderCheck
 from curation.verification.core.findings import Finding
-from curation.verification.core.folder_contents import LEDGER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -80,11 +79,11 @@ def _instances(contents: FolderContents) -> pl.DataFrame:
     """Return what the ledger derives from, of every instance."""
     frames = []
     for table in contents.tables.values():
-        if holds_instances(table.config):
+        if holds_instances(table.folder):
             rows = _table(contents, table.path).select(
                 "unique_id", "number", "kind", "valid", "text", "verdicts"
             )
-            config = pl.lit(records_config(table.config))
+            config = pl.lit(records_config(table.folder))
             frames.append(rows.with_columns(config=config))
     said = pl.col("verdicts").str.json_path_match("$.jsonschema[0]")
     rust = pl.col("verdicts").str.json_path_match("$.jsonschema_rs[0]")
@@ -237,7 +236,7 @@ def _judge(contents: FolderContents, _results: Sequence[UnitResult]) -> CheckRes
     known = {DOCUMENTS, CHANGES}
     if known <= contents.tables.keys():
         findings += _documents(contents)
-    made = any(holds_instances(table.config) for table in contents.tables.values())
+    made = any(holds_instances(table.folder) for table in contents.tables.values())
     there = {path for path in LEDGER_COLUMNS if path in contents.tables}
     if made and there == LEDGER_COLUMNS.keys():
         findings += _of_instances(contents)
@@ -247,7 +246,7 @@ def _judge(contents: FolderContents, _results: Sequence[UnitResult]) -> CheckRes
     findings += [
         Finding(check=_NAME, where=path, detail="no table of a build's ledger")
         for path, table in contents.tables.items()
-        if table.config == LEDGER and path not in known | LEDGER_COLUMNS.keys()
+        if table.folder == LEDGER and path not in known | LEDGER_COLUMNS.keys()
     ]
     return CheckResult(findings=findings)
 

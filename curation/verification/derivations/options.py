@@ -29,7 +29,7 @@ def contradictions(
     extras = sorted(_configs(contents) - {*CONFIGS})
     if facts.extras != extras:
         yield Contradiction(f"`extras` is {facts.extras}, not {extras}")
-    made = any(holds_instances(table.config) for table in contents.tables.values())
+    made = any(holds_instances(table.folder) for table in contents.tables.values())
     compiled = any(_tells_of_compiling(contents, path) for path in contents.tables)
     if isinstance(facts.options, list):
         for name, there in ((_INSTANCES, made), (_COMPILED, compiled)):
@@ -48,7 +48,7 @@ def contradictions(
 def _configs(contents: FolderContents) -> set[str]:
     """Return the configs of the ledger; what never got a subset has one, too."""
     if DOCUMENTS not in contents.tables:
-        return {table.config for table in contents.records()}
+        return {table.folder for table in contents.records()}
     column = pq.read_table(contents.files[DOCUMENTS], columns=["config"])["config"]
     return set(column.unique().to_pylist())
 

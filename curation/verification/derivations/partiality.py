@@ -86,7 +86,7 @@ def _configs_of(contents: FolderContents, *, sample: bool) -> set[str]:
         documents = documents.filter(pl.col("origin") == Origin.SAMPLE.value)
     found = set(documents.select("config").unique().collect()["config"])
     # What was rejected before its subset was known is of no config.
-    return found & {*CONFIGS, *(table.config for table in contents.records())}
+    return found & {*CONFIGS, *(table.folder for table in contents.records())}
 
 
 def _was_completed(contents: FolderContents, source: str) -> bool:

@@ -65,7 +65,7 @@ def _rows(contents: FolderContents) -> pl.DataFrame:
     frames = [
         pl.DataFrame(
             pl.from_arrow(pq.read_table(contents.files[table.path], columns=names))
-        ).with_columns(config=pl.lit(table.config))
+        ).with_columns(config=pl.lit(table.folder))
         for table in contents.records()
         if set(names) <= set(table.metadata.schema.to_arrow_schema().names)
     ]

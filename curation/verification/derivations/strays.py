@@ -6,12 +6,18 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curation.core.benchmark import NOTICES, SPLITS
+from curation.core.benchmark import (
+    LEDGER,
+    NOTICES,
+    SPLITS,
+    holds_instances,
+    records_config,
+)
 from curation.dataset.parquet import file_name
 from curation.packaging.derived_files import CHANGELOG, is_derived
 from curation.verification.core.check import CheckResult, FolderCheck
 from curation.verification.core.findings import Finding
-from curation.verification.core.folder_contents import LEDGER, read_text
+from curation.verification.core.folder_contents import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,11 +51,18 @@ def _of_the_folder(folder: Path) -> Iterator[Finding]:
                 yield _finding(inside + name, "no note of the Hub's client")
 
 
+def _is_of_a_build(name: str, folder: str) -> bool:
+    """Return whether a build may write a table of this name into this folder."""
+    config = records_config(folder) if holds_instances(folder) else folder
+    named = name in {file_name(folder, split) for split in SPLITS}
+    return named and "/" not in config
+
+
 def _of_the_files(contents: FolderContents) -> Iterator[Finding]:
     for name, path in contents.files.items():
         table = contents.tables.get(name)
-        if table is not None and table.config != LEDGER:
-            if name not in {file_name(table.config, split) for split in SPLITS}:
+        if table is not None and table.folder != LEDGER:
+            if not _is_of_a_build(name, table.folder):
                 yield _finding(name, "a table that no build writes under this name")
         elif table is None and not is_derived(name) and name != CHANGELOG:
             try:

@@ -106,7 +106,7 @@ def test_a_record_is_found_by_its_id(built: Path) -> None:
     """What is made is what the build has packaged."""
     import polars as pl  # noqa: PLC0415 (slow to import)
 
-    rows = pl.read_parquet(built / "Snowplow_instances" / "train-*.parquet")
+    rows = pl.read_parquet(built / "instances/Snowplow/train-*.pq")
     name = rows["unique_id"][0]
     code, text = run(f"Snowplow/{name}", "--in", str(built), "--format", "json")
     assert code == 0

@@ -240,7 +240,7 @@ def test_a_broken_manifest_leaves_the_folder_as_it_was(built: Path) -> None:
     ("table", "fault"),
     [
         ("Snowplow/test-00000-of-00001.parquet", "lacks the column lints"),
-        ("ledger/documents.parquet", "lacks the column outcome"),
+        ("ledger/documents.pq", "lacks the column outcome"),
     ],
 )
 def test_a_table_without_a_column_is_refused(

@@ -94,7 +94,7 @@ def test_a_manifest_of_an_earlier_version_still_shows_its_instances(
     del manifest["options"]
     (tmp_path / FILE).write_text(json.dumps(manifest))
     assert refusal(tmp_path, inputs) == ""
-    (tmp_path / "Snowplow_instances").mkdir()
+    (tmp_path / "instances/Snowplow").mkdir(parents=True)
     assert "with instances" in refusal(tmp_path, inputs)
 
 
@@ -115,7 +115,7 @@ def test_what_was_finished_is_found_when_the_options_come_back(tmp_path: Path) -
     first = build(whole)
     with pytest.raises(CannotCreate, match="with instances"):
         build(plain)
-    assert (tmp_path / "out" / "Snowplow_instances").is_dir()
+    assert (tmp_path / "out/instances/Snowplow").is_dir()
     paper = replace(plain, rules="paper", replace=True)
     assert build(paper).manifest.rules == "paper"
     completions = {

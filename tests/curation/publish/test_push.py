@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from curation.packaging.signature import FILE as SIGNATURE
+from curation.packaging.signature import signature_fault
 from curation.publish import verified_folder
 from curation.publish.push import PushOutcome, PushPreview, PushRequest, push
 from curation.verification import Verification
@@ -17,6 +20,7 @@ from tests.publishing import (
     contents,
     write_folder,
 )
+from tests.signing import PUBLIC_KEY, write_key
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,6 +76,23 @@ def test_what_is_not_agreed_to_is_not_done(there: Connection, tmp_path: Path) ->
     assert result.preview.headline == f"{NAME} (private): not there yet, will be made"
     assert (result.outcome, result.hub) == (PushOutcome.NOTHING, None)
     assert there.hub.store.repositories == {}
+
+
+def test_a_signature_goes_with_the_folder(tmp_path: Path) -> None:
+    """Written once the push is agreed upon; without a key the old one is taken away."""
+    folder, there = write_folder(tmp_path / "x"), tmp_path / "there"
+    (folder / "SHA256SUMS").write_text("")
+    key = write_key(tmp_path / "key")
+    request = PushRequest(folder=folder, to=str(there), sign=key)
+    push(request, confirm=lambda _: False)
+    assert not (folder / SIGNATURE).exists()
+    assert push(request).outcome is PushOutcome.WRITTEN
+    assert signature_fault(there, PUBLIC_KEY) == ""
+    assert push(request).outcome is PushOutcome.CHECKED
+    (folder / SIGNATURE).unlink()
+    again = push(replace(request, sign=None))
+    assert again.preview.plan.deleted == (SIGNATURE,)
+    assert not (there / SIGNATURE).exists()
 
 
 def test_without_a_callback_everything_is_done(

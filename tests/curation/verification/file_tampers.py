@@ -16,6 +16,7 @@ from curation.verification.derivations.encoding import ENCODING
 from curation.verification.derivations.strays import STRAYS
 from tests.curation.verification.tampering import (
     FIRST,
+    INSTANCES,
     RECORDS,
     all_of,
     copy_of,
@@ -137,6 +138,21 @@ FILE_TAMPERS = list(
             (
                 "another table",
                 copy_of(RECORDS, "Github_easy/more.parquet"),
+                "no build",
+            ),
+            (
+                "table below a config",
+                copy_of(RECORDS, RECORDS.replace("/", "/more/")),
+                "no build",
+            ),
+            (
+                "instances that a pattern meets",
+                copy_of(INSTANCES, INSTANCES.replace(".pq", ".parquet")),
+                "no build",
+            ),
+            (
+                "instances where configs are",
+                copy_of(INSTANCES, INSTANCES.replace("instances/", "")),
                 "no build",
             ),
             ("git", _made(".git/objects"), "git's own folder"),

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from curation.verification.core.check import FolderCheck
 
 RECORDS = "Github_easy/train-00000-of-00001.parquet"
-INSTANCES = "Github_easy_instances/train-00000-of-00001.parquet"
+INSTANCES = "instances/Github_easy/train-00000-of-00001.pq"
 #: Rows of the ledger that are kept, and those that are copies of another.
 KEPT = pl.col("outcome") == "kept"
 COPIES = pl.col("rule") == "duplicates"
@@ -66,7 +66,7 @@ def columns_of(path: str) -> tuple[pa.Schema, frozenset[str], int, str]:
         return known[path], ledger.DISTINCT, 0, ""
     if path.startswith("ledger/"):
         return instances.LEDGER_COLUMNS[path], instances.LEDGER_DISTINCT, 0, ""
-    if "_instances/" in path:
+    if path.startswith("instances/"):
         return (
             instances.COLUMNS,
             instances.DISTINCT,

@@ -12,14 +12,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from curation.core.benchmark import CONFIGS, instances_config
+from curation.core.benchmark import CONFIGS, instances_folder
 from curation.dataset.ledger import DOCUMENTS
 from curation.json.text import digest
 from curation.packaging.manifest import read_facts
 from curation.pipeline.rule_faults import NO_RULE
 from curation.schema.dialects import BY_NAME
 from curation.schema.skeleton import skeleton_digest
-from curation.system.errors import NoInput
+from curation.system.errors import BadData, NoInput
 from curation.verification import Finding, Verification, verify_folder
 from curation.verification.checks.canary import CANARY
 from curation.verification.checks.card import CARD
@@ -27,7 +27,7 @@ from curation.verification.checks.counts import COUNTS
 from curation.verification.checks.digests import DIGESTS
 from curation.verification.checks.identity import IDENTITY
 from curation.verification.checks.leakage import LEAKAGE
-from curation.verification.checks.loading import LOADING
+from curation.verification.checks.loading import LOADING, OpenedConfig
 from curation.verification.checks.personal import PERSONAL
 from curation.verification.checks.schemas import SCHEMAS
 from curation.verification.checks.viewer import MOST_ROW, VIEWER
@@ -118,7 +118,7 @@ def test_a_lost_row_is_missed_by_all_who_counted(folder: Path) -> None:
 
 def test_instances_are_counted_against_the_ledger(folder: Path) -> None:
     """A record that lost its instances is named."""
-    path = folder / "Snowplow_instances/test-00000-of-00001.parquet"
+    path = folder / "instances/Snowplow/test-00000-of-00001.pq"
     table = pl.read_parquet(path)
     lost = table["unique_id"][0]
     table.filter(pl.col("unique_id") != lost).write_parquet(path)
@@ -366,10 +366,21 @@ def test_what_is_no_build_is_no_input(tmp_path: Path) -> None:
         verify_folder(tmp_path)
 
 
-def test_configs_of_instances_are_opened_too(sound: Path) -> None:
-    """The card announces them; so they load."""
-    found = open_folder(sound)
-    configs = found.metadata["configs"]
-    assert isinstance(configs, list)
-    names = {each["config_name"] for each in configs if isinstance(each, dict)}
-    assert {instances_config(each) for each in CONFIGS} < names
+def test_instances_are_opened_too(sound: Path) -> None:
+    """No card announces them; they load all the same."""
+    assert LOADING.batches is not None
+    (units,) = LOADING.batches(open_folder(sound))
+    named = {unit.where for unit in units}
+    assert {instances_folder(config) for config in CONFIGS} < named
+    unit = CheckUnit(where=instances_folder("Snowplow"))
+    opened = LOADING.work(sound, unit)
+    assert isinstance(opened, OpenedConfig)
+    assert opened.rows["test"] > 0
+
+
+def test_another_layout_is_refused_in_one_line(folder: Path) -> None:
+    """A ledger where an earlier version wrote it: what to do, and no list of faults."""
+    for path in (folder / "ledger").iterdir():
+        path.rename(path.with_suffix(".parquet"))
+    with pytest.raises(BadData, match="an earlier version of csbdata"):
+        verify_folder(folder)

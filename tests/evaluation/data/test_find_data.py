@@ -35,7 +35,7 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeHub]:
 def _contents(folder: Path) -> dict[str, bytes]:
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in folder.rglob("*.parquet")
+        for path in folder.rglob("*-of-*")
     }
 
 

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from curation.core.benchmark import instances_folder
+from curation.dataset.parquet import file_name
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
@@ -33,9 +36,8 @@ def write_tables(
             rows = [_record(each) for each in ids]
             write(folder / config / f"{split}-00000-of-00001.parquet", rows)
             if instances:
-                beside = folder / f"{config}_instances"
                 given = [row for each in ids for row in _instances(each)]
-                write(beside / f"{split}-00000-of-00001.parquet", given)
+                write(folder / file_name(instances_folder(config), split), given)
     return folder
 
 

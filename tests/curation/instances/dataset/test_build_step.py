@@ -13,8 +13,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from curation.core.benchmark import CONFIGS, SPLITS, instances_config
+from curation.core.benchmark import CONFIGS, SPLITS, instances_folder
 from curation.dataset.editions import open_edition
+from curation.dataset.parquet import file_name
 from curation.instances.dataset.build_step import InstanceStep, InstanceTask
 from curation.instances.dataset.make_instances import make_instances
 from curation.instances.dataset.parquet import COLUMNS, INSTANCE_LEDGER
@@ -74,27 +75,46 @@ def test_instances_stand_in_the_split_of_their_schema(built: BuildResult) -> Non
     """Every id in a config of instances is an id of that split of the schemas."""
     for config in CONFIGS:
         for split in SPLITS:
-            name = f"{split}-00000-of-00001.parquet"
-            rows = pl.read_parquet(built.request.out / instances_config(config) / name)
-            schemas = pl.read_parquet(built.request.out / config / name)
+            made = file_name(instances_folder(config), split)
+            rows = pl.read_parquet(built.request.out / made)
+            schemas = pl.read_parquet(built.request.out / file_name(config, split))
             assert set(rows["unique_id"]) <= set(schemas["unique_id"])
             assert rows.columns == COLUMNS.names
 
 
-def test_a_config_of_instances_loads(
+def test_instances_load(
     built: BuildResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`datasets` opens it by name, offline; `default` does not hold its rows."""
+    """`datasets` opens them as parquet, offline; no config holds their rows."""
     datasets = pytest.importorskip("datasets")
     monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", 1)
     folder, cache = str(built.request.out), str(tmp_path / "cache")
+    files = f"{folder}/instances/Github_easy/train-*.pq"
     loaded = datasets.load_dataset(
-        folder, "Github_easy_instances", split="train", cache_dir=cache
+        "parquet", data_files={"train": files}, split="train", cache_dir=cache
     )
     assert len(loaded) > 0
     assert all(json.loads(each["text"]) is not ... for each in loaded)
-    whole = datasets.load_dataset(folder, split="train", cache_dir=cache)
-    assert "json_schema" in whole.column_names
+    names = datasets.get_dataset_config_names(folder)
+    filled = [name for name, of in built.manifest.configs.items() if of.kept]
+    assert names == ["default", *filled]
+    for config in names:
+        whole = datasets.load_dataset(folder, config, cache_dir=cache)
+        for rows in whole.values():
+            assert rows.column_names[:2] == ["json_schema", "unique_id"]
+
+
+@pytest.mark.parametrize("pattern", ["**/*.parquet", "*/*.parquet", "Github_*/*"])
+def test_patterns_of_tables_meet_schemas_alone(
+    built: BuildResult, pattern: str
+) -> None:
+    """As in the published edition: every table met has a record's columns."""
+    found = list(built.request.out.glob(pattern))
+    configs = {path.parent.name for path in found}
+    assert configs <= built.manifest.configs.keys()
+    rows = pl.read_parquet(f"{built.request.out}/{pattern}")
+    assert {"json_schema", "unique_id"} <= {*rows.columns}
+    assert pl.scan_parquet(found).select(pl.len()).collect().item() == rows.height
 
 
 def test_every_record_is_in_the_ledger(built: BuildResult) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-_TABLE = "Github_easy_instances/train-00000-of-00001.parquet"
+_TABLE = "instances/Github_easy/train-00000-of-00001.pq"
 
 
 def _spoil(folder: Path, change: Callable[[pl.DataFrame], pl.DataFrame]) -> None:
@@ -49,9 +49,7 @@ def _wrong(folder: Path) -> list[tuple[str, str]]:
 def test_every_instance_of_a_build_is_as_labelled(sound: Path) -> None:
     """All are judged, and none is another than its row says."""
     found = verify_folder(sound, checks=[ALL_INSTANCES])
-    rows = sum(
-        len(pl.read_parquet(path)) for path in sound.glob("*_instances/*.parquet")
-    )
+    rows = sum(len(pl.read_parquet(path)) for path in sound.glob("instances/*/*.pq"))
     assert found.failures == ()
     assert found.counted == {"instances judged": rows}
 
@@ -60,7 +58,7 @@ def test_every_instance_of_a_build_is_as_labelled(sound: Path) -> None:
 def test_a_sample_is_judged_of_every_table(sound: Path) -> None:
     """Fewer than all, more than one a table."""
     some = verify_folder(sound, checks=[INSTANCES]).counted["instances judged"]
-    tables = sum(1 for _ in sound.glob("*_instances/*.parquet"))
+    tables = sum(1 for _ in sound.glob("instances/*/*.pq"))
     every = verify_folder(sound, checks=[ALL_INSTANCES]).counted["instances judged"]
     assert tables < some < every
 
