@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from curation.core.benchmark import DEFAULT, SPLITS, instances_folder
 from curation.dataset.parquet import file_name
+from curation.system.errors import BadData
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -46,12 +47,20 @@ class HubConfig:
 
 
 def hub_configs(summary: Summary) -> list[HubConfig]:
-    """Return the configs of schemas that have rows, `default` first."""
+    """Return the configs of schemas that have rows, `default` first.
+
+    Raises:
+        BadData: the ledger keeps records without a split.
+    """
     names = [config.config for config in summary.configs if config.kept]
     schemas = {name: summary.of(name).splits for name in names}
     ten = {name: schemas[name] for name in names if name not in summary.extras}
     listed = [HubConfig(name=DEFAULT, files=_files(ten), default=True)] if ten else []
     listed += [_config(name, splits) for name, splits in schemas.items()]
+    for config in listed:
+        if not config.paths:
+            what = "the ledger keeps records of it, and says no split that there is"
+            raise BadData(what, config.name, "build again")
     return listed
 
 

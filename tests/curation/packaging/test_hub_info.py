@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
@@ -10,7 +11,10 @@ from huggingface_hub import DatasetCard
 
 from curation.core.benchmark import CONFIGS, SPLITS
 from curation.dataset.parquet import write_split
-from curation.packaging.hub_info import arrow_bytes
+from curation.dataset.summary import ConfigSummary
+from curation.packaging.hub_info import arrow_bytes, hub_configs
+from curation.system.errors import BadData
+from tests.made import summary
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,3 +72,18 @@ def test_a_file_without_rows_takes_no_bytes(tmp_path: Path) -> None:
     """An empty split weighs nothing."""
     write_split([], tmp_path / "x.parquet")
     assert arrow_bytes(tmp_path / "x.parquet") == 0
+
+
+def test_records_without_a_split_are_said() -> None:
+    """A ledger of others: its config is named, and no index is out of range."""
+    odd = ConfigSummary(
+        config="Snowplow",
+        origin="upstream",
+        raw=1,
+        kept=1,
+        rejected={},
+        changed={},
+        splits={"else": 1},
+    )
+    with pytest.raises(BadData, match="no split"):
+        hub_configs(replace(summary([]), configs=(odd,)))
