@@ -221,6 +221,7 @@ def _report(build: Path, format_: Format) -> None:
         HEADERS,
         as_json,
         cost_lines,
+        given_lines,
         report_of,
         rows_of,
     )
@@ -235,5 +236,5 @@ def _report(build: Path, format_: Format) -> None:
     if len(found.without) > _MOST_DIFFERENCES:
         rest = len(found.without) - _MOST_DIFFERENCES
         say(f"... and {rest:,} more without a witness (--format json)")
-    for line in cost_lines(found):
+    for line in (*given_lines(found), *cost_lines(found)):
         show(line)

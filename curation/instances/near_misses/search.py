@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 
 from curation.instances.constraints.conjunction import conjoin
 from curation.instances.constraints.reachable_keywords import find_reachable_keywords
-from curation.instances.constraints.validation_cost import count_entered_schemas
 from curation.instances.constraints.violations import (
     DECIDING,
     FALSE,
@@ -30,6 +29,7 @@ from curation.instances.near_misses.edit_table import EDITS
 from curation.instances.near_misses.edit_target import EditTarget, is_complete
 from curation.instances.near_misses.known_sites import KnownSites
 from curation.instances.near_misses.relaxed_search import RelaxedSchema
+from curation.instances.near_misses.validation_cost import count_entered_schemas
 from curation.instances.proofs.implied import find_proof
 from curation.instances.witnesses.builder import WitnessBuilder
 from curation.instances.witnesses.context import (

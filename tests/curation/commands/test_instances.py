@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 from curation.commands.instances import instances
+from curation.instances.dataset.report import TOTAL, given_lines, report_of
 from curation.system.errors import BadData, NoInput
 
 if TYPE_CHECKING:
@@ -170,6 +172,17 @@ def test_the_report_has_a_denominator_for_every_share(built: Path) -> None:
     assert total["pairs_possible"] <= total["pairs"] - total["pairs_implied"]
     assert found["costs"]["schema_seconds"] > 0
     assert run("--report", "--in", str(built))[0] == 0
+
+
+def test_given_instances_that_schemas_refuse_are_told_by_keyword(built: Path) -> None:
+    """Where sources give none, nothing is said."""
+    report = report_of(built)
+    assert list(given_lines(report)) == []
+    figures = replace(report.figures[TOTAL], given=7, given_refused={"enum": 2})
+    told = given_lines(replace(report, figures={TOTAL: figures}))
+    assert list(told) == [
+        "Of 9 instances that sources give for right ones, the schemas refuse 2: enum 2."
+    ]
 
 
 def test_a_build_without_instances_has_no_report(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from curation.instances.constraints.reachable_keywords import (
     find_reachable_keywords,
     goals_below,
 )
-from curation.instances.constraints.validation_cost import count_entered_schemas
+from curation.instances.near_misses.validation_cost import count_entered_schemas
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
