@@ -30,6 +30,11 @@ settings.register_profile(
 )
 settings.load_profile("csbdata")
 
+# Workers of pytest-xdist find them set, by the library that reads lines for Python:
+# output would be folded as on a screen, and what a test sees turn on who runs it.
+for _width in ("COLUMNS", "LINES"):
+    os.environ.pop(_width, None)
+
 #: What tells a child process to measure its coverage, too.
 _COVERAGE = "COVERAGE_PROCESS_CONFIG"
 

@@ -35,7 +35,7 @@ def _request(folder: Path, **fields: object) -> evaluation.RunRequest:
     )
 
 
-@pytest.mark.parametrize("part", ["code_digest", "versions", "Limits"])
+@pytest.mark.parametrize("part", ["code_digest", "versions", "LIMITS"])
 def test_f38_a_build_of_other_code_is_done_again(
     part: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -43,8 +43,8 @@ def test_f38_a_build_of_other_code_is_done_again(
     request = BuildRequest(out=tmp_path)
     before = _identity(request, [], [])
     assert _identity(request, [], []) == before
-    other: object = Limits(seconds=1.0) if part == "Limits" else "other"
-    monkeypatch.setattr(f"curation.pipeline.build.{part}", lambda: other)
+    other: object = Limits(seconds=1.0) if part == "LIMITS" else lambda: "other"
+    monkeypatch.setattr(f"curation.pipeline.build.{part}", other)
     assert _identity(request, [], []) != before
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from curation.core.benchmark import CONFIGS, SPLITS
 from curation.core.documents import Reason
+from curation.dataset.ledger import CHANGES, DOCUMENTS
 from curation.pipeline.build import BuildRequest, build
 from curation.pipeline.inputs import ExtraSource
 from curation.rules.sets import rule_set
@@ -86,8 +87,8 @@ def edition(
     )
     return Edition(
         rules=request.param,
-        documents=polars.read_parquet(out / "ledger" / "documents.parquet"),
-        changes=polars.read_parquet(out / "ledger" / "changes.parquet"),
+        documents=polars.read_parquet(out / DOCUMENTS),
+        changes=polars.read_parquet(out / CHANGES),
         lints=frozenset(
             polars.read_parquet(out / "*" / "*-00000-of-*.parquet", columns=["lints"])
             .explode("lints")["lints"]

@@ -8,6 +8,7 @@ import pytest
 
 from curation.dataset.edition_statistics import texts_of
 from curation.dataset.editions import open_edition
+from curation.dataset.ledger import DOCUMENTS
 from curation.dataset.paper_tables import measure_schemas
 from curation.packaging.plots.plot_process import NAMES, PlotProcess
 from curation.packaging.plots.plot_worker import _measured
@@ -39,7 +40,7 @@ def test_without_a_record_there_is_nothing_to_draw(tmp_path: Path) -> None:
 def test_a_child_that_fails_is_a_fault_of_ours(tmp_path: Path) -> None:
     """Its last words are told: exit 70."""
     folder = write_build(tmp_path / "build")
-    (folder / "ledger" / "documents.parquet").write_bytes(b"no parquet")
+    (folder / DOCUMENTS).write_bytes(b"no parquet")
     with (
         PlotProcess(folder) as drawing,
         pytest.raises(CsbdataError, match=r"could not be drawn \(.*parquet") as caught,
