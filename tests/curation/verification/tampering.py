@@ -135,7 +135,9 @@ def both(**values: object) -> Callable[[Path], None]:
         name = pl.read_parquet(folder / RECORDS)["unique_id"][0]
         record(**values)(folder)
         own = (pl.col("unique_id") == name) & (pl.col("config") == "Github_easy")
-        where(ledger.DOCUMENTS, own, **values)(folder)
+        told = ledger.DOCUMENT_COLUMNS.names
+        shared = {name: value for name, value in values.items() if name in told}
+        where(ledger.DOCUMENTS, own, **shared)(folder)
 
     return do
 
