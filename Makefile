@@ -15,13 +15,14 @@ MODELS := $(VENV)/.models
 # The list that `make wheelhouse` fetches: of `requirements/`.
 LIST ?= core
 
-.PHONY: help dataset eval test test-all drop-in check format bench wheelhouse lock hashes clean
+.PHONY: help dataset eval test test-all test-failed coverage drop-in check format bench wheelhouse lock hashes clean
 
 help:
 	@echo "make dataset     build JSONSchemaBench and instances into build/ (makes $(VENV) first)"
 	@echo "make eval        llguidance and no engine on 50 schemas, with the embedded model"
 	@echo "make test        the tests that take minutes at most"
 	@echo "make test-all    every test, and the share of branches that they reach"
+	@echo "make test-failed the tests that failed last, once more, one after the other"
 	@echo "make drop-in     lm-evaluation-harness on a build (CSBDATA_BUILD, or the sample's)"
 	@echo "make check       lint, types, layers, dependencies"
 	@echo "make format      apply the formatter and the safe fixes"
@@ -46,9 +47,17 @@ test: $(DEV)
 test-all: $(DEV)
 	$(BIN)/python -m coverage erase
 	$(BIN)/python -m coverage run -m pytest -q -n auto --dist loadfile
+	$(MAKE) coverage
+
+coverage: $(DEV)
 	$(BIN)/python -m coverage combine -q 2> /dev/null || true
 	$(BIN)/python -m coverage report --include 'curation/*' --format total --fail-under 90
 	$(BIN)/python -m coverage report
+
+# Many tests kill processes and wait for servers: one that failed beside others is run
+# once more with nothing beside it, and counts as failed if it fails again.
+test-failed: $(DEV)
+	$(BIN)/python -m pytest -q -v -n 0 --last-failed --last-failed-no-failures none
 
 # lm_eval brings scikit-learn, nltk and some thirty more, so it has a place of its own.
 DROP_IN := build/drop-in

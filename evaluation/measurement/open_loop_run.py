@@ -75,17 +75,17 @@ def run_open_loop(
             for server in servers:
                 if choice not in choices_of(server, settings):
                     continue
+                whole = plan_stream(requests, choice, settings)
                 marks = {
                     planned.number: _mark(server, planned, settings)
-                    for planned in plan_stream(requests, choice, settings)
+                    for planned in whole
                 }
                 stream = [
                     planned
-                    for planned in plan_stream(requests, choice, settings)
+                    for planned in whole
                     if marks[planned.number] not in out.finished or planned.warm_up
                 ]
-                left = [planned for planned in stream if not planned.warm_up]
-                if not left and all(mark in out.finished for mark in marks.values()):
+                if all(mark in out.finished for mark in marks.values()):
                     totals.found += len(marks)
                     advance(len(marks))
                     continue

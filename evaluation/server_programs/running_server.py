@@ -146,7 +146,8 @@ def _wait(
             said = now
             last = "".join(_last_lines(log)[-1:])
             say(f"{name}: still starting after {now - begun:,.0f} s; {last}")
-        time.sleep(_LOOK)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_LOOK)
     say(f"{name}: answers after {time.monotonic() - begun:,.0f} s")
 
 

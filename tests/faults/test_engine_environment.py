@@ -40,6 +40,8 @@ from tests.evaluation.measuring import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from evaluation.core.cases import Row
+
 
 @pytest.fixture
 def bare(tmp_path: Path) -> str:
@@ -92,6 +94,17 @@ def test_a_text_is_constrained_in_an_environment_that_knows_nothing(
         assert session.mask().allowed.all()
 
 
+def _spied(folder: Path, code: str, preset: str = "faithful") -> Row:
+    """Return the row of an engine that accepts all, and runs some code besides."""
+    spy = folder / "spy.py"
+    accepting = (MINIATURES / "accept_all.py").read_text("utf-8")
+    spy.write_text(f"{accepting}\n\nimport os\n{code}", "utf-8")
+    request = request_of(folder, [sample("well", "{}")], preset=preset)
+    _, done = measured(folder, [str(spy)], request)
+    (row,) = done.rows()
+    return row
+
+
 def test_no_token_reaches_an_engine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -99,17 +112,11 @@ def test_no_token_reaches_an_engine(
     planted = "hf_" + "x" * 30
     monkeypatch.setenv("HF_TOKEN", planted)
     monkeypatch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)  # Longer than a line.
-    spy = tmp_path / "spy.py"
-    spy.write_text(
-        (MINIATURES / "accept_all.py").read_text("utf-8")
-        + "\n\nimport os\nprint(dict(os.environ))\n"
+    row = _spied(
+        tmp_path,
+        "print(dict(os.environ))\n"
         "_Engine.compile = lambda self, schema: print(dict(os.environ)) or schema\n",
-        "utf-8",
     )
-    _, done = measured(
-        tmp_path, [str(spy)], request_of(tmp_path, [sample("well", "{}")])
-    )
-    (row,) = done.rows()
     assert any("PYTHONHASHSEED" in each for each in row.warnings)
     for path in (tmp_path / "run").rglob("*"):
         assert not path.is_file() or planted.encode() not in path.read_bytes()
@@ -138,17 +145,11 @@ def test_orders_are_walked_apart(tmp_path: Path) -> None:
 def test_timed_work_stays_on_one_core(tmp_path: Path) -> None:
     """The worker is pinned to one core, with one thread, and we are back after."""
     before = os.sched_getaffinity(0)
-    spy = tmp_path / "spy.py"
-    spy.write_text(
-        (MINIATURES / "accept_all.py").read_text("utf-8")
-        + "\n\nimport os\n_Engine.compile = lambda self, schema: print("
+    row = _spied(
+        tmp_path,
+        "_Engine.compile = lambda self, schema: print("
         "len(os.sched_getaffinity(0)), os.environ['OMP_NUM_THREADS']) or schema\n",
-        "utf-8",
     )
-    _, done = measured(
-        tmp_path, [str(spy)], request_of(tmp_path, [sample("well", "{}")])
-    )
-    (row,) = done.rows()
     assert row.warnings == ("1 1",)
     assert isinstance(row.quiet, bool)
     assert os.sched_getaffinity(0) == before
@@ -159,17 +160,13 @@ def test_the_preset_vendor_leaves_threads_and_cores_to_the_library(
     tmp_path: Path,
 ) -> None:
     """What a library does by itself is not done on one core with one thread."""
-    spy = tmp_path / "spy.py"
-    spy.write_text(
-        (MINIATURES / "accept_all.py").read_text("utf-8")
-        + "\n\nPRESETS = {'faithful': {}, 'vendor': {}, 'paper': {}}\n"
-        "import os\n_Engine.compile = lambda self, schema: print("
+    row = _spied(
+        tmp_path,
+        "PRESETS = {'faithful': {}, 'vendor': {}, 'paper': {}}\n"
+        "_Engine.compile = lambda self, schema: print("
         "len(os.sched_getaffinity(0)), os.environ.get('OMP_NUM_THREADS')) or schema\n",
-        "utf-8",
+        preset="vendor",
     )
-    request = request_of(tmp_path, [sample("well", "{}")], preset="vendor")
-    _, done = measured(tmp_path, [str(spy)], request)
-    (row,) = done.rows()
     cores = len(os.sched_getaffinity(0))
     assert row.warnings == (f"{cores} None",)
 
