@@ -31,6 +31,7 @@ PARTS = (
     "engine_noise",
     "batches",
     "official_suite",
+    "maskbench",
     "models",
     "gpu",
     "suites",

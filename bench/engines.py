@@ -39,7 +39,7 @@ from evaluation.setup.environments import NotInstalled, find_interpreter
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 #: By schema: nanoseconds of its compile, of every mask, of every commit.
 Times: TypeAlias = dict[str, list[list[int]]]
@@ -93,7 +93,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     if "test_suite" in options.engine_tasks:
         with tempfile.TemporaryDirectory() as temporary:
             words = ["--task", "test-suite", "--tokenizer", options.vocabulary]
-            found["test_suite"] = _eval(Path(temporary) / "run", words)
+            found["test_suite"] = timed_eval(Path(temporary) / "run", words)
     return found
 
 
@@ -120,7 +120,7 @@ def _masks(
         run = folder / f"run-{engine}-{turn}"
         words = ["--task", "masks", "--data", data, "--given-only", *_OPTIONS[engine]]
         words += ["--limit", str(options.walked), "--tokenizer", options.vocabulary]
-        ours = _eval(run, words, engine)
+        ours = timed_eval(run, words, engine)
         loop = _loop(work, options.vocabulary, engine)
         times = _times_of(run), loop.pop("times")
         turns.append(
@@ -159,8 +159,8 @@ def _ratios(
 def _declared(build: Path, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
     words = ["--task", "declared", "--data", str(build)]
     words += ["--tokenizer", options.vocabulary]
-    some = _eval(folder / "some", [*words, "--limit", str(options.walked)])
-    every = _eval(folder / "all", words)
+    some = timed_eval(folder / "some", [*words, "--limit", str(options.walked)])
+    every = timed_eval(folder / "all", words)
     more = every["units"] - some["units"]
     each = (every["wall_seconds"] - some["wall_seconds"]) / more if more > 0 else None
     return {
@@ -174,13 +174,13 @@ def _declared(build: Path, folder: Path, options: argparse.Namespace) -> dict[st
     }
 
 
-def _eval(
+def timed_eval(
     run: Path, words: Sequence[str], engine: str = "llguidance"
 ) -> dict[str, Any]:
     """Run `csbdata eval` with one engine; return what it took and came to."""
     command = [sys.executable, "-m", "curation", "eval", "--engine", engine]
     command += [*words, "--run-dir", str(run), "--format", "json"]
-    found = _timed(command)
+    found = timed(command)
     rows = list(open_run(run).rows())
     return {
         **found,
@@ -205,8 +205,8 @@ def _times_of(run: Path) -> Times:
 
 def _loop(work: Path, tokenizer: str, engine: str) -> dict[str, Any]:
     out = work.with_name("loop.json")
-    words = [str(_LOOP), str(work), tokenizer, str(out), engine, _libraries(engine)]
-    found = _timed([sys.executable, *words])
+    words = [str(_LOOP), str(work), tokenizer, str(out), engine, libraries(engine)]
+    found = timed([sys.executable, *words])
     times: Times = json.loads(out.read_bytes())
     masks = [ns for steps in times.values() for ns in steps[1]]
     return {
@@ -218,7 +218,7 @@ def _loop(work: Path, tokenizer: str, engine: str) -> dict[str, Any]:
     }
 
 
-def _libraries(engine: str) -> str:
+def libraries(engine: str) -> str:
     """Return the folder of an engine's libraries, in an environment of its own or here.
 
     Raises:
@@ -235,16 +235,36 @@ def _libraries(engine: str) -> str:
     return done.stdout.strip()
 
 
-def _timed(command: Sequence[str]) -> dict[str, Any]:
+def timed(
+    command: Sequence[str],
+    *,
+    folder: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    silent: bool = False,
+) -> dict[str, Any]:
     """Run a command; return its seconds and its memory, those of its children too.
+
+    Args:
+        command: Its words.
+        folder: In which folder it runs; here by default.
+        environment: Its variables; those of this process by default, and the folder of
+            these packages in `PYTHONPATH`.
+        silent: Whether what it says on stderr is dropped.
 
     Raises:
         SystemExit: it failed.
     """
-    environment = {**os.environ, "PYTHONPATH": str(_ROOT)}
+    if environment is None:
+        environment = {**os.environ, "PYTHONPATH": str(_ROOT)}
     start = time.perf_counter()
     with tempfile.TemporaryFile() as answer:
-        process = subprocess.Popen(command, env=environment, stdout=answer)
+        process = subprocess.Popen(
+            command,
+            env=environment,
+            stdout=answer,
+            stderr=subprocess.DEVNULL if silent else None,
+            cwd=folder,
+        )
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
