@@ -2,8 +2,9 @@
 
 AJV (npm, pinned in `bench/peers.py`) goes to `build/peers`; where npm is not there the
 part is "not run". Every n-th record of each config is asked. A disagreement is a
-witness that AJV refuses, or a near miss that it accepts; each has the cause that an
-experiment shows: with that one thing changed, AJV agrees.
+witness that AJV refuses, or a near miss that it accepts. The build's ledger names those
+that are known, with their cause (`ledger/ajv.pq`): what AJV differs on and the ledger
+does not name is `unexplained`, and what the ledger names and AJV agrees on is told too.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
@@ -22,16 +23,14 @@ from bench.generator_process import ROOT
 from bench.peers import Absent, ajv_judge
 from curation.core.benchmark import CONFIGS
 from curation.dataset.editions import instance_tables
+from curation.instances.dataset.parquet import AJV
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from bench.generator_process import Command
 
-_OLD: Final = frozenset({"draft-04", "draft-06", "draft-07"})
-#: Keywords that AJV knows under draft-04, which has not got them.
-_NEWER: Final = frozenset({"const", "contains", "propertyNames", "if"})
 _UNEXPLAINED: Final = "unexplained"
 
 
@@ -41,8 +40,10 @@ class Asked(NamedTuple):
     name: str
     dialect: str
     schema: str
-    #: Each a text, and whether jsonschema-rs accepts it.
-    instances: list[tuple[str, bool]]
+    #: Each a text, and whether jsonschema-rs accepts it; by its number.
+    instances: dict[int, tuple[str, bool]]
+    #: Why AJV judges an instance otherwise, as the ledger says: by its number.
+    stated: dict[int, str]
 
 
 class Ajv:
@@ -80,106 +81,68 @@ class Ajv:
         return answer.get("verdicts")
 
 
-def without_siblings(schema: Any) -> Any:  # noqa: ANN401 - any JSON
-    """Return a schema in which nothing stands beside a `$ref` but definitions."""
-    if isinstance(schema, list):
-        return [without_siblings(member) for member in schema]
-    if not isinstance(schema, dict):
-        return schema
-    hides = isinstance(schema.get("$ref"), str)
-    kept = ("$ref", "definitions", "id", "$id")
-    return {
-        name: without_siblings(member)
-        for name, member in schema.items()
-        if not hides or name in kept
-    }
-
-
-def without_newer(schema: Any) -> Any:  # noqa: ANN401 - any JSON
-    """Return a schema without the keywords that draft-04 does not know."""
-    if isinstance(schema, list):
-        return [without_newer(member) for member in schema]
-    if not isinstance(schema, dict):
-        return schema
-    return {
-        name: without_newer(member)
-        for name, member in schema.items()
-        if name not in _NEWER
-    }
-
-
-def cause_of(ajv: Ajv, record: Asked, text: str, *, accepted: bool) -> str:
-    """Return why AJV differs, as an experiment shows.
-
-    Args:
-        ajv: The judge.
-        record: Whose instance it is.
-        text: The instance.
-        accepted: Whether jsonschema-rs accepts it.
-    """
-    edits: list[tuple[str, Callable[[Any], Any]]] = []
-    if record.dialect in _OLD:
-        edits.append(("siblings of $ref", without_siblings))
-    if record.dialect == "draft-04":
-        edits.append(("a keyword newer than the draft", without_newer))
-    for cause, edit in edits:
-        changed = json.dumps(edit(json.loads(record.schema)))
-        if ajv.verdicts(record.dialect, changed, [text]) == [accepted]:
-            return cause
-    plain = ajv.verdicts(record.dialect, record.schema, [text], formats=False)
-    if plain == [accepted]:
-        return "a format that one of them does not assert"
-    if json.loads(text) != json.loads(text, parse_int=float):
-        return "an integer that no double holds"
-    return _UNEXPLAINED
-
-
 def _records(folder: Path, every: int) -> Iterator[Asked]:
+    """Yield every n-th record of each config, with what the ledger says of AJV."""
+    stated: defaultdict[tuple[str, str], dict[int, str]] = defaultdict(dict)
+    columns = ["config", "unique_id", "number", "cause"]
+    for config, unique_id, number, cause in polars.read_parquet(
+        folder / AJV, columns=columns, glob=False
+    ).iter_rows():
+        stated[config, unique_id][number] = cause
     for config in CONFIGS:
-        files = instance_tables(folder, config)
-        if not files:
-            continue
-        texts: dict[str, list[tuple[str, bool]]] = {}
-        for file in files:
-            columns = ["unique_id", "text", "valid"]
-            for unique_id, text, valid in polars.read_parquet(
-                file, columns=columns
+        texts: defaultdict[str, dict[int, tuple[str, bool]]] = defaultdict(dict)
+        for file in instance_tables(folder, config):
+            columns = ["unique_id", "number", "text", "valid"]
+            for unique_id, number, text, valid in polars.read_parquet(
+                file, columns=columns, glob=False
             ).iter_rows():
-                texts.setdefault(unique_id, []).append((text, valid))
+                texts[unique_id][number] = (text, valid)
         for file in sorted((folder / config).glob("*.parquet")):
             columns = ["unique_id", "dialect", "json_schema"]
             rows = polars.read_parquet(file, columns=columns).iter_rows()
-            for number, (unique_id, dialect, schema) in enumerate(rows):
-                if number % every == 0 and unique_id in texts:
-                    name = f"{config}/{unique_id}"
-                    yield Asked(name, dialect, schema, texts[unique_id])
+            for position, (unique_id, dialect, schema) in enumerate(rows):
+                if position % every == 0 and unique_id in texts:
+                    yield Asked(
+                        name=f"{config}/{unique_id}",
+                        dialect=dialect,
+                        schema=schema,
+                        instances=texts[unique_id],
+                        stated=stated[config, unique_id],
+                    )
 
 
-def compared(ajv: Ajv, records: Iterator[Asked]) -> dict[str, Any]:
+def compared(ajv: Ajv, records: Iterable[Asked]) -> dict[str, Any]:
     """Return how often AJV differs, on what, and why."""
     counts = Counter[str]()
     causes: dict[str, Counter[str]] = {"witness": Counter(), "near miss": Counter()}
-    examples: list[dict[str, str]] = []
+    differing: list[dict[str, Any]] = []
+    agreeing: list[dict[str, Any]] = []
     for record in records:
-        texts = [text for text, _ in record.instances]
+        texts = [text for text, _ in record.instances.values()]
         verdicts = ajv.verdicts(record.dialect, record.schema, texts)
         counts["records"] += 1
         if verdicts is None:
             counts["not_compiled"] += 1
             continue
-        for (text, valid), verdict in zip(record.instances, verdicts, strict=True):
+        for (number, (_, valid)), verdict in zip(
+            record.instances.items(), verdicts, strict=True
+        ):
             kind = "witness" if valid else "near miss"
             counts[kind] += 1
+            place = {"record": record.name, "number": number, "kind": kind}
             if verdict != valid:
-                cause = cause_of(ajv, record, text, accepted=valid)
+                cause = record.stated.get(number, _UNEXPLAINED)
                 causes[kind][cause] += 1
-                examples.append({"record": record.name, "kind": kind, "cause": cause})
+                differing.append({**place, "cause": cause})
+            elif number in record.stated:
+                agreeing.append({**place, "cause": record.stated[number]})
     return {
         **dict(counts),
         "disagreements": {
             kind: {"total": found.total(), **found} for kind, found in causes.items()
         },
-        "where": examples,
+        "where": differing,
+        "stated_but_agreed_on": agreeing,
     }
 
 

@@ -33,6 +33,8 @@ _LATER: Final = {
     older.name: DRAFT_07.effective - older.effective - {"$id", "then", "else"}
     for older in (DRAFT_04, DRAFT_06)
 }
+#: Annotations that the metaschema of draft-07 asks something of, and older ones do not.
+_LATER_ANNOTATIONS: Final = frozenset({"examples", "$comment", "readOnly", "writeOnly"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +120,8 @@ def heeding(compiled: CompiledSchema) -> CompiledSchema | None:
         if not isinstance(subschema, dict):
             return subschema
         result = subschema
+        if is_ported:
+            result = _without_later_annotations(result)
         if is_ported and dialect is DRAFT_04:
             result = _with_identifier(with_numeric_bounds(result))
         return _with_heeded_siblings(result, read_by, is_root=not tokens)
@@ -131,6 +135,27 @@ def heeding(compiled: CompiledSchema) -> CompiledSchema | None:
     except ValueError:
         return None
     return found
+
+
+def with_siblings(compiled: CompiledSchema) -> Json:
+    """Return a schema, of its own draft, in which nothing is hidden by a `$ref`."""
+    dialect = compiled.dialect
+
+    def heed(tokens: Tokens, subschema: Json) -> Json:
+        if not isinstance(subschema, dict):
+            return subschema
+        return _with_heeded_siblings(subschema, dialect, is_root=not tokens)
+
+    return edited(compiled.schema, dialect, heed)
+
+
+def _without_later_annotations(schema: dict[str, Json]) -> dict[str, Json]:
+    """Return a schema without them; itself where it has none."""
+    if _LATER_ANNOTATIONS.isdisjoint(schema):
+        return schema
+    return {
+        name: value for name, value in schema.items() if name not in _LATER_ANNOTATIONS
+    }
 
 
 def _with_identifier(schema: Mapping[str, Json]) -> dict[str, Json]:

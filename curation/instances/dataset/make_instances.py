@@ -17,6 +17,7 @@ from curation.core.documents import Rejected
 from curation.instances.constraints.interpretations import Interpretations
 from curation.instances.constraints.load_schema import read_schema
 from curation.instances.dataset.worker_messages import DEFAULT_COUNT
+from curation.instances.judging.ajv_differences import AjvDifference, ajv_differences
 from curation.instances.judging.examples import judge_examples
 from curation.instances.judging.two_validators import verdicts_of_each
 from curation.instances.model import InstanceKind, InstanceRow, Reach
@@ -58,6 +59,8 @@ class SchemaInstances(msgspec.Struct, frozen=True, kw_only=True):
     #: Of the instances that the source says are right and the schema refuses: how
     #: many fail each keyword. None where the source gives none.
     examples_refused: Mapping[str, int] | None = None
+    #: The instances that AJV is known to judge otherwise.
+    ajv: tuple[AjvDifference, ...] = ()
 
     def to_json(self) -> dict[str, Json]:
         """Return it as a JSON object, as `csbdata instances` prints it."""
@@ -141,13 +144,15 @@ def make_instances(  # noqa: PLR0913 (one argument for each thing asked)
         missed = find_near_misses(compiled, found.found or given, seed)
         rows += _near_miss_rows(interpretations, missed)
         covered = measure_coverage(compiled, missed)
+    rows = [replace(row, number=number) for number, row in enumerate(rows)]
     return SchemaInstances(
         answer=Satisfiability.SATISFIABLE,
         dialect=compiled.dialect.name,
-        instances=tuple(replace(row, number=number) for number, row in enumerate(rows)),
+        instances=tuple(rows),
         coverage=covered,
         reach=found.reach,
         examples_refused=refused if examples else None,
+        ajv=ajv_differences(interpretations, rows),
     )
 
 

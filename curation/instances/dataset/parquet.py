@@ -1,11 +1,11 @@
-"""Instances as parquet: one config beside each config of schemas, and four reports.
+"""Instances as parquet: one config beside each config of schemas, and five reports.
 
 `<config>_instances` has the splits of its schemas: a record's instances stand
 where the record stands. `ledger/instances.pq` has a row for every
 record; `ledger/missing_near_misses.pq` holds each keyword that no near miss
 fails, `ledger/unreached.pq` each subschema of a property, element or branch that
-no witness reaches, and `ledger/disagreements.pq` each instance on which the two
-validators differ.
+no witness reaches, `ledger/disagreements.pq` each instance on which the two
+validators differ, and `ledger/ajv.pq` each that AJV is known to judge otherwise.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ INSTANCE_LEDGER = "ledger/instances.pq"
 DISAGREEMENTS = "ledger/disagreements.pq"
 MISSING = "ledger/missing_near_misses.pq"
 UNREACHED = "ledger/unreached.pq"
+AJV = "ledger/ajv.pq"
 #: Characters of instance text, and rows, after which a row group ends.
 ROW_GROUP_LENGTH = 1_500_000
 ROW_GROUP_ROWS = 4_000
@@ -142,12 +143,31 @@ class Disagreement:
     verdicts: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AjvDisagreement:
+    """One instance that AJV judges otherwise. Field order is column order."""
+
+    config: str
+    unique_id: str
+    #: The instance's number among the record's.
+    number: int
+    dialect: str
+    kind: str
+    text: str
+    #: What the schema's draft says with formats on, as jsonschema-rs; AJV says the
+    #: opposite.
+    valid: bool
+    #: Why: one of `curation.instances.judging.ajv_differences.AjvCause`.
+    cause: str
+
+
 #: The columns of each report.
 LEDGER_COLUMNS = {
     INSTANCE_LEDGER: columns_of(InstanceLedgerRow),
     MISSING: columns_of(MissingPair),
     DISAGREEMENTS: columns_of(Disagreement),
     UNREACHED: columns_of(UnreachedPlace),
+    AJV: columns_of(AjvDisagreement),
 }
 
 
@@ -215,6 +235,23 @@ def disagreements(record: RecordInstances) -> Iterator[Disagreement]:
             )
 
 
+def ajv_disagreements(record: RecordInstances) -> Iterator[AjvDisagreement]:
+    """Yield the record's instances that AJV is known to judge otherwise."""
+    task, rows = record.task, record.result.instances
+    for difference in record.result.ajv:
+        row = rows[difference.number]
+        yield AjvDisagreement(
+            config=task.config,
+            unique_id=task.unique_id,
+            number=row.number,
+            dialect=task.dialect,
+            kind=row.kind,
+            text=row.text,
+            valid=row.valid,
+            cause=difference.cause,
+        )
+
+
 def missing_pairs(record: RecordInstances) -> Iterator[MissingPair]:
     """Yield the record's pairs that have neither a near miss nor a proof."""
     covered = record.result.coverage
@@ -252,6 +289,7 @@ def write_instances(folder: Path, records: Iterable[RecordInstances]) -> None:
     differing: list[Disagreement] = []
     missing: list[MissingPair] = []
     unreached: list[UnreachedPlace] = []
+    of_ajv: list[AjvDisagreement] = []
     for config, members in groupby(records, key=lambda record: record.task.config):
         with _Files(folder, instances_folder(config)) as files:
             for record in members:
@@ -259,11 +297,13 @@ def write_instances(folder: Path, records: Iterable[RecordInstances]) -> None:
                 differing.extend(disagreements(record))
                 missing.extend(missing_pairs(record))
                 unreached.extend(unreached_places(record))
+                of_ajv.extend(ajv_disagreements(record))
                 files.add(record)
     _write(folder / INSTANCE_LEDGER, InstanceLedgerRow, ledger)
     _write(folder / DISAGREEMENTS, Disagreement, differing)
     _write(folder / MISSING, MissingPair, missing)
     _write(folder / UNREACHED, UnreachedPlace, unreached)
+    _write(folder / AJV, AjvDisagreement, of_ajv)
 
 
 def _write(path: Path, row_type: type, rows: Iterable[object]) -> None:

@@ -10,12 +10,14 @@ from curation.core.benchmark import LEDGER, holds_instances, records_config
 from curation.core.documents import Reason
 from curation.dataset.ledger import CHANGES, DOCUMENTS, KEPT
 from curation.instances.dataset.parquet import (
+    AJV,
     DISAGREEMENTS,
     INSTANCE_LEDGER,
     LEDGER_COLUMNS,
     MISSING,
     UNREACHED,
 )
+from curation.instances.judging.ajv_differences import AjvCause
 from curation.instances.model import InstanceKind
 from curation.verification.core.check import CheckResult, FolderCheck
 from curation.verification.core.findings import Finding
@@ -129,6 +131,7 @@ def _of_instances(contents: FolderContents) -> Iterator[Finding]:
     )
     yield from _sums(contents, rows)
     yield from _differing(contents, rows)
+    yield from _of_ajv(contents, rows)
     yield from _missing_pairs(contents)
     yield from _unreached(contents)
 
@@ -179,6 +182,19 @@ def _differing(contents: FolderContents, rows: pl.DataFrame) -> Iterator[Finding
     ):
         lost = one.join(other, on=wanted.columns, how="anti")
         yield from _named(lost, DISAGREEMENTS, fact)
+
+
+def _of_ajv(contents: FolderContents, rows: pl.DataFrame) -> Iterator[Finding]:
+    """Compare what AJV is known to judge otherwise with the instances."""
+    stated = _table(contents, AJV).collect()
+    causes = [cause.value for cause in AjvCause]
+    odd = stated.filter(~pl.col("cause").is_in(causes))
+    yield from _named(odd, AJV, "a cause that there is not")
+    names = [*_KEY, "number", "kind", "text", "valid"]
+    lost = stated.join(rows, on=names, how="anti")
+    yield from _named(lost, AJV, "no instance of the record")
+    again = stated.filter(pl.struct(*_KEY, "number").is_duplicated())
+    yield from _named(again, AJV, "stands there twice")
 
 
 def _missing_pairs(contents: FolderContents) -> Iterator[Finding]:

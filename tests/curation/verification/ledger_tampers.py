@@ -9,6 +9,7 @@ import polars as pl
 
 from curation.dataset.ledger import CHANGES, DOCUMENTS
 from curation.instances.dataset.parquet import (
+    AJV,
     DISAGREEMENTS,
     INSTANCE_LEDGER,
     MISSING,
@@ -65,6 +66,27 @@ def _listed_disagreement(folder: Path) -> None:
     )(folder)
 
 
+def _listed_of_ajv(**changed: object) -> Callable[[Path], None]:
+    """List an instance as one that AJV judges otherwise, some of it changed."""
+
+    def change(folder: Path) -> None:
+        row = pl.read_parquet(folder / INSTANCES).row(0, named=True)
+        listed = {
+            **{name: row[name] for name in ("unique_id", "number", "kind", "text")},
+            "config": "Github_easy",
+            "dialect": "draft-07",
+            "valid": row["valid"],
+            "cause": "ref_siblings",
+            **changed,
+        }
+        rewrite(
+            AJV,
+            lambda rows: pl.concat([rows, pl.DataFrame([listed], schema=rows.schema)]),
+        )(folder)
+
+    return change
+
+
 LEDGER_TAMPERS = list(
     chain(
         tampers(
@@ -100,6 +122,8 @@ LEDGER_TAMPERS = list(
                 "missing",
             ),
             ("disagreements", _listed_disagreement, "on which the validators differ"),
+            ("AJV's cause", _listed_of_ajv(cause="mood"), "a cause that there"),
+            ("AJV's text", _listed_of_ajv(text="[]"), "no instance of the record"),
             (
                 "missing pairs",
                 rewrite(MISSING, lambda rows: rows.head(0)),
