@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from curation.system.terminal import (
-    Format,
-    FormatOption,
     print_json,
     say,
     show,
+    show_whole,
     stdout,
     table,
 )
@@ -24,33 +24,64 @@ if TYPE_CHECKING:
     from curation.dataset.difference import EditionRow, RecordPair
     from curation.dataset.editions import Edition
 
+#: Records that are listed of each kind for people.
+_LISTED: Final = 10
 _SIDE = "A build, a folder of <config>/*.parquet or *.json, or owner/name@revision."
+
+
+class DiffFormat(StrEnum):
+    """How the comparison is written."""
+
+    AUTO = "auto"
+    """For people: coloured on a terminal, plain in a pipe."""
+    JSON = "json"
+    """One JSON object on stdout, for programs."""
+    MARKDOWN = "markdown"
+    """A document, as the section of a changelog says it."""
 
 
 def diff(
     a: Annotated[str, typer.Argument(metavar="A", help=_SIDE)],
     b: Annotated[str, typer.Argument(metavar="B", help="The other one, likewise.")],
     limit: Annotated[
-        int, typer.Option(min=0, help="Records to list of each kind; 0 lists none.")
-    ] = 10,
-    format_: FormatOption = Format.AUTO,
+        int | None,
+        typer.Option(
+            min=0,
+            help="Records to list of each kind; 0 lists none "
+            "[default: 10, in markdown all].",
+        ),
+    ] = None,
+    format_: Annotated[
+        DiffFormat,
+        typer.Option(
+            "--format",
+            help="auto is for people, json for programs, markdown for a changelog.",
+        ),
+    ] = DiffFormat.AUTO,
 ) -> None:
     """Compare two editions of the benchmark, record by record.
 
-    Example: csbdata diff build/JSONSchemaBench epfl-dlab/JSONSchemaBench
+    \b
+    Examples:
+      csbdata diff build/JSONSchemaBench epfl-dlab/JSONSchemaBench
+      csbdata diff released build/JSONSchemaBench --format markdown > CHANGES.md
 
     `textual` means another key order or number spelling of an equal schema. In the
     table of keywords `+format` came, `-format` went, `~format` has another value.
-    """
+    """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.dataset.difference import compare
     from curation.dataset.editions import open_edition
 
     first, second = open_edition(a), open_edition(b)
     pairs = compare(first, second)
-    if format_ is Format.JSON:
+    if format_ is DiffFormat.JSON:
         print_json(as_json(first, second, pairs))
+    elif format_ is DiffFormat.MARKDOWN:
+        from curation.publish.diff_markdown import diff_markdown
+
+        show_whole(diff_markdown(first, second, pairs, limit=limit).rstrip())
     else:
-        _print(first, second, pairs, limit)
+        _print(first, second, pairs, _LISTED if limit is None else limit)
 
 
 def as_json(

@@ -33,7 +33,12 @@ def release(  # noqa: PLR0913 (one parameter an option)
         ),
     ] = "",
     date: Annotated[
-        str, typer.Option(metavar="YYYY-MM-DD", help="The day to tell in the card.")
+        str,
+        typer.Option(
+            metavar="YYYY-MM-DD",
+            help="The day to tell in the card; its month is the label of the release "
+            "beside the version.",
+        ),
     ] = "",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show it and change nothing.")
@@ -63,10 +68,10 @@ def release(  # noqa: PLR0913 (one parameter an option)
 
     if date and not _DAY.fullmatch(date):
         raise typer.BadParameter(f"--date {date!r}: a day is YYYY-MM-DD")
-    found = _next(folder, against, allow_partial=allow_partial)
+    found = _next(folder, against, allow_partial=allow_partial, released=date)
     nothing = found.previous is not None and found.level is Level.NONE
     if not (nothing or dry_run):
-        write_release(found, released=date)
+        write_release(found)
     if format_ is Format.JSON:
         print_json(_as_json(found, written=not (nothing or dry_run)))
     elif nothing:
@@ -77,15 +82,19 @@ def release(  # noqa: PLR0913 (one parameter an option)
         say(f"{folder} {done} {found.version}; csbdata push publishes and tags it")
 
 
-def _next(folder: Path, against: str, *, allow_partial: bool) -> Release:
+def _next(folder: Path, against: str, *, allow_partial: bool, released: str) -> Release:
     from curation.publish.release import last_release, next_release
 
     if not against:
-        return next_release(folder, None, allow_partial=allow_partial)
+        return next_release(
+            folder, None, allow_partial=allow_partial, released=released
+        )
     from curation.huggingface.session import HubTimeLimits, hub_client
 
     with hub_client(HubTimeLimits()), last_release(against) as last:
-        return next_release(folder, last, allow_partial=allow_partial)
+        return next_release(
+            folder, last, allow_partial=allow_partial, released=released
+        )
 
 
 def _as_json(found: Release, *, written: bool) -> dict[str, Json]:

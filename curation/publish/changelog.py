@@ -1,7 +1,8 @@
 """The data's `CHANGELOG.md`: one section a release, generated, the same every time.
 
-No date, path or machine is in it. The sections of earlier releases are taken over
-from the edition that came before, byte for byte.
+No path or machine is in it, and no date but the month by which a release is called,
+where one is given. The sections of earlier releases are taken over from the edition
+that came before, byte for byte.
 """
 
 from __future__ import annotations
@@ -11,16 +12,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from curation.dataset.difference import KINDS, config_counts
 from curation.packaging.markdown import code, escape_markdown, prose, render_template
+from curation.publish.diff_markdown import FIRST, parts
 from curation.publish.versions import PUBLISHED, Level
 from curation.system.errors import BadData
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from curation.core.json_types import Json
-    from curation.dataset.difference import EditionRow, RecordPair
     from curation.publish.dataset_diff import DatasetDiff, DatasetFolder
     from curation.publish.versions import Version
 
@@ -29,8 +28,6 @@ _T = TypeVar("_T")
 FILE = "CHANGELOG.md"
 _TEMPLATE = "CHANGELOG.md.j2"
 _SECTION = re.compile(r"^## ", re.MULTILINE)
-#: Records that are named of each kind.
-_NAMED = 50
 _WHAT = {
     Level.MAJOR: "ids, schemas, configs or splits changed; scores do not compare.",
     Level.MINOR: "records or instances were added; what was there is as it was.",
@@ -47,8 +44,19 @@ def changelog(  # noqa: PLR0913 (what a section says)
     after: DatasetFolder,
     diff: DatasetDiff,
     earlier: str,
+    label: str = "",
 ) -> str:
-    """Return the whole file: the new section, then those of an earlier file."""
+    """Return the whole file: the new section, then those of an earlier file.
+
+    Args:
+        version: The release's.
+        previous: That of the release before; None for the first one.
+        before: What was released then.
+        after: What is released now.
+        diff: How the two differ.
+        earlier: The changelog of the release before.
+        label: The month of the release, `2026-11`; empty if it shall not be told.
+    """
     name = after.manifest.get("name", "the data")
     made = render_template(
         _TEMPLATE,
@@ -56,13 +64,12 @@ def changelog(  # noqa: PLR0913 (what a section says)
             "heading": f"# Changelog of {escape_markdown(name)}",
             "version": str(version),
             "sentence": _sentence(previous, diff),
-            "kinds": [kind.replace("_", " ") for kind in KINDS],
-            "configs": _configs(diff),
+            "label": label,
+            **(parts(diff.before, diff.after, diff.pairs) if diff.before else FIRST),
             "instances": diff.instances,
             "rules": list(_rules(before, after)),
             "sources": list(_sources(before, after)),
             "versions": list(_versions(before, after)),
-            "records": list(_records(diff)),
         },
     )
     older = _SECTION.search(earlier)
@@ -77,21 +84,6 @@ def _sentence(previous: Version | None, diff: DatasetDiff) -> str:
     return (
         f"Compared with {name}: {_WHAT[diff.level][0].lower()}{_WHAT[diff.level][1:]}"
     )
-
-
-def _configs(diff: DatasetDiff) -> list[dict[str, Json]]:
-    if diff.before is None:
-        return []
-    counts = config_counts(diff.before, diff.after, diff.pairs)
-    return [
-        {
-            "config": config,
-            "before": figures["a"],
-            "now": figures["b"],
-            "kinds": [figures[kind] for kind in KINDS],
-        }
-        for config, figures in counts.items()
-    ]
 
 
 def _facts(
@@ -157,29 +149,3 @@ def _versions(before: DatasetFolder | None, after: DatasetFolder) -> Iterator[st
         if old.get(name) != version:
             was = f" (was {escape_markdown(old[name])})" if name in old else ""
             yield f"{escape_markdown(name)} {escape_markdown(version)}{was}"
-
-
-def _records(diff: DatasetDiff) -> Iterator[dict[str, Json]]:
-    """Yield the records of each kind, the first of them by name."""
-    for kind in KINDS:
-        pairs = [pair for pair in diff.pairs if kind in pair.kinds]
-        if pairs:
-            yield {
-                "kind": kind.replace("_", " ").capitalize(),
-                "count": len(pairs),
-                "lines": [_line(pair) for pair in pairs[:_NAMED]],
-                "more": max(0, len(pairs) - _NAMED),
-            }
-
-
-def _line(pair: RecordPair) -> str:
-    places = [_record_name(row) for row in (pair.before, pair.after) if row is not None]
-    line = " to ".join(dict.fromkeys(places))
-    words = " ".join(code(keyword) for keyword in pair.keywords)
-    return f"{line}: {words}" if words else line
-
-
-def _record_name(row: EditionRow) -> str:
-    return code(
-        "/".join(part for part in (row.config, row.split, row.unique_id) if part)
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+#: The month behind the version in a heading of a changelog.
+_LABEL = re.compile(r"(?<=\d) \(\d{4}-\d{2}\)$", re.MULTILINE)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastRelease:
     """What was released last."""
@@ -46,6 +51,8 @@ class Release:
     #: How it differs from what was released last.
     diff: DatasetDiff
     changelog: str
+    #: The day, `YYYY-MM-DD`; empty if it is not told.
+    released: str = ""
 
     @property
     def level(self) -> Level:
@@ -54,9 +61,20 @@ class Release:
 
 
 def next_release(
-    folder: Path, last: LastRelease | None, *, allow_partial: bool = False
+    folder: Path,
+    last: LastRelease | None,
+    *,
+    allow_partial: bool = False,
+    released: str = "",
 ) -> Release:
     """Compare a folder with what was released last; changes nothing.
+
+    Args:
+        folder: A build.
+        last: What was released last; None if nothing was.
+        allow_partial: Whether a partial build may be released.
+        released: The day of the release, `YYYY-MM-DD`, or empty. Its month is the
+            release's label in the changelog; the version does not depend on it.
 
     Raises:
         NoInput: the folder is no build.
@@ -90,6 +108,7 @@ def next_release(
         after=after,
         diff=diff,
         earlier=last.changelog if last else "",
+        label=released[: len("YYYY-MM")],
     )
     if last is None:
         _refuse_to_lose(folder / FILE, text)
@@ -99,6 +118,7 @@ def next_release(
         version=version,
         diff=diff,
         changelog=text,
+        released=released,
     )
 
 
@@ -108,12 +128,17 @@ def _refuse_to_lose(log: Path, text: str) -> None:
     Raises:
         BadConfiguration: it would be (exit 78).
     """
-    if log.is_file() and log.read_text(encoding="utf-8") != text:
+    if log.is_file() and _unlabelled(log.read_text("utf-8")) != _unlabelled(text):
         raise BadConfiguration(
             "tells of earlier releases, and a first release would replace it",
             str(log),
             "name the last one with --against, or remove the file",
         )
+
+
+def _unlabelled(changelog: str) -> str:
+    """Return a changelog whose headings say versions alone."""
+    return _LABEL.sub("", changelog)
 
 
 def _version(previous: Version | None, level: Level) -> Version:
@@ -124,7 +149,7 @@ def _version(previous: Version | None, level: Level) -> Version:
     return max(previous.next(level), first)
 
 
-def write_release(release: Release, *, released: str = "") -> list[str]:
+def write_release(release: Release) -> list[str]:
     """Write the changelog and the version into the folder; return what was written.
 
     Interrupted, the same release, written again, completes it.
@@ -135,7 +160,7 @@ def write_release(release: Release, *, released: str = "") -> list[str]:
     try:
         atomic_write_bytes(release.folder / FILE, release.changelog.encode())
         written = set_version(
-            release.folder, version=str(release.version), released=released
+            release.folder, version=str(release.version), released=release.released
         )
     except OSError as error:
         raise cannot_write(release.folder, error) from error

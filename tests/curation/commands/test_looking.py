@@ -176,3 +176,10 @@ def test_differences_are_counted_and_listed(build: Path, tmp_path: Path) -> None
     told = run(diff, str(build), str(other))
     assert "changed (1)" in told
     assert "+format -title -type" in told
+    document = run(diff, str(build), str(other), "--format", "markdown")
+    assert "| Kubernetes | 1 | 1 | 0 | 0 | 1 |" in document
+    assert "Changed (1):" in document
+    assert "`: `+format` `-title` `-type`" in document
+    assert not any(character in document for character in HOSTILE)
+    short = run(diff, str(build), str(other), "--format", "markdown", "--limit", "0")
+    assert "- and 1 more, which `csbdata diff` lists." in short

@@ -289,6 +289,19 @@ def test_released_it_says_its_version_everywhere(base: Path, tmp_path: Path) -> 
     assert log.count("# Changelog") == 1
 
 
+def test_the_month_is_a_label_beside_the_version(tmp_path: Path) -> None:
+    """Changelog and card say it; neither version nor first release hangs on it."""
+    folder = write_build(tmp_path / "x")
+    plain = next_release(folder, None, allow_partial=True)
+    found = next_release(folder, None, allow_partial=True, released="2026-11-22")
+    assert found.version == plain.version
+    assert found.changelog == plain.changelog.replace("2.0.0\n", "2.0.0 (2026-11)\n")
+    write_release(found)
+    assert "the release of 2026-11" in (folder / "README.md").read_text()
+    again = next_release(folder, None, allow_partial=True)
+    assert again.changelog == plain.changelog
+
+
 def test_a_first_release_replaces_no_changelog(tmp_path: Path) -> None:
     """Where earlier releases are told, the last has to be named: exit code 78."""
     folder = write_build(tmp_path / "x")
