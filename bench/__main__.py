@@ -18,25 +18,17 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-#: Modules of this folder, each with `add_options(parser)` and `measure(options)`.
-PARTS = (
-    "building",
-    "splits",
-    "instances",
-    "reached",
-    "ajv",
-    "labels",
-    "publishing",
-    "engines",
-    "engine_noise",
-    "batches",
-    "official_suite",
-    "maskbench",
-    "models",
-    "gpu",
-    "suites",
-    "leaderboard",
-)
+#: The module of each part, with `add_options(parser)` and `measure(options)`.
+PARTS = {
+    part: f"bench.{folder}.{part}"
+    for folder, parts in {
+        "data": ("building", "splits", "reached", "ajv", "labels", "publishing"),
+        "generators": ("instances",),
+        "engine": ("engines", "engine_noise", "maskbench", "batches", "official_suite"),
+        "model": ("models", "gpu", "suites", "leaderboard"),
+    }.items()
+    for part in parts
+}
 
 
 def machine() -> dict[str, Any]:
@@ -53,7 +45,7 @@ def measured(part: str, options: argparse.Namespace) -> dict[str, Any]:
     """Return a part's figures, or why there are none."""
     print(f"bench: {part}", file=sys.stderr)
     try:
-        figures: dict[str, Any] = import_module(f"bench.{part}").measure(options)
+        figures: dict[str, Any] = import_module(PARTS[part]).measure(options)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - told, in its place
         return {"not_measured": f"{type(error).__name__}: {error}"}
     return figures
@@ -64,8 +56,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--build", type=Path, help="a clean build's folder")
-    for part in PARTS:
-        import_module(f"bench.{part}").add_options(parser.add_argument_group(part))
+    for part, module in PARTS.items():
+        import_module(module).add_options(parser.add_argument_group(part))
     options = parser.parse_args()
     unknown = set(options.parts) - set(PARTS)
     if unknown:

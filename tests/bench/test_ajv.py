@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench.ajv import Ajv, Asked, compared
-from bench.peers import Absent, ajv_judge
+from bench.data.ajv import Ajv, Asked, compared
+from bench.generators.peers import Absent, ajv_judge
 from curation.instances.dataset.make_instances import make_instances
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _asked(schema: str, dialect: str) -> Asked:
 def ajv() -> Iterator[Ajv]:
     """Give AJV, if npm can install it."""
     root = Path(__file__).parents[2]
-    command = ajv_judge(root / "build" / "peers", root / "bench")
+    command = ajv_judge(root / "build" / "peers", root / "bench" / "data")
     if isinstance(command, Absent):
         pytest.skip(f"not run: {command.reason}")
     with Ajv(command) as started:

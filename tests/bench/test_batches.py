@@ -7,7 +7,7 @@ import json
 import jsonschema_rs
 import pytest
 
-from bench.batches import schema_of, text_of
+from bench.engine.batches import schema_of, text_of
 
 
 @pytest.mark.parametrize("number", [0, 1, 127])

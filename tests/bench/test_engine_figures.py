@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bench.engines import Times, _ratios
+from bench.engine.engines import Times, _ratios
 
 _OURS: dict[str, Any] = {"wall_seconds": 3.0, "processor_seconds": 4.0}
 _LOOP: dict[str, Any] = {"wall_seconds": 2.0, "processor_seconds": 4.0}

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench import generator_process, peers
-from bench.generator_process import Command, Generator
-from bench.peers import FAKER, HYPOTHESIS, JSF, Absent, installed
+from bench.generators import generator_process, peers
+from bench.generators.generator_process import Command, Generator
+from bench.generators.peers import FAKER, HYPOTHESIS, JSF, Absent, installed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 _MADE_UP = """\
 import itertools, signal, time
-from bench.generating import serve
+from bench.generators.generating import serve
 
 def fill(task, add):
     kind = task["schema"].get("const")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 
-from bench import gpu
-from bench.gpu_figures import (
+from bench.model import gpu
+from bench.model.gpu_figures import (
     bandwidth,
     beside_generate,
     differing_texts,

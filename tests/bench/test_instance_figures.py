@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench.instance_figures import (
+from bench.generators.instance_figures import (
     NOT_RUN,
     OURS,
     Drawn,

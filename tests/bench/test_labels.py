@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from bench.labels import Labelled, compared, told
+from bench.data.labels import Labelled, compared, told
 from curation.instances.dataset.make_instances import make_instances
 
 _SCHEMAS = {

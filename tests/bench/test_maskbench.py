@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench.maskbench import add_options, compared, drawn, measure, outcome
+from bench.engine.maskbench import add_options, compared, drawn, measure, outcome
 from tests.evaluation.tokenizers import made
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bench.official_suite import compare, judge
+from bench.engine.official_suite import compare, judge
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -28,7 +28,7 @@ def _fail(_options: argparse.Namespace) -> None:
 def test_every_part_listed_is_one(name: str) -> None:
     """It adds options that argparse takes beside those of the others."""
     parser = argparse.ArgumentParser()
-    part = import_module(f"bench.{name}")
+    part = import_module(PARTS[name])
     part.add_options(parser)
     assert callable(part.measure)
     parser.parse_args([])
@@ -38,7 +38,7 @@ def test_no_two_parts_have_an_option_of_one_name() -> None:
     """All of them are options of one command."""
     parser = argparse.ArgumentParser()
     for name in PARTS:
-        import_module(f"bench.{name}").add_options(parser.add_argument_group(name))
+        import_module(PARTS[name]).add_options(parser.add_argument_group(name))
     assert parser.parse_args(["--gpu-rounds", "3"]).gpu_rounds == 3
 
 
@@ -46,7 +46,7 @@ def test_a_part_that_cannot_be_measured_says_why(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The others have their figures; it is one object, and the exit code is 1."""
-    monkeypatch.setattr(bench, "PARTS", ("one", "two"))
+    monkeypatch.setattr(bench, "PARTS", {"one": "bench.one", "two": "bench.two"})
     monkeypatch.setattr(sys, "argv", ["bench"])
     monkeypatch.setitem(sys.modules, "bench.one", _part(_fail))
     monkeypatch.setitem(sys.modules, "bench.two", _part(lambda _: {"seconds": 1.5}))
@@ -61,7 +61,7 @@ def test_only_the_parts_asked_for_are_measured(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """By name; a name that is none is wrong usage."""
-    monkeypatch.setattr(bench, "PARTS", ("one", "two"))
+    monkeypatch.setattr(bench, "PARTS", {"one": "bench.one", "two": "bench.two"})
     monkeypatch.setitem(sys.modules, "bench.one", _part(_fail))
     monkeypatch.setitem(sys.modules, "bench.two", _part(lambda _: {}))
     monkeypatch.setattr(sys, "argv", ["bench", "two"])

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bench.reached import counted
-from bench.reached_sites import live_of, reached_of
+from bench.data.reached import counted
+from bench.data.reached_sites import live_of, reached_of
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench.splits import leaks, pairs, shares, twins
+from bench.data.splits import leaks, pairs, shares, twins
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson

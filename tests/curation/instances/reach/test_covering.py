@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings
 
-from bench.reached_sites import live_of, reached_of
+from bench.data.reached_sites import live_of, reached_of
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.hypothesis.strategies import schemas
 from curation.instances.model import InstanceKind, Witnesses

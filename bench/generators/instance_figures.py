@@ -1,4 +1,4 @@
-"""The pure part of `bench/instances.py`: which schemas are drawn, and the figures."""
+"""The pure part of `instances.py`: which schemas are drawn, and the figures."""
 
 from __future__ import annotations
 

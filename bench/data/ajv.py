@@ -1,6 +1,6 @@
 """Ask AJV, a third validator, about the instances of a build.
 
-AJV (npm, pinned in `bench/peers.py`) goes to `build/peers`; where npm is not there the
+AJV (npm, pinned in `peers.py`) goes to `build/peers`; where npm is not there the
 part is "not run". Every n-th record of each config is asked. A disagreement is a
 witness that AJV refuses, or a near miss that it accepts. The build's ledger names those
 that are known, with their cause (`ledger/ajv.pq`): what AJV differs on and the ledger
@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 import polars
 
 from bench.builds import clean_build
-from bench.generator_process import ROOT
-from bench.peers import Absent, ajv_judge
+from bench.generators.generator_process import ROOT
+from bench.generators.peers import Absent, ajv_judge
 from curation.core.benchmark import CONFIGS
 from curation.dataset.editions import instance_tables
 from curation.instances.dataset.parquet import AJV
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Iterator
 
-    from bench.generator_process import Command
+    from bench.generators.generator_process import Command
 
 _UNEXPLAINED: Final = "unexplained"
 

@@ -12,7 +12,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bench.generator_process import Command
+from bench.generators.generator_process import Command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,10 @@ _PINS = {
     FAKER: ("json-schema-faker@0.6.3",),
     AJV: ("ajv@8.17.1", "ajv-formats@3.0.1", "ajv-draft-04@1.0.0"),
 }
-_MODULES = {HYPOTHESIS: "bench.generate_hypothesis", JSF: "bench.generate_jsf"}
+_MODULES = {
+    HYPOTHESIS: "bench.generators.generate_hypothesis",
+    JSF: "bench.generators.generate_jsf",
+}
 _SCRIPT = "generate_faker.mjs"
 _JUDGE = "judge_ajv.mjs"
 #: Seconds for one installation.

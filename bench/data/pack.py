@@ -1,6 +1,6 @@
 """Pack a build anew from its own rows; print the seconds of each step as JSON.
 
-Usage: python -m bench.pack BUILD OUT
+Usage: python -m bench.data.pack BUILD OUT
 """
 
 from __future__ import annotations

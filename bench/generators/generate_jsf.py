@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from faker import Faker
 from jsf import JSF
 
-from bench.generating import FAILURES, Task, serve
+from bench.generators.generating import FAILURES, Task, serve
 
 if TYPE_CHECKING:
     from collections.abc import Callable

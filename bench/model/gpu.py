@@ -21,7 +21,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from bench.gpu_figures import bandwidth, beside_generate, same_texts, under_engines
+from bench.model.gpu_figures import (
+    bandwidth,
+    beside_generate,
+    same_texts,
+    under_engines,
+)
 from curation.download.acquire import FetchSettings
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from bench.builds import clean_build
 if TYPE_CHECKING:
     import argparse
 
-_ROOT = Path(__file__).resolve().parents[1]
+_ROOT = Path(__file__).resolve().parents[2]
 #: Seconds for both together on two cores.
 TARGET = 30.0
 
@@ -65,7 +65,7 @@ def _round(folder: Path) -> dict[str, Any]:
     """Pack and verify once."""
     with tempfile.TemporaryDirectory() as temporary:
         packed = Path(temporary) / "packed"
-        pack, pack_cpu, text = _timed("bench.pack", str(folder), str(packed))
+        pack, pack_cpu, text = _timed("bench.data.pack", str(folder), str(packed))
         verify, verify_cpu, report = _timed(
             "curation", "verify", str(packed), "--format", "json", "--jobs", "2"
         )

@@ -30,9 +30,9 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from bench.builds import clean_build
-from bench.models_loop import batch_beside_generate, token_cost
-from bench.models_samples import published_glaive
-from bench.models_start import seconds_to_first_row
+from bench.model.models_loop import batch_beside_generate, token_cost
+from bench.model.models_samples import published_glaive
+from bench.model.models_start import seconds_to_first_row
 from curation.download.acquire import FetchSettings
 from evaluation.data import SampleSelection, open_data
 from evaluation.generation.local_writer import LocalWriter

@@ -46,7 +46,7 @@ Times: TypeAlias = dict[str, list[list[int]]]
 
 #: What each is told beyond its preset, as the loop has it: XGrammar's cache is on.
 _OPTIONS: Final = {"llguidance": (), "xgrammar": ("--option", "cache=true")}
-_ROOT = Path(__file__).resolve().parents[1]
+_ROOT = Path(__file__).resolve().parents[2]
 _LOOP = Path(__file__).with_name("engines_loop.py")
 #: Most that `csbdata eval` may take of the bare loop's processor time, and least and
 #: most of its medians.

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bench.engines import libraries, timed
+from bench.engine.engines import libraries, timed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -24,8 +24,8 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
-from bench.engines import timed_eval
-from bench.maskbench_programs import FLAGS, MaskBench, write_hub_cache
+from bench.engine.engines import timed_eval
+from bench.engine.maskbench_programs import FLAGS, MaskBench, write_hub_cache
 from curation.download.acquire import FetchSettings
 from evaluation.results.reader import open_run
 from evaluation.tasks.masks.maskbench_files import write_maskbench

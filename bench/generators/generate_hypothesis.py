@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis_jsonschema import from_schema
 
-from bench.generating import Task, serve
+from bench.generators.generating import Task, serve
 
 if TYPE_CHECKING:
     from collections.abc import Callable

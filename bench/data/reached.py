@@ -2,7 +2,7 @@
 
 Every record with a witness counts. `micro` is over all sites of all records, `macro`
 the mean of the records' own shares. What is proven to be out of reach counts like any
-other: no proof of the maker's is asked. How it is counted: `bench/reached_sites.py`.
+other: no proof of the maker's is asked. How it is counted: `reached_sites.py`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import polars
 
 from bench.builds import clean_build
-from bench.reached_sites import live_of, reached_of
+from bench.data.reached_sites import live_of, reached_of
 from curation.core.benchmark import CONFIGS
 from curation.dataset.editions import instance_tables
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Timer
 from typing import Any, Self
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 #: Seconds above the time budget within which an answer must be there, written out.
 _GRACE = 10.0
 #: Seconds for a start, imports and all; not measured.

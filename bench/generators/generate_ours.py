@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from bench.generating import Task, serve
+from bench.generators.generating import Task, serve
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.witnesses.search import stream
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import argparse
 
 _FLOOR = Path(__file__).with_name("floor.py")
-_ROOT = _FLOOR.parents[1]
+_ROOT = _FLOOR.parents[2]
 _TEN = "witness-generation"
 _CORPUS = "json-schema-corpus"
 Figures = dict[str, Any]

@@ -36,8 +36,8 @@ from typing import TYPE_CHECKING, Any
 import polars
 
 from bench.builds import clean_build
-from bench.generator_process import ROOT, Command, DiedError, Generator
-from bench.instance_figures import (
+from bench.generators.generator_process import ROOT, Command, DiedError, Generator
+from bench.generators.instance_figures import (
     OURS,
     Drawn,
     Figures,
@@ -47,7 +47,7 @@ from bench.instance_figures import (
     ratios,
     summarised,
 )
-from bench.peers import Absent, installed
+from bench.generators.peers import Absent, installed
 from curation.core.benchmark import CONFIGS
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.json.values import identity
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _COLUMNS = ("unique_id", "json_schema", "dialect", "sha256")
-_OURS = Command(words=(sys.executable, "-m", "bench.generate_ours"))
+_OURS = Command(words=(sys.executable, "-m", "bench.generators.generate_ours"))
 _EVERY = 25
 
 
