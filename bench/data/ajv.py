@@ -157,7 +157,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     """Return where AJV differs, or why it was not asked."""
     command = ajv_judge(ROOT / "build" / "peers", Path(__file__).parent)
     if isinstance(command, Absent):
-        return {"not run": command.reason}
+        return {"not_run": command.reason}
     with clean_build(options.build, "--instances") as build, Ajv(command) as ajv:
         print("ajv: asking", file=sys.stderr)
         found = compared(ajv, _records(build.folder, options.ajv_every))

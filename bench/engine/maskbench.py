@@ -57,11 +57,11 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     named = os.environ.get("CSBDATA_MASKBENCH")
     checkout = Path(named or os.devnull).resolve() / "maskbench"
     if not (checkout / "maskbench" / "runner.py").is_file():
-        return {"not run": "CSBDATA_MASKBENCH names no checkout"}
+        return {"not_run": "CSBDATA_MASKBENCH names no checkout"}
     source = options.maskbench_data or checkout / "data"
     files = drawn(source, options.maskbench_files)
     if not files:
-        return {"not run": f"{source} has no *.json"}
+        return {"not_run": f"{source} has no *.json"}
     vocabulary = options.maskbench_vocabulary
     tokenizer = get_tokenizer(vocabulary, FetchSettings.from_environment())
     found = {"targets": TARGETS, "files": len(files), "tokenizer": vocabulary}
@@ -94,7 +94,7 @@ def _engine(
     folder.mkdir()
     trouble = theirs.trouble(folder / "trial")
     if trouble:
-        return {"not run": f"MaskBench's runner: {trouble}"}
+        return {"not_run": f"MaskBench's runner: {trouble}"}
     turns = []
     for turn in range(options.maskbench_turns):
         place = folder / str(turn)

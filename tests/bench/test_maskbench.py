@@ -135,7 +135,7 @@ def test_without_a_checkout_it_is_not_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So it says, whether none is named or what is named is none."""
-    expected = {"not run": "CSBDATA_MASKBENCH names no checkout"}
+    expected = {"not_run": "CSBDATA_MASKBENCH names no checkout"}
     monkeypatch.delenv("CSBDATA_MASKBENCH", raising=False)
     assert measure(_options()) == expected
     for named in ("", str(tmp_path)):
@@ -182,7 +182,7 @@ def test_a_runner_that_does_not_run_is_told_of(
     vocabulary = str(made.byte_level(tmp_path / "vocabulary"))
     words = ["--maskbench-engines", "llguidance", "--maskbench-vocabulary", vocabulary]
     assert measure(_options(*words))["llguidance"] == {
-        "not run": "MaskBench's runner: ModuleNotFoundError: No module named "
+        "not_run": "MaskBench's runner: ModuleNotFoundError: No module named "
         "'no_such_engine'"
     }
 
