@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import polars as pl
 
 from curation.core.benchmark import SPLITS
 from curation.core.documents import Origin
+from curation.core.github_subsets import size_name, size_names
 from curation.dataset.ledger import KEPT
 from curation.dataset.parquet import file_name
 from curation.instances.dataset.parquet import DISAGREEMENTS, INSTANCE_LEDGER
@@ -54,6 +56,18 @@ class InstanceCounts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SizeCounts:
+    """How many records are of one size, by either count of fields."""
+
+    #: The field counts that it holds, such as `10-29`.
+    fields: str
+    #: By all fields, as GitHub's configs are made and were published.
+    by_all: int
+    #: By the fields that lead to a keyword which some value can violate.
+    by_live: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FolderCounts:
     """Counts of rows."""
 
@@ -73,6 +87,8 @@ class FolderCounts:
     #: Characters of the longest schema; like the dialects, of all but the sample's
     #: rows, where there are others.
     longest_schema: int
+    #: The sizes of the same records, smallest first.
+    sizes: tuple[SizeCounts, ...]
     #: One row as JSON text, by column; empty where there is none to show.
     example: str
     #: Near-duplicate clusters of several records, and the records in them.
@@ -106,6 +122,7 @@ def count_rows(folder: Path, ledger: Ledger, configs: Iterable[str]) -> FolderCo
         dialects=dict(sorted(_counts(counted, "dialect").items(), key=_by_age)),
         dialects_found=_counts(counted, "dialect_found"),
         longest_schema=int(counted.select(pl.col("length").max()).item() or 0),
+        sizes=_sizes(counted),
         example=_example(folder, listed),
         clusters=shared["cluster"].n_unique(),
         near_duplicates=shared.height,
@@ -128,8 +145,11 @@ def _records(folder: Path, configs: list[str]) -> pl.DataFrame:
         "origin",
         "cluster",
     )
+    fields = ("field_count", "live_fields")
     length = pl.col("json_schema").str.len_chars().alias("length")
-    schema = dict.fromkeys((*wanted, "split"), pl.String()) | {
+    schema = {
+        **dict.fromkeys((*wanted, "split"), pl.String()),
+        **dict.fromkeys(fields, pl.Int64()),
         "lints": pl.List(pl.String()),
         "length": pl.UInt32(),
     }
@@ -139,7 +159,7 @@ def _records(folder: Path, configs: list[str]) -> pl.DataFrame:
         there = [path for path in paths if path.is_file()]
         if there:
             rows = pl.scan_parquet(there, glob=False)
-            rows = rows.select(*wanted, length, split=pl.lit(split))
+            rows = rows.select(*wanted, *fields, length, split=pl.lit(split))
             frames.append(rows.select(*schema))
     return pl.concat(frames).collect()
 
@@ -148,6 +168,17 @@ def _without_sample(records: pl.DataFrame) -> pl.DataFrame:
     """Leave the sample's rows out, as the statistics do, unless there are no others."""
     real = records.filter(pl.col("origin") != Origin.SAMPLE.value)
     return real if real.height else records
+
+
+def _sizes(records: pl.DataFrame) -> tuple[SizeCounts, ...]:
+    by_all, by_live = (
+        Counter(map(size_name, records[column].to_list()))
+        for column in ("field_count", "live_fields")
+    )
+    return tuple(
+        SizeCounts(fields=name, by_all=by_all[name], by_live=by_live[name])
+        for name in size_names()
+    )
 
 
 def _example(folder: Path, configs: list[str]) -> str:
