@@ -34,6 +34,7 @@ _LONG_SCHEMA: Final = (
 )
 _OPTIONS: Final = LoopOptions(run_seconds=3600.0)
 _COPIES: Final = 5
+_MASK_STEPS: Final = 105
 
 
 def device_seconds(device: torch.device, work: Callable[[], object]) -> float:
@@ -119,6 +120,31 @@ def beside_generate(  # noqa: PLR0913 - the sizes of a measurement
             if name != "ours"
         },
     }
+
+
+def mask_cost(device: torch.device, texts: int, vocabulary: int) -> dict[str, Any]:
+    """Return microseconds of a step: masks to the device, applied, tokens chosen.
+
+    The logits are there already, and half of all tokens are allowed; by the clock of the
+    device, as the loop takes it.
+    """
+    import torch  # noqa: PLC0415 - heavy
+
+    from evaluation.models.base import RowLogits, TokenQuestion  # noqa: PLC0415 - heavy
+    from evaluation.models.device.choosing import TokenChooser  # noqa: PLC0415 - heavy
+    from evaluation.models.device.clock import DeviceClock  # noqa: PLC0415 - heavy
+
+    drawn = torch.Generator().manual_seed(0)
+    logits = torch.randn(texts, vocabulary, generator=drawn).to(device)
+    bits = torch.randint(0, 256, (texts, vocabulary // 8), generator=drawn)
+    masks = bits.to(torch.uint8).numpy()
+    chooser = TokenChooser(device, frozenset({0}), DeviceClock(device), tie=0.0)
+    asked = [
+        TokenQuestion(logits=RowLogits(of=logits, row=row), allowed=masks[row])
+        for row in range(texts)
+    ]
+    took = [chooser.choose(asked).work.ns() / 1e3 for _ in range(_MASK_STEPS)]
+    return {"texts": texts, "vocabulary": vocabulary, "us": median(took[_COPIES:])}
 
 
 def under_engines(
@@ -222,7 +248,7 @@ def _cause(
         (at for at, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b),
         min(len(ours), len(theirs)),
     )
-    logits = model.open().admit([*prompt, *ours[:place]]).logits
+    logits = model.open().admit([*prompt, *ours[:place]]).logits.tensor()
     best = float(logits.max())
     other = theirs[place] if place < len(theirs) else min(model.end_tokens)
     near = float(logits[other]) >= best - model.tie * abs(best)

@@ -16,10 +16,8 @@ from curation.workers.limits import Limits
 from curation.workers.process import Program
 from evaluation.engines import none
 from evaluation.generation.engine_batch import EngineProcess
-from evaluation.generation.engine_session import TokenMask
 from evaluation.generation.loop import generate
 from evaluation.generation.text_generation import LoopOptions, TokenizedRequest
-from evaluation.generation.token_choice import TokenPicker
 from evaluation.reporting.bootstrap import geometric_ratio
 
 if TYPE_CHECKING:
@@ -43,6 +41,12 @@ def token_cost() -> dict[str, Any]:
     takes the best; `booking` sends a token to the engine's process and reads its
     answers: that it was taken, and the next mask.
     """
+    import torch  # noqa: PLC0415 - heavy
+
+    from evaluation.models.base import RowLogits, TokenQuestion  # noqa: PLC0415 - heavy
+    from evaluation.models.device.choosing import TokenChooser  # noqa: PLC0415 - heavy
+    from evaluation.models.device.clock import DeviceClock  # noqa: PLC0415 - heavy
+
     draw = np.random.default_rng(0)
     logits = draw.standard_normal(_VOCABULARY).astype(np.float32)
     with tempfile.TemporaryDirectory() as folder, _engine(Path(folder)) as engine:
@@ -50,12 +54,13 @@ def token_cost() -> dict[str, Any]:
         session.compile("{}", 60.0)
         session.compiled()
         booking = _processor_ms(lambda: _booked(session), _TOKENS)
-    picker = TokenPicker(frozenset({_END}), temperature=0.0, seed=0)
     packed = np.packbits(draw.random(_VOCABULARY) < 0.5, bitorder="little")  # noqa: PLR2004 - half
+    device = torch.device("cpu")
+    chooser = TokenChooser(device, frozenset({_END}), DeviceClock(device), tie=0.0)
 
     def choose() -> None:
-        bits = np.unpackbits(packed, count=_VOCABULARY, bitorder="little")
-        picker.pick(logits, TokenMask(allowed=bits, may_end=False, ns=0))
+        row = RowLogits(of=torch.from_numpy(logits[None]))
+        chooser.choose([TokenQuestion(logits=row, allowed=packed, may_end=False)])
 
     return {
         "vocabulary": _VOCABULARY,

@@ -10,10 +10,10 @@ import json
 import re
 from typing import TYPE_CHECKING, TypeVar
 
-import httpx2
 from huggingface_hub import errors
 
 from curation.credentials.redaction import redacted
+from curation.huggingface.client_library import httpx
 from curation.system.errors import (
     BadData,
     CannotCreate,
@@ -43,7 +43,7 @@ def may_pass(error: Exception) -> bool:
     """Return whether the same request may succeed in a moment; rate limits aside."""
     response = response_of(error)
     if response is None:
-        return _reason(error, httpx2.TransportError) is not None
+        return _reason(error, httpx.TransportError) is not None
     return response.status_code == _TIMEOUT or response.status_code >= _SERVER_ERROR
 
 
@@ -67,7 +67,7 @@ def _reason(error: BaseException, kind: type[_E]) -> _E | None:
     return next((found for found in _chain(error) if isinstance(found, kind)), None)
 
 
-def response_of(error: BaseException) -> httpx2.Response | None:
+def response_of(error: BaseException) -> httpx.Response | None:
     """Return the Hub's answer behind a failure; None where there was none."""
     found = _reason(error, errors.HfHubHTTPError)
     return found.response if found else None
@@ -90,7 +90,7 @@ def fault_of(error: Exception, where: str) -> CsbdataError:
         return Unavailable(
             "HF_HUB_OFFLINE is set and the cache does not hold it", where, "unset it"
         )
-    if _reason(error, httpx2.TransportError) is not None:
+    if _reason(error, httpx.TransportError) is not None:
         return Unavailable(
             f"the Hub cannot be reached ({_innermost_text(error)})",
             where,
@@ -134,11 +134,11 @@ def _of_xet(error: OSError, where: str) -> CsbdataError:
     found = _XET_STATUS.search(said)
     code = int(found[1]) if found else 0
     shown = f"the Hub's storage answers {code}" if code else said
-    if code in {httpx2.codes.UNAUTHORIZED, httpx2.codes.FORBIDDEN}:
+    if code in {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN}:
         return NotPermitted(shown, where, "use a token that may write there")
     if code in _NO_ROOM:
         return NotPermitted(f"{shown}: no room left", where, _MAKE_ROOM)
-    if code == httpx2.codes.NOT_FOUND:
+    if code == httpx.codes.NOT_FOUND:
         return NoInput(
             f"{shown}: it has nothing of that name, or shows it to others only",
             where,
@@ -164,15 +164,15 @@ def _of_answer(error: errors.HfHubHTTPError, where: str) -> CsbdataError:
         return NotPermitted(
             "it is gated", where, "ask for access on its page, then: hf auth login"
         )
-    if code == httpx2.codes.UNAUTHORIZED:
+    if code == httpx.codes.UNAUTHORIZED:
         return NotPermitted(f"{shown}: no token that it knows", where, _LOGIN)
-    if code in _NO_ROOM or (code == httpx2.codes.FORBIDDEN and _QUOTA.search(said)):
+    if code in _NO_ROOM or (code == httpx.codes.FORBIDDEN and _QUOTA.search(said)):
         return NotPermitted(f"{shown}: no room left", where, _MAKE_ROOM)
-    if code == httpx2.codes.FORBIDDEN:
+    if code == httpx.codes.FORBIDDEN:
         return NotPermitted(shown, where, "use a token that may write there")
     if isinstance(error, errors.RevisionNotFoundError | errors.EntryNotFoundError):
         return NoInput("the Hub has no such revision or file", where)
-    if code == httpx2.codes.NOT_FOUND:
+    if code == httpx.codes.NOT_FOUND:
         return NoInput(
             "the Hub has nothing of that name, or shows it to others only",
             where,

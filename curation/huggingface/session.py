@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
-import httpx2
 import huggingface_hub
 from huggingface_hub.utils.tqdm import disable_progress_bars
 
+from curation.huggingface.client_library import httpx
 from curation.huggingface.errors import LIMITED, fault_of, may_pass, response_of
 from curation.system.errors import CsbdataError, TemporarilyUnavailable
 from curation.system.retry import RetryPolicy, rate_limit_reset, retry_after
@@ -52,7 +52,7 @@ class RateLimitBudget:
         self._left = time_limits.limited
         self._lock = threading.Lock()
 
-    def watch(self, response: httpx2.Response) -> None:
+    def watch(self, response: httpx.Response) -> None:
         """Take the wait that a 429 asks for off what is left.
 
         Raises:
@@ -71,7 +71,7 @@ class RateLimitBudget:
             self._left -= wait
 
 
-def hub_wait(response: httpx2.Response) -> float:
+def hub_wait(response: httpx.Response) -> float:
     """Return the seconds that an answer asks us to wait, plus one for rounding.
 
     The Hub says them in `RateLimit`, or else in `Retry-After`.
@@ -85,7 +85,7 @@ def hub_wait(response: httpx2.Response) -> float:
 @cache
 def _certificates() -> ssl.SSLContext:
     """Return the trusted certificates, read once: that takes longer than asking."""
-    return httpx2.create_ssl_context()
+    return httpx.create_ssl_context()
 
 
 @contextmanager
@@ -99,16 +99,16 @@ def hub_client(time_limits: HubTimeLimits, *, bars: bool = False) -> Iterator[No
     own_hooks = huggingface_hub.get_session().event_hooks["request"]
     waits = RateLimitBudget(time_limits)
 
-    def ours() -> httpx2.Client:
-        return httpx2.Client(
+    def ours() -> httpx.Client:
+        return httpx.Client(
             verify=_certificates(),
             event_hooks={"request": own_hooks, "response": [waits.watch]},
             follow_redirects=True,
-            timeout=httpx2.Timeout(time_limits.silence, connect=time_limits.connect),
+            timeout=httpx.Timeout(time_limits.silence, connect=time_limits.connect),
         )
 
-    def theirs() -> httpx2.Client:
-        return httpx2.Client(
+    def theirs() -> httpx.Client:
+        return httpx.Client(
             verify=_certificates(),
             event_hooks={"request": own_hooks},
             follow_redirects=True,

@@ -31,7 +31,7 @@ class EngineProcess:
         ...     (session,) = engine.sessions
         ...     session.compile('{"type": "null"}', seconds=40.0)
         ...     session.compiled()
-        ...     session.mask().allowed.sum()
+        ...     np.unpackbits(session.mask().allowed).sum()
     """
 
     def __init__(

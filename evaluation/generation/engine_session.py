@@ -32,7 +32,8 @@ _GRACE: Final = 0.2
 class TokenMask:
     """What may come next in a text."""
 
-    #: 1 or 0 for each token of the engine's vocabulary, as `uint8`.
+    #: A bit for each token of the engine's vocabulary, the lowest of a byte first, as
+    #: `uint8`. The memory is the engine's: it holds until the next token is taken.
     allowed: np.ndarray
     may_end: bool
     #: The engine's own time, in nanoseconds.
@@ -207,11 +208,7 @@ class EngineSession:
         packed = np.frombuffer(
             self._masks.bytes, np.uint8, count=size, offset=self._place * size
         )
-        return TokenMask(
-            allowed=np.unpackbits(packed, count=self._size, bitorder="little"),
-            may_end=answer.may_end,
-            ns=answer.mask_ns,
-        )
+        return TokenMask(allowed=packed, may_end=answer.may_end, ns=answer.mask_ns)
 
     def send(self) -> None:
         """Send what was asked, so that the engine is at work meanwhile."""

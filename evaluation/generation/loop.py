@@ -1,37 +1,40 @@
-"""The generation loop: read the prompt, mask, pick, feed, until every text has ended.
+"""The generation loop: read the prompt, mask, choose, feed, until all texts have ended.
 
 The engine works in its own process. It compiles while the model reads the prompt,
 and computes the next mask while the model computes the next logits; either overlap
 can be switched off, to measure what it saves. In a batch a text whose grammar is not
 there yet does not hold up the others, and a text that ends makes room for the next.
+
+Logits stay where the model is, and the tokens of a batch are chosen there at once: the
+loop waits for the device once a token, when the chosen tokens come back.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from curation.system.errors import Unavailable
 from evaluation.core.cases import Result
 from evaluation.generation.engine_pipe import EngineEnded
-from evaluation.generation.text_generation import (
-    DecodingStep,
-    Generation,
-    LoopOptions,
-    TextEnding,
-)
-from evaluation.generation.token_choice import LogitsError, TokenPicker
+from evaluation.generation.text_generation import TextEnding
+from evaluation.generation.text_under_way import TextChoice, TextUnderWay
+from evaluation.generation.token_choice import LogitsError, is_choice
+from evaluation.models.base import RowLogits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import numpy as np
-
     from evaluation.generation.engine_session import EngineSession
-    from evaluation.generation.text_generation import TokenizedRequest
-    from evaluation.models.base import LanguageModel
+    from evaluation.generation.text_generation import (
+        Generation,
+        LoopOptions,
+        TokenizedRequest,
+    )
+    from evaluation.models.base import ChosenToken, LanguageModel
 
 #: Seconds for which one of several texts that all wait for a grammar looks for it.
 _LOOK = 0.002
@@ -45,45 +48,6 @@ _NO_MEMORY = (
 #: What torch says when the device itself has failed: in this process nothing can be
 #: computed there any more.
 _DEVICE_LOST = ("cuda error", "cublas_status", "cudnn_status", "hip error")
-
-
-@dataclass(slots=True)
-class _Text:
-    """One text under way."""
-
-    #: Its place among the requests.
-    place: int
-    request: TokenizedRequest
-    session: EngineSession | None
-    picker: TokenPicker
-    #: When it was begun, by the clock of `perf_counter_ns`.
-    start: int
-    #: Logits for the next token; None while there are none to choose from.
-    logits: np.ndarray | None = None
-    tokens: list[int] = field(default_factory=list)
-    forced: int = 0
-    #: What the next pass is to be fed.
-    ahead: list[int] = field(default_factory=list)
-    steps: list[DecodingStep] = field(default_factory=list)
-    tied: bool = False
-    fed: int = 0
-    reused: int = 0
-    forward_ns: int = 0
-    #: What the loop itself has taken since the last step.
-    loop_ns: int = 0
-    prefill_ns: int | None = None
-    compile_ns: int | None = None
-    compile_wait_ns: int | None = None
-    warnings: tuple[str, ...] = ()
-    first_ns: int | None = None
-    last_ns: int = 0
-    outcome: Generation | None = None
-
-    def is_compiling(self) -> bool:
-        return self.session is not None and self.compile_ns is None
-
-    def age_ns(self) -> int:
-        return perf_counter_ns() - self.start
 
 
 class _Batch:
@@ -106,15 +70,14 @@ class _Batch:
         self._is_alone = len(sessions) == 1
         self._decoding = model.open()
         #: The texts under way, in the order of the rows.
-        self._active: list[_Text] = []
+        self._active: list[TextUnderWay] = []
 
     def run(self, requests: Sequence[TokenizedRequest]) -> None:
         waiting = deque(enumerate(requests))
         while waiting or self._active:
             while waiting and self._free:
                 self._begin_text(*waiting.popleft())
-            for text in self._active:
-                self._advance(text)
+            self._advance()
             self._drop_ended()
             if any(text.ahead for text in self._active):
                 self._feed()
@@ -122,19 +85,7 @@ class _Batch:
     def _begin_text(self, place: int, request: TokenizedRequest) -> None:
         """Have its grammar compiled, and its prompt read."""
         session = self._free.popleft()
-        tie = 0.0 if self._is_alone else self._model.tie
-        text = _Text(
-            place=place,
-            request=request,
-            session=session,
-            picker=TokenPicker(
-                self._model.end_tokens,
-                temperature=request.temperature,
-                seed=request.seed,
-                tie=tie,
-            ),
-            start=perf_counter_ns(),
-        )
+        start = perf_counter_ns()
         options = self._options
         if session is not None:
             forced = request.budget if options.forced else 0
@@ -142,14 +93,21 @@ class _Batch:
             session.compile(request.schema, seconds, forced=forced)
             if not options.overlap_compile:
                 session.wait_for_answers()
-        start = perf_counter_ns()
+        text = TextUnderWay(
+            place=place,
+            request=request,
+            session=session,
+            random=np.random.default_rng(request.seed) if request.temperature else None,
+            start=start,
+            handed_over=perf_counter_ns(),
+        )
         try:
             prefill = self._decoding.admit(request.prompt, self._line)
         except Exception as error:  # noqa: BLE001 - a model's code may raise anything
             self._end_by_model(text, error)
             self._report(text)
             return
-        text.prefill_ns = text.forward_ns = perf_counter_ns() - start
+        text.prefill = text.work = prefill.work
         text.logits, text.fed = prefill.logits, len(request.prompt)
         text.reused = prefill.reused
         self._active.append(text)
@@ -165,7 +123,7 @@ class _Batch:
         self._active = [self._active[row] for row in going]
         self._decoding.keep(going)
 
-    def _report(self, text: _Text) -> None:
+    def _report(self, text: TextUnderWay) -> None:
         self._free.append(text.session)
         if text.outcome is not None:
             self._ended(text.place, text.outcome)
@@ -177,34 +135,44 @@ class _Batch:
                 text.session.send()
         start = perf_counter_ns()
         try:
-            logits = self._decoding.feed([text.ahead for text in self._active])
+            fed = self._decoding.feed([text.ahead for text in self._active])
         except Exception as error:  # noqa: BLE001 - a model's code may raise anything
-            # Nobody knows what is left of the batch.
-            for text in self._active:
-                self._end_by_model(text, error)
-                self._report(text)
-            self._active, self._decoding = [], self._model.open()
+            self._lose_all(error)
             return
-        took = perf_counter_ns() - start
         for row, text in enumerate(self._active):
             if text.ahead:
-                text.logits = logits[row]
-                text.fed, text.forward_ns = len(text.ahead), took
+                text.logits = RowLogits(of=fed.logits, row=row)
+                text.fed, text.work, text.handed_over = len(text.ahead), fed.work, start
                 text.ahead = []
 
-    def _advance(self, text: _Text) -> None:
-        """Choose the next token of one text, if it can be chosen."""
-        if text.logits is None:
-            return
-        try:
-            if not self._wait_later(text):
-                self._choose(text, text.logits)
-        except EngineEnded as ended:
-            self._end(text, TextEnding.ENGINE, ended.detail, ended.result)
-        except LogitsError as error:
-            self._end_by_model(text, error)
+    def _lose_all(self, error: Exception) -> None:
+        """End every text: nobody knows what is left of the batch."""
+        for text in self._active:
+            if text.outcome is None:
+                self._end_by_model(text, error)
+            self._report(text)
+        self._active, self._decoding = [], self._model.open()
 
-    def _wait_later(self, text: _Text) -> bool:
+    def _advance(self) -> None:
+        """Choose the next token of every text for which it can be chosen."""
+        ready = []
+        for text in self._active:
+            if text.logits is None:
+                continue
+            try:
+                if self._wait_later(text):
+                    continue
+                found = self._look_for_mask(text, text.logits)
+            except EngineEnded as ended:
+                self._end(text, TextEnding.ENGINE, ended.detail, ended.result)
+                continue
+            text.logits = None
+            if found is not None:
+                ready.append(found)
+        if ready:
+            self._choose(ready)
+
+    def _wait_later(self, text: TextUnderWay) -> bool:
         """Return whether the others go on while this text's grammar is compiled."""
         if text.session is None or not text.is_compiling():
             return False
@@ -217,40 +185,60 @@ class _Batch:
         idle = not any(other.ahead or not other.is_compiling() for other in others)
         return bool(others) and text.session.is_waiting(_LOOK if idle else 0.0)
 
-    def _choose(self, text: _Text, logits: np.ndarray) -> None:
-        """Wait for the mask, choose, and hand the choice to the engine."""
+    def _look_for_mask(
+        self, text: TextUnderWay, logits: RowLogits
+    ) -> TextChoice | None:
+        """Wait for the mask; None where the grammar itself says how texts begin."""
+        begun = perf_counter_ns()
+        if text.session is None:
+            return TextChoice(text, logits, None, begun, begun)
+        if text.compile_ns is None and self._begin_grammar(text, text.session):
+            wait = text.waited_ns(begun, perf_counter_ns())
+            self._note_compile_wait(text, wait)
+            text.note_step(wait, None, 0)
+            text.loop_ns = 0
+            return None
+        mask = text.session.mask()
+        return TextChoice(text, logits, mask, begun, perf_counter_ns())
+
+    def _choose(self, ready: Sequence[TextChoice]) -> None:
+        """Choose the next token of each text, and hand it to its engine."""
+        asked = [choice.question(look_for_ties=not self._is_alone) for choice in ready]
+        try:
+            chosen = self._decoding.choose(asked)
+            took = chosen.work.ns()
+        except Exception as error:  # noqa: BLE001 - a model's code may raise anything
+            self._lose_all(error)
+            return
+        for choice, token in zip(ready, chosen.tokens, strict=True):
+            try:
+                self._take_choice(choice, token, took)
+            except EngineEnded as ended:
+                text = choice.text
+                self._end(text, TextEnding.ENGINE, ended.detail, ended.result)
+            except LogitsError as error:
+                self._end_by_model(choice.text, error)
+
+    def _take_choice(self, choice: TextChoice, chosen: ChosenToken, took: int) -> None:
+        """Book what was chosen for a text, which took so many nanoseconds."""
+        text = choice.text
+        found = is_choice(chosen.best)
+        self._note_compile_wait(text, choice.note_step(took))
         start = perf_counter_ns()
-        mask, begun, wait = None, False, None
-        if text.session is not None:
-            if text.compile_ns is None:
-                begun = self._begin_grammar(text, text.session)
-            if not begun:
-                mask = text.session.mask()
-            wait = perf_counter_ns() - start
-            if text.compile_wait_ns is None:
-                own = 0 if self._options.overlap_compile else text.compile_ns or 0
-                text.compile_wait_ns = wait + own
-        start = perf_counter_ns()
-        chosen = None if begun else text.picker.pick(logits, mask)
-        text.logits = None
-        text.steps.append(
-            DecodingStep(
-                fed=text.fed,
-                forward_ns=text.forward_ns,
-                mask_ns=None if mask is None else mask.ns,
-                wait_ns=wait,
-                loop_ns=text.loop_ns + perf_counter_ns() - start,
-            )
-        )
-        start = perf_counter_ns()
-        if chosen is not None:
+        if found:
             text.tied = text.tied or chosen.tied
             self._book(text, chosen.token)
-        elif not begun:
+        else:
             self._end(text, TextEnding.DEAD_END, "the mask allows no token and no end")
         text.loop_ns = perf_counter_ns() - start
 
-    def _begin_grammar(self, text: _Text, session: EngineSession) -> bool:
+    def _note_compile_wait(self, text: TextUnderWay, wait: int | None) -> None:
+        """Keep what was waited for the grammar: the first wait of a text."""
+        if wait is not None and text.compile_wait_ns is None:
+            own = 0 if self._options.overlap_compile else text.compile_ns or 0
+            text.compile_wait_ns = wait + own
+
+    def _begin_grammar(self, text: TextUnderWay, session: EngineSession) -> bool:
         """Wait for the grammar; return whether it says how every text begins."""
         compiled = session.compiled()
         text.compile_ns, text.warnings = compiled.ns, compiled.warnings
@@ -260,7 +248,7 @@ class _Batch:
         self._add_forced(text, compiled.forced)
         return True
 
-    def _book(self, text: _Text, token: int) -> None:
+    def _book(self, text: TextUnderWay, token: int) -> None:
         """Take a token that was chosen: the text has ended with it, or goes on."""
         text.last_ns = text.age_ns()
         text.first_ns = text.first_ns or text.last_ns
@@ -283,7 +271,7 @@ class _Batch:
         elif self._is_alone:
             text.session.send()
 
-    def _is_late(self, text: _Text) -> bool:
+    def _is_late(self, text: TextUnderWay) -> bool:
         """End a text that has taken too long; return whether it has."""
         allowed = self._options.run_seconds * 1e9 + (text.compile_wait_ns or 0)
         if text.last_ns <= allowed:
@@ -292,21 +280,21 @@ class _Batch:
         self._end(text, TextEnding.TIMEOUT, detail, Result.TIMEOUT)
         return True
 
-    def _add_forced(self, text: _Text, forced: Sequence[int]) -> None:
+    def _add_forced(self, text: TextUnderWay, forced: Sequence[int]) -> None:
         """Append tokens that the engine has taken already; they are to be fed."""
         text.tokens.extend(forced)
         text.forced += len(forced)
         text.ahead.extend(forced)
         self._is_used_up(text)
 
-    def _is_used_up(self, text: _Text) -> bool:
+    def _is_used_up(self, text: TextUnderWay) -> bool:
         """End a text that has used its budget; return whether it has."""
         if len(text.tokens) < text.request.budget:
             return False
         self._end(text, TextEnding.TRUNCATED, f"{text.request.budget} tokens")
         return True
 
-    def _end_by_model(self, text: _Text, error: Exception) -> None:
+    def _end_by_model(self, text: TextUnderWay, error: Exception) -> None:
         """End a text on which the model failed.
 
         Raises:
@@ -326,30 +314,13 @@ class _Batch:
 
     def _end(
         self,
-        text: _Text,
+        text: TextUnderWay,
         ending: TextEnding,
         detail: str = "",
         result: Result = Result.OK,
     ) -> None:
-        text.outcome = Generation(
-            id=text.request.id,
-            result=result,
-            ending=ending,
-            detail=detail,
-            warnings=text.warnings,
-            text=self._model.text(text.tokens),
-            tokens=tuple(text.tokens),
-            forced=text.forced,
-            tied=text.tied,
-            prompt_tokens=len(text.request.prompt),
-            reused_tokens=text.reused,
-            compile_ns=text.compile_ns,
-            compile_wait_ns=text.compile_wait_ns,
-            prefill_ns=text.prefill_ns,
-            ttft_ns=text.first_ns,
-            total_ns=text.last_ns or None,
-            steps=tuple(text.steps),
-        )
+        written = self._model.text(text.tokens)
+        text.outcome = text.ended(ending, written, detail, result)
 
 
 def _has_any(text: str, words: Sequence[str]) -> bool:

@@ -7,11 +7,13 @@ from itertools import islice
 from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
+from evaluation.models.base import RowLogits, TokenQuestion
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from evaluation.core.messages import Message
-    from evaluation.models.base import LanguageModel
+    from evaluation.models.base import Decoding, LanguageModel
 
 #: Prompts and budgets that stand for all.
 LOOKED_AT: Final = 8
@@ -41,9 +43,16 @@ def seconds_a_text(
     decoding = model.open()
     begun = time.perf_counter()
     logits = decoding.admit(shortest).logits
+    token = _likeliest(decoding, logits)
     read = time.perf_counter()
     for _ in range(_TRIED):
-        logits = decoding.feed([[int(logits.argmax())]])[0]
+        logits = RowLogits(of=decoding.feed([[token]]).logits)
+        token = _likeliest(decoding, logits)
     fed = time.perf_counter()
     reading = (read - begun) / len(shortest) * fmean(map(len, prompts))
     return reading + (fed - read) / _TRIED * fmean(budget for _, budget in looked_at)
+
+
+def _likeliest(decoding: Decoding, logits: RowLogits) -> int:
+    """Return the likeliest token, once the device has done what it was given."""
+    return decoding.choose([TokenQuestion(logits=logits)]).tokens[0].token

@@ -12,7 +12,6 @@ import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
 import torch
 from transformers import DynamicCache
 from transformers.cache_utils import DynamicLayer, LinearAttentionCacheLayerMixin
@@ -96,8 +95,8 @@ def _tried(
     def read(*, several: bool) -> bool:
         row = CachedRow(forward, several=several)
         first, last = row.feed(tokens[:half]), row.feed(tokens[half:])
-        found, right = np.stack([first, last]), wanted[[half - 1, -1]]
-        return bool(abs(found - right).max() <= limit)
+        found, right = torch.stack([first, last]), wanted[[half - 1, -1]]
+        return _apart(found, right) <= limit
 
     if not read(several=False):
         return _nothing_kept("with its cache a text comes out differently")
@@ -106,13 +105,17 @@ def _tried(
     if not read(several=True):
         why = "several tokens at once come out differently"
         return CacheAbilities(kept=True, several=False, batch=False, why=why)
-    if known.batch and abs(_in_a_batch(forward, tokens) - wanted[3:5]).max() > limit:
+    if known.batch and _apart(_in_a_batch(forward, tokens), wanted[3:5]) > limit:
         why = "in a batch a text comes out differently"
         return CacheAbilities(kept=True, several=True, batch=False, why=why)
     return known
 
 
-def _in_a_batch(forward: ForwardPass, tokens: Sequence[int]) -> np.ndarray:
+def _apart(found: torch.Tensor, right: torch.Tensor) -> float:
+    return float((found - right).abs().max())
+
+
+def _in_a_batch(forward: ForwardPass, tokens: Sequence[int]) -> torch.Tensor:
     """Return the logits after four and after five tokens, read beside each other."""
     rows = BatchRows(forward)
     for length in (2, 4):

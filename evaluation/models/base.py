@@ -3,26 +3,104 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     import numpy as np
+    import torch
 
     from curation.core.json_types import Json
     from evaluation.core.messages import Message
 
 
+@dataclass(frozen=True, slots=True)
+class TimedWork:
+    """Work that a device was given, between two of its moments."""
+
+    _ns: Callable[[], int]
+
+    def ns(self) -> int:
+        """Return how long it took, in nanoseconds; waits until it is done."""
+        return self._ns()
+
+
+#: Work that took no time.
+NO_WORK: Final = TimedWork(lambda: 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowLogits:
+    """The logits of one text, where its model is."""
+
+    #: Those of all texts of the pass: float32, shape (texts, vocabulary).
+    of: torch.Tensor
+    #: Which of them is meant.
+    row: int = 0
+
+    def tensor(self) -> torch.Tensor:
+        """Return the text's own, shape (vocabulary,)."""
+        return self.of[self.row]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prefill:
-    """What reading a prompt gives."""
+    """What reading a prompt gives; the device may still be at work on it."""
 
-    #: For the text's first token: float32, of shape (vocabulary,).
-    logits: np.ndarray
+    #: For the text's first token.
+    logits: RowLogits
     #: Tokens of the prompt that came out of the prefix cache.
     reused: int
+    work: TimedWork
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FedPass:
+    """What one forward pass gives; the device may still be at work on it."""
+
+    #: After each row's last token: float32, shape (rows, vocabulary).
+    logits: torch.Tensor
+    work: TimedWork
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenQuestion:
+    """From what the next token of one text is chosen."""
+
+    logits: RowLogits
+    #: A bit for each token of the engine's vocabulary, the lowest of a byte first; a
+    #: token beyond them may not come next. None allows all.
+    allowed: np.ndarray | None = None
+    #: Whether the text may end here; of no account where all is allowed.
+    may_end: bool = True
+    #: 0 takes the likeliest token; above, one is drawn.
+    temperature: float = 0.0
+    #: From 0 to 1: which one.
+    drawn: float = 0.0
+    look_for_ties: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenToken:
+    """What was chosen for one text."""
+
+    token: int
+    #: The best logit of those that are allowed: minus infinity where none is.
+    best: float
+    #: Whether another token is so close that sums in another order might choose it;
+    #: False where nobody asked.
+    tied: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenTokens:
+    """What was chosen for the texts of a batch; the device has done all till then."""
+
+    tokens: Sequence[ChosenToken]
+    #: Transfer of the masks, and the choice.
+    work: TimedWork
 
 
 class Decoding(Protocol):
@@ -30,8 +108,9 @@ class Decoding(Protocol):
 
     Example:
         >>> decoding = model.open()
-        >>> logits = decoding.admit(model.prompt(messages)).logits
-        >>> logits = decoding.feed([[int(logits.argmax())]])[0]
+        >>> first = TokenQuestion(logits=decoding.admit(model.prompt(messages)).logits)
+        >>> (chosen,) = decoding.choose([first]).tokens
+        >>> logits = decoding.feed([[chosen.token]]).logits
     """
 
     def admit(self, prompt: Sequence[int], line: str | None = None) -> Prefill:
@@ -44,15 +123,19 @@ class Decoding(Protocol):
                 first. None reads the whole prompt in one pass.
         """
 
-    def feed(self, rows: Sequence[Sequence[int]]) -> np.ndarray:
-        """Run one forward pass, and wait until the device has finished it.
+    def feed(self, rows: Sequence[Sequence[int]]) -> FedPass:
+        """Have one forward pass run; nobody waits until the device has finished it.
 
         Args:
             rows: The new tokens of every row. A row may be empty where another is
                 not; what is returned for it has no meaning.
+        """
 
-        Returns:
-            Logits after each row's last token, float32, shape (rows, vocabulary).
+    def choose(self, asked: Sequence[TokenQuestion]) -> ChosenTokens:
+        """Choose tokens where the logits are, and wait for them.
+
+        Args:
+            asked: At least one; of any rows, in any order.
         """
 
     def keep(self, rows: Sequence[int]) -> None:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 import torch
 
+from evaluation.models.device.transfer import to_device
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from transformers import DynamicCache, PreTrainedModel
 
 #: What models call the cache that they are handed.
@@ -18,7 +19,7 @@ _CACHE_NAMES: Final = ("past_key_values", "cache_params")
 
 
 class ForwardPass:
-    """Runs a model over tokens and brings its logits to the processor.
+    """Runs a model over tokens; its logits stay where the model is.
 
     Example:
         >>> forward = ForwardPass(model)
@@ -36,7 +37,7 @@ class ForwardPass:
         self.takes_positions = "position_ids" in names
         self._last_only = "logits_to_keep" in names
 
-    def over(self, tokens: Sequence[int], cache: DynamicCache | None) -> np.ndarray:
+    def over(self, tokens: Sequence[int], cache: DynamicCache | None) -> torch.Tensor:
         """Read the tokens of one text; return the logits after the last.
 
         Args:
@@ -46,8 +47,7 @@ class ForwardPass:
         Returns:
             float32, shape (vocabulary,).
         """
-        found: np.ndarray = self.batch([tokens], cache)[0]
-        return found
+        return self.batch([tokens], cache)[0]
 
     @torch.inference_mode()
     def batch(
@@ -56,7 +56,7 @@ class ForwardPass:
         cache: DynamicCache | None,
         positions: torch.Tensor | None = None,
         seen: torch.Tensor | None = None,
-    ) -> np.ndarray:
+    ) -> torch.Tensor:
         """Read as many tokens of every text; return the logits after the last ones.
 
         Args:
@@ -79,19 +79,20 @@ class ForwardPass:
         if self._last_only:
             given["logits_to_keep"] = 1
         answer = self.module(
-            input_ids=torch.tensor([list(row) for row in tokens], device=self.device),
+            input_ids=to_device(
+                torch.tensor([list(row) for row in tokens]), self.device
+            ),
             **given,
         )
-        # Bringing them to the processor waits for the device.
-        found: np.ndarray = answer.logits[:, -1].float().cpu().numpy()
+        found: torch.Tensor = answer.logits[:, -1].float()
         return found
 
     @torch.inference_mode()
-    def everywhere(self, tokens: Sequence[int]) -> np.ndarray:
+    def everywhere(self, tokens: Sequence[int]) -> torch.Tensor:
         """Return the logits after each token of one text, read without any cache."""
         rows = torch.tensor([list(tokens)], device=self.device)
         answer = self.module(input_ids=rows, use_cache=False)
-        found: np.ndarray = answer.logits[0].float().cpu().numpy()
+        found: torch.Tensor = answer.logits[0].float()
         return found
 
     @property

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 import torch
 
 from curation.system.programs import environment_for_others, run_to_end
+from evaluation.models.device.clock import DeviceClock
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,14 +42,13 @@ def device_facts(device: torch.device) -> Mapping[str, Json]:
         "device_name": "",
         "driver": "",
         "cuda": "",
-        "clock": "time.perf_counter_ns",
+        "clock": DeviceClock(device).name,
         "libraries": {name: version(name) for name in _LIBRARIES},
     }
     if device.type == "cuda":
         facts["device_name"] = torch.cuda.get_device_name(device)
         facts["driver"] = nvidia_driver(_DRIVER)
         facts["cuda"] = torch.version.cuda or ""
-        facts["clock"] = "time.perf_counter_ns, read when the device has finished"
         unique = getattr(torch.cuda.get_device_properties(device), "uuid", "")
         facts["gpu_settings"] = {**gpu_settings(f"GPU-{unique}" if unique else "0")}
     return facts

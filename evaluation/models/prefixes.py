@@ -19,7 +19,7 @@ from transformers import DynamicCache
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
+    import torch
 
     from evaluation.models.forward import ForwardPass
 
@@ -57,7 +57,7 @@ class PrefixCache:
     def _new(self) -> DynamicCache:
         return DynamicCache(config=self._forward.module.config)
 
-    def read(self, prompt: Sequence[int]) -> tuple[DynamicCache, np.ndarray, int]:
+    def read(self, prompt: Sequence[int]) -> tuple[DynamicCache, torch.Tensor, int]:
         """Read a prompt, block by block.
 
         Returns:

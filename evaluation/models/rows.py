@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812 - as torch's own documents name it
 from transformers import DynamicCache
 from transformers.cache_utils import DynamicLayer
+
+from evaluation.models.device.transfer import to_device
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 class TextRow(Protocol):
     """One text under way."""
 
-    def feed(self, tokens: Sequence[int]) -> np.ndarray:
+    def feed(self, tokens: Sequence[int]) -> torch.Tensor:
         """Read the next tokens of the text; return the logits after the last."""
 
 
@@ -42,7 +43,7 @@ class CachedRow:
         self._begun = cache is not None
         self._cache = cache or DynamicCache(config=forward.module.config)
 
-    def feed(self, tokens: Sequence[int]) -> np.ndarray:
+    def feed(self, tokens: Sequence[int]) -> torch.Tensor:
         """Read the next tokens of the text; return the logits after the last."""
         if self._several or not self._begun:
             self._begun = True
@@ -60,7 +61,7 @@ class WholeRow:
         self._forward = forward
         self._tokens: list[int] = []
 
-    def feed(self, tokens: Sequence[int]) -> np.ndarray:
+    def feed(self, tokens: Sequence[int]) -> torch.Tensor:
         """Read the text with its next tokens; return the logits after the last."""
         self._tokens.extend(tokens)
         return self._forward.over(self._tokens, None)
@@ -77,14 +78,14 @@ class SeparateRows:
         """Take in a text whose prompt has been read."""
         self._rows.append(row)
 
-    def feed(self, rows: Sequence[Sequence[int]]) -> np.ndarray:
+    def feed(self, rows: Sequence[Sequence[int]]) -> torch.Tensor:
         """Give each text a pass; see `evaluation.models.base.Decoding`."""
         fed = [
             row.feed(tokens) if tokens else None
             for row, tokens in zip(self._rows, rows, strict=True)
         ]
         some = next(logits for logits in fed if logits is not None)
-        return np.stack([some if logits is None else logits for logits in fed])
+        return torch.stack([some if logits is None else logits for logits in fed])
 
     def keep(self, rows: Sequence[int]) -> None:
         """Go on with these texts only."""
@@ -129,7 +130,7 @@ class BatchRows:
         self._padded = not bool(self._seen.all())
 
     @torch.inference_mode()
-    def feed(self, rows: Sequence[Sequence[int]]) -> np.ndarray:
+    def feed(self, rows: Sequence[Sequence[int]]) -> torch.Tensor:
         """Run one forward pass; see `evaluation.models.base.Decoding`."""
         width = max(map(len, rows))
         tokens, positions, mask = [], [], []
@@ -140,14 +141,15 @@ class BatchRows:
             mask.append([0] * padding + [1] * len(row))
             self._positions[index] = start + len(row)
         device = self._forward.device
-        self._seen = torch.cat([self._seen, torch.tensor(mask, device=device)], dim=1)
+        new = to_device(torch.tensor(mask), device)
+        self._seen = torch.cat([self._seen, new], dim=1)
         self._padded = self._padded or any(len(row) < width for row in rows)
         if len(rows) == 1 and not self._padded:
             return self._forward.batch(tokens, self._cache)
         return self._forward.batch(
             tokens,
             self._cache,
-            torch.tensor(positions, device=device),
+            to_device(torch.tensor(positions), device),
             self._seen if self._padded else None,
         )
 

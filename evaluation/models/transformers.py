@@ -13,8 +13,10 @@ from transformers import DynamicCache
 
 from curation.system.errors import BadConfiguration, NoInput
 from evaluation.models.abilities import find_abilities
-from evaluation.models.base import Prefill
+from evaluation.models.base import FedPass, Prefill, RowLogits
 from evaluation.models.chat import ChatPrompts
+from evaluation.models.device.choosing import TokenChooser
+from evaluation.models.device.clock import DeviceClock
 from evaluation.models.forward import ForwardPass
 from evaluation.models.hardware import device_facts
 from evaluation.models.prefixes import PrefixCache
@@ -24,12 +26,12 @@ from evaluation.tokenizers.local import tokenizer_file
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy as np
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
     from curation.core.json_types import Json
     from evaluation.core.messages import Message
     from evaluation.models.abilities import CacheAbilities
+    from evaluation.models.base import ChosenTokens, TokenQuestion
 
 #: Share of a logit within which two of them may come out the other way round where
 #: they are summed in another order. Ten times what blocks and batches of SmolLM2
@@ -55,9 +57,13 @@ class TransformersDecoding:
         forward: ForwardPass,
         abilities: CacheAbilities,
         prefixes: dict[str, PrefixCache],
+        chooser: TokenChooser,
+        clock: DeviceClock,
     ) -> None:
         """Begin with no text."""
         self._forward = forward
+        self._chooser = chooser
+        self._clock = clock
         self._abilities = abilities
         self._prefixes = prefixes
         self._batch = BatchRows(forward)
@@ -69,30 +75,47 @@ class TransformersDecoding:
 
     def admit(self, prompt: Sequence[int], line: str | None = None) -> Prefill:
         """Read a prompt; see `evaluation.models.base.Decoding`."""
+        begun = self._clock.moment()
+        logits, reused = self._admit(prompt, line)
+        return Prefill(
+            logits=RowLogits(of=logits[None]),
+            reused=reused,
+            work=self._clock.since(begun),
+        )
+
+    def _admit(
+        self, prompt: Sequence[int], line: str | None
+    ) -> tuple[torch.Tensor, int]:
         if not self._abilities.kept:
             row = WholeRow(self._forward)
             self._separate.admit(row)
-            return Prefill(logits=row.feed(prompt), reused=0)
+            return row.feed(prompt), 0
         cache, logits, reused = self._read(prompt, line)
         if self._abilities.batch:
             self._batch.admit(cache)
         else:
             several = self._abilities.several
             self._separate.admit(CachedRow(self._forward, cache, several=several))
-        return Prefill(logits=logits, reused=reused)
+        return logits, reused
 
     def _read(
         self, prompt: Sequence[int], line: str | None
-    ) -> tuple[DynamicCache, np.ndarray, int]:
+    ) -> tuple[DynamicCache, torch.Tensor, int]:
         if line is not None and self._abilities.several:
             prefixes = self._prefixes.setdefault(line, PrefixCache(self._forward))
             return prefixes.read(prompt)
         cache = DynamicCache(config=self._forward.module.config)
         return cache, self._forward.over(prompt, cache), 0
 
-    def feed(self, rows: Sequence[Sequence[int]]) -> np.ndarray:
-        """Run one forward pass; see `evaluation.models.base.Decoding`."""
-        return self._rows.feed(rows)
+    def feed(self, rows: Sequence[Sequence[int]]) -> FedPass:
+        """Have one forward pass run; see `evaluation.models.base.Decoding`."""
+        begun = self._clock.moment()
+        logits = self._rows.feed(rows)
+        return FedPass(logits=logits, work=self._clock.since(begun))
+
+    def choose(self, asked: Sequence[TokenQuestion]) -> ChosenTokens:
+        """Choose tokens; see `evaluation.models.base.Decoding`."""
+        return self._chooser.choose(asked)
 
     def keep(self, rows: Sequence[int]) -> None:
         """Go on with these rows only."""
@@ -126,6 +149,7 @@ class TransformersModel:
         self._random_weights = random_weights
         self._prompts = ChatPrompts(tokenizer, name)
         self._forward = ForwardPass(self.module)
+        self._clock = DeviceClock(self.module.device)
         trial = tokenizer.encode(_TRIAL_TEXT, add_special_tokens=False)
         self._abilities = find_abilities(self.module, trial)
         self._prefixes: dict[str, PrefixCache] = {}
@@ -184,7 +208,11 @@ class TransformersModel:
 
     def open(self) -> TransformersDecoding:
         """Return a batch without any text yet."""
-        return TransformersDecoding(self._forward, self._abilities, self._prefixes)
+        device = self.module.device
+        chooser = TokenChooser(device, self.end_tokens, self._clock, self.tie)
+        return TransformersDecoding(
+            self._forward, self._abilities, self._prefixes, chooser, self._clock
+        )
 
     def forget(self) -> None:
         """Drop every prefix that was kept, and give memory back to the device."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 
-import httpx2
 import pytest
 from huggingface_hub import errors
 from hypothesis import given
 from hypothesis import strategies as st
 
+from curation.huggingface.client_library import httpx
 from curation.huggingface.errors import fault_of
 from curation.huggingface.session import (
     HubTimeLimits,
@@ -27,12 +27,12 @@ from curation.system.errors import (
     Unavailable,
 )
 
-REQUEST = httpx2.Request("GET", "https://hub.test/api?X-Amz-Signature=s3cr3t0000")
+REQUEST = httpx.Request("GET", "https://hub.test/api?X-Amz-Signature=s3cr3t0000")
 
 
-def _answer(code: int, **headers: str) -> httpx2.Response:
+def _answer(code: int, **headers: str) -> httpx.Response:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return httpx2.Response(code, headers=named, request=REQUEST)
+    return httpx.Response(code, headers=named, request=REQUEST)
 
 
 def _error(code: int, kind: type[errors.HfHubHTTPError]) -> errors.HfHubHTTPError:
@@ -59,7 +59,7 @@ def _behind(cause: Exception) -> Exception:
         (_error(429, errors.HfHubHTTPError), TemporarilyUnavailable),
         (_error(502, errors.HfHubHTTPError), Unavailable),
         (_behind(_error(403, errors.HfHubHTTPError)), NotPermitted),
-        (_behind(httpx2.ReadError("gone")), Unavailable),
+        (_behind(httpx.ReadError("gone")), Unavailable),
         (_behind(ValueError("Invalid server response")), Unavailable),
         (errors.OfflineModeIsEnabled("x"), Unavailable),
         (errors.LocalTokenNotFoundError("x"), NotPermitted),
@@ -127,7 +127,7 @@ def test_waits_add_up_to_our_patience() -> None:
 @pytest.mark.parametrize(
     ("error", "asked"),
     [
-        (httpx2.ConnectError("no"), 3),
+        (httpx.ConnectError("no"), 3),
         (_error(503, errors.HfHubHTTPError), 3),
         (_error(404, errors.HfHubHTTPError), 1),
         (TypeError("ours"), 1),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import httpx2
 import huggingface_hub
 import pytest
 from huggingface_hub import errors
 
 from curation.dataset.editions import open_edition
+from curation.huggingface.client_library import httpx
 from curation.system.errors import (
     CannotCreate,
     CsbdataError,
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 def _answered(kind: type[errors.HfHubHTTPError], status: int) -> Exception:
     """Return an error of the Hub's client with the answer that it carries."""
-    request = httpx2.Request("GET", "https://hub.test/api/datasets/owner/name")
-    response = httpx2.Response(status, request=request)
+    request = httpx.Request("GET", "https://hub.test/api/datasets/owner/name")
+    response = httpx.Response(status, request=request)
     return kind("no", response=response)
 
 
@@ -61,7 +61,7 @@ def test_a_hub_dataset_is_read_at_its_revision(
         (_answered(errors.HfHubHTTPError, 500), Unavailable),
         (errors.HFValidationError("name"), NoInput),
         (errors.LocalEntryNotFoundError("offline"), Unavailable),
-        (httpx2.ReadError("reset"), Unavailable),
+        (httpx.ReadError("reset"), Unavailable),
         (OSError(28, "No space left on device"), CannotCreate),
     ],
 )

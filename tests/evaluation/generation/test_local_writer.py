@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
@@ -10,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 import torch
 
@@ -77,7 +77,7 @@ class _Failing:
     """A forward pass that fails at some of its calls."""
 
     def __init__(
-        self, monkeypatch: pytest.MonkeyPatch, fail: Callable[[int], object]
+        self, monkeypatch: pytest.MonkeyPatch, fail: Callable[[int], float | None]
     ) -> None:
         """Put it in the place of the real one; `fail` is told the number of the call.
 
@@ -85,11 +85,11 @@ class _Failing:
         """
         real, self.calls = ForwardPass.batch, 0
 
-        def batch(*given: object, **named: object) -> np.ndarray:
+        def batch(*given: object, **named: object) -> torch.Tensor:
             self.calls += 1
             found = fail(self.calls)
-            passed: np.ndarray = real(*given, **named)  # type: ignore[arg-type]  # handed on as given
-            return passed if found is None else np.full_like(passed, found)
+            passed: torch.Tensor = real(*given, **named)  # type: ignore[arg-type]  # handed on as given
+            return passed if found is None else torch.full_like(passed, found)
 
         monkeypatch.setattr(ForwardPass, "batch", batch)
 
@@ -142,7 +142,7 @@ def test_logits_that_are_no_numbers_are_an_outcome(
     writer: Callable[..., LocalWriter], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """NaN is never taken for a token."""
-    _Failing(monkeypatch, lambda _call: np.nan)
+    _Failing(monkeypatch, lambda _call: math.nan)
     (made,) = writer().write(_asked("x"))
     assert (made.result, made.ending) == (Result.ERROR, TextEnding.LOGITS)
     assert classify(made, None) is TextClass.BAD_LOGITS
@@ -159,10 +159,12 @@ def test_a_batch_that_does_not_fit_is_halved_and_every_text_goes_on(
     wanted = [made.tokens for made in writer(engine).write(_asked(*names))]
     real = ForwardPass.batch
 
-    def batch(self: ForwardPass, tokens: list[list[int]], *given: object) -> np.ndarray:
+    def batch(
+        self: ForwardPass, tokens: list[list[int]], *given: object
+    ) -> torch.Tensor:
         if len(tokens) > 2:
             raise torch.OutOfMemoryError("CUDA out of memory.")
-        found: np.ndarray = real(self, tokens, *given)  # type: ignore[arg-type]  # handed on as given
+        found: torch.Tensor = real(self, tokens, *given)  # type: ignore[arg-type]  # handed on as given
         return found
 
     monkeypatch.setattr(ForwardPass, "batch", batch)
@@ -209,8 +211,8 @@ def test_a_tie_is_decided_alone(
 
     def turned(
         self: ForwardPass, tokens: list[list[int]], *given: object
-    ) -> np.ndarray:
-        found: np.ndarray = real(self, tokens, *given)  # type: ignore[arg-type]  # handed on as given
+    ) -> torch.Tensor:
+        found: torch.Tensor = real(self, tokens, *given)  # type: ignore[arg-type]  # handed on as given
         return found if len(tokens) == 1 else -found
 
     monkeypatch.setattr(ForwardPass, "batch", turned)

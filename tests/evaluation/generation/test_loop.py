@@ -7,7 +7,6 @@ import time
 from typing import TYPE_CHECKING
 
 import jsonschema_rs
-import numpy as np
 import pytest
 import torch
 
@@ -60,12 +59,12 @@ def test_the_prefix_cache_changes_no_bit(model: TransformersModel) -> None:
     fresh = []
     for prompt in prompts:
         model.forget()
-        fresh.append(model.open().admit(prompt, "line").logits)
+        fresh.append(model.open().admit(prompt, "line").logits.tensor())
     model.forget()
     later = [model.open().admit(prompt, "line") for prompt in prompts]
     assert [found.reused > 0 for found in later] == [False, False, True]
     for found, logits in zip(later, fresh, strict=True):
-        assert np.array_equal(found.logits, logits)
+        assert torch.equal(found.logits.tensor(), logits)
 
 
 def test_nobody_profits_from_the_prompts_of_another(model: TransformersModel) -> None:

@@ -6,11 +6,19 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
-import numpy as np
 import pytest
+import torch
 
 from evaluation.measurement.expected_time import seconds_a_text
-from evaluation.models.base import Prefill
+from evaluation.models.base import (
+    NO_WORK,
+    ChosenToken,
+    ChosenTokens,
+    FedPass,
+    Prefill,
+    RowLogits,
+    TokenQuestion,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,12 +43,18 @@ class _Slow:
 
     def admit(self, prompt: Sequence[int]) -> Prefill:
         self.clock += 0.1 * len(prompt)
-        return Prefill(logits=np.array([0.0, 1.0], dtype=np.float32), reused=0)
+        logits = RowLogits(of=torch.tensor([[0.0, 1.0]]))
+        return Prefill(logits=logits, reused=0, work=NO_WORK)
 
-    def feed(self, rows: Sequence[Sequence[int]]) -> np.ndarray:
+    def feed(self, rows: Sequence[Sequence[int]]) -> FedPass:
         self.clock += 2.0
         self.fed += rows[0]
-        return np.array([[0.0, 1.0]], dtype=np.float32)
+        return FedPass(logits=torch.tensor([[0.0, 1.0]]), work=NO_WORK)
+
+    def choose(self, asked: Sequence[TokenQuestion]) -> ChosenTokens:
+        chosen = [int(one.logits.tensor().argmax()) for one in asked]
+        tokens = [ChosenToken(token=token, best=1.0) for token in chosen]
+        return ChosenTokens(tokens=tokens, work=NO_WORK)
 
 
 def test_a_text_takes_its_prompt_and_its_whole_budget(

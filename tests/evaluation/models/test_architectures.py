@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 
 from evaluation.core.messages import Message
@@ -14,6 +13,8 @@ from tests.evaluation.models.tiny_models import KINDS, tiny_model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import torch
 
     from evaluation.models.transformers import TransformersModel
 
@@ -56,17 +57,16 @@ def _prompts(model: TransformersModel) -> list[tuple[int, ...]]:
     ]
 
 
-def _without_cache(model: TransformersModel, tokens: Sequence[int]) -> np.ndarray:
-    found: np.ndarray = model._forward.everywhere(tokens)[-1]
-    return found
+def _without_cache(model: TransformersModel, tokens: Sequence[int]) -> torch.Tensor:
+    return model._forward.everywhere(tokens)[-1]
 
 
 def _assert_right(
-    model: TransformersModel, found: np.ndarray, tokens: Sequence[int]
+    model: TransformersModel, found: torch.Tensor, tokens: Sequence[int]
 ) -> None:
     wanted = _without_cache(model, tokens)
     limit = 1e-4 * float(wanted.max() - wanted.min())
-    assert np.abs(found - wanted).max() <= limit
+    assert float((found - wanted).abs().max()) <= limit
 
 
 @pytest.mark.parametrize("rows", [1, 3])
@@ -85,25 +85,26 @@ def test_the_logits_are_those_of_a_full_pass(
     decoding = model.open()
     texts = [list(prompt) for prompt in prompts]
     for text, prompt in zip(texts, prompts, strict=True):
-        _assert_right(model, decoding.admit(prompt, line).logits, text)
+        _assert_right(model, decoding.admit(prompt, line).logits.tensor(), text)
     for fed in _PASSES:
-        logits = decoding.feed(fed[:rows])
+        logits = decoding.feed(fed[:rows]).logits
         for text, tokens, found in zip(texts, fed, logits, strict=False):
             text.extend(tokens)
             if tokens:
                 _assert_right(model, found, text)
     if rows > 1:
         decoding.keep([0, 2])
-        for place, found in zip((0, 2), decoding.feed([[21], [22, 23]]), strict=True):
+        both = decoding.feed([[21], [22, 23]]).logits
+        for place, found in zip((0, 2), both, strict=True):
             texts[place].extend([21] if place == 0 else [22, 23])
             _assert_right(model, found, texts[place])
         late = decoding.admit(prompts[1], line)
-        _assert_right(model, late.logits, prompts[1])
-        last = decoding.feed([[24], [25], [26, 27]])
+        _assert_right(model, late.logits.tensor(), prompts[1])
+        last = decoding.feed([[24], [25], [26, 27]]).logits
         _assert_right(model, last[2], [*prompts[1], 26, 27])
         _assert_right(model, last[0], [*texts[0], 24])
         decoding.keep([1])
-        last = decoding.feed([[28]])
+        last = decoding.feed([[28]]).logits
         _assert_right(model, last[0], [*texts[2], 25, 28])
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -60,13 +59,13 @@ def test_the_embedded_model_writes_what_makes_sense() -> None:
     assert model.vocab_size == 49152
     question = Message(role="user", content="What is the capital of France?")
     decoding = model.open()
-    logits = decoding.admit(model.prompt([question])).logits
+    logits = decoding.admit(model.prompt([question])).logits.tensor()
     written: list[int] = []
     while len(written) < 12 and (token := int(logits.argmax())):
         if token in model.end_tokens:
             break
         written.append(token)
-        logits = decoding.feed([[token]])[0]
+        logits = decoding.feed([[token]]).logits[0]
     assert "Paris" in model.text(written)
 
 
@@ -75,9 +74,9 @@ def test_logits_may_be_wider_than_the_vocabulary(tmp_path: Path) -> None:
     model = load_model(
         small_model(tmp_path, padding=29), LoadOptions(device="cpu", dtype="fp32")
     )
-    logits = model.open().admit((1, 2, 3)).logits
+    logits = model.open().admit((1, 2, 3)).logits.tensor()
     assert logits.shape == (model.vocab_size,)
-    assert logits.dtype == np.float32
+    assert logits.dtype == torch.float32
 
 
 def test_what_is_no_model_is_told(tmp_path: Path) -> None:

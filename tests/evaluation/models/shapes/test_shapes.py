@@ -146,5 +146,5 @@ def test_a_shape_is_a_model_like_any_other() -> None:
     assert model.facts()["random_weights"] is True
     assert model.vocab_size == 49152
     decoding = model.open()
-    logits = decoding.admit([1, 2, 3]).logits
-    assert decoding.feed([[int(logits.argmax())]]).shape == (1, 49152)
+    logits = decoding.admit([1, 2, 3]).logits.tensor()
+    assert decoding.feed([[int(logits.argmax())]]).logits.shape == (1, 49152)

@@ -1,0 +1,1 @@
+"""What a model's device does beside the processor: times, transfers, choices."""

@@ -1,0 +1,159 @@
+"""Tokens are chosen where the logits are: the best of what a mask allows."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluation.generation.token_choice import LogitsError, is_choice
+from evaluation.models.base import ChosenToken, RowLogits, TokenQuestion
+from evaluation.models.device.choosing import TokenChooser
+from evaluation.models.device.clock import DeviceClock
+
+_CPU = torch.device("cpu")
+_ENDS = frozenset({3, 40})
+_SIZE = 77
+
+
+def _chooser(tie: float = 0.0) -> TokenChooser:
+    return TokenChooser(_CPU, _ENDS, DeviceClock(_CPU), tie)
+
+
+def _packed(allowed: np.ndarray) -> np.ndarray:
+    return np.packbits(allowed, bitorder="little")
+
+
+def _by_hand(logits: np.ndarray, allowed: np.ndarray, *, may_end: bool) -> ChosenToken:
+    """Return the first of the best tokens, looked for one by one."""
+    best, found = -math.inf, 0
+    for token, logit in enumerate(logits.tolist()):
+        inside = token < len(allowed) and bool(allowed[token])
+        if (may_end if token in _ENDS else inside) and logit > best:
+            best, found = logit, token
+    return ChosenToken(token=found, best=best)
+
+
+_rows = st.lists(
+    st.tuples(
+        st.lists(
+            st.sampled_from([-2.5, 0.0, 1.0, 7.25]), min_size=_SIZE, max_size=_SIZE
+        ),
+        st.one_of(st.none(), st.lists(st.booleans(), min_size=1, max_size=_SIZE + 9)),
+        st.booleans(),
+    ),
+    min_size=1,
+    max_size=3,
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(_rows)
+def test_the_choice_is_what_looking_at_each_token_finds(
+    rows: list[tuple[list[float], list[bool] | None, bool]],
+) -> None:
+    """Masks shorter and longer than the logits, several texts, ends as they may."""
+    logits = torch.tensor([row[0] for row in rows])
+    asked, wanted = [], []
+    for place, (held, allowed, may_end) in enumerate(rows):
+        bits = np.ones(_SIZE, np.uint8) if allowed is None else np.array(allowed)
+        if allowed is not None and len(bits) % 8:
+            bits = np.pad(bits, (0, 8 - len(bits) % 8))
+        asked.append(
+            TokenQuestion(
+                logits=RowLogits(of=logits, row=place),
+                allowed=None if allowed is None else _packed(bits),
+                may_end=may_end,
+            )
+        )
+        free = allowed is None or may_end
+        wanted.append(_by_hand(np.array(held, np.float32), bits, may_end=free))
+    found = _chooser().choose(asked).tokens
+    assert [one.best for one in found] == [one.best for one in wanted]
+    for one, right in zip(found, wanted, strict=True):
+        assert one.token == right.token or right.best == -math.inf
+
+
+def test_rows_may_come_from_several_passes() -> None:
+    """A text that waited for its grammar is chosen for beside one that was fed."""
+    first, second = torch.zeros(2, _SIZE), torch.zeros(1, _SIZE)
+    first[1, 5], first[0, 6], second[0, 9] = 1.0, 1.0, 1.0
+    rows = [RowLogits(of=first, row=1), RowLogits(of=second), RowLogits(of=first)]
+    asked = [TokenQuestion(logits=row) for row in rows]
+    for order in ([0, 1, 2], [2, 0], [0, 2], [1], [0]):
+        chosen = _chooser().choose([asked[place] for place in order]).tokens
+        assert [one.token for one in chosen] == [(5, 9, 6)[place] for place in order]
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+@pytest.mark.parametrize("is_allowed", [True, False])
+def test_what_is_no_number_is_never_a_choice(bad: float, *, is_allowed: bool) -> None:
+    """Also where the mask forbids the token: the model computes nothing sound."""
+    logits = torch.zeros(2, _SIZE)
+    logits[0, 17] = bad
+    allowed = np.full(10, 0xFF, np.uint8)
+    allowed[2] = 0xFF if is_allowed else 0xFD
+    asked = [
+        TokenQuestion(logits=RowLogits(of=logits, row=row), allowed=allowed)
+        for row in (0, 1)
+    ]
+    first, second = _chooser().choose(asked).tokens
+    with pytest.raises(LogitsError):
+        is_choice(first.best)
+    assert is_choice(second.best)
+
+
+def test_nothing_allowed_is_no_choice() -> None:
+    """Neither a token nor an end."""
+    none = np.zeros(10, np.uint8)
+    asked = TokenQuestion(
+        logits=RowLogits(of=torch.zeros(1, _SIZE)), allowed=none, may_end=False
+    )
+    assert not is_choice(_chooser().choose([asked]).tokens[0].best)
+
+
+def test_a_near_token_is_told_where_it_is_looked_for() -> None:
+    """By its share of the best logit; a forbidden one is not near."""
+    logits = torch.zeros(1, _SIZE)
+    logits[0, 20], logits[0, 21] = 8.0, 7.75
+    chooser = _chooser(tie=1 / 16)
+    row = RowLogits(of=logits)
+    mask = np.full(10, 0xFF, np.uint8)
+    mask[21 >> 3] &= ~np.uint8(1 << (21 & 7))
+    for allowed, looked, wanted in (
+        (None, True, True),
+        (None, False, False),
+        (mask, True, False),
+    ):
+        asked = TokenQuestion(logits=row, allowed=allowed, look_for_ties=looked)
+        assert chooser.choose([asked]).tokens[0].tied is wanted
+
+
+def test_tokens_are_drawn_by_their_weights() -> None:
+    """Where the temperature is above 0, and for these texts alone."""
+    logits = torch.full((2, _SIZE), -50.0)
+    logits[:, 10], logits[:, 11] = math.log(3.0), 0.0
+    drawn = []
+    for share in (0.01, 0.74, 0.76, 0.999):
+        asked = [
+            TokenQuestion(logits=RowLogits(of=logits), temperature=1.0, drawn=share),
+            TokenQuestion(logits=RowLogits(of=logits, row=1), drawn=share),
+        ]
+        first, second = _chooser().choose(asked).tokens
+        drawn.append(first.token)
+        assert second.token == 10
+    assert drawn == [10, 10, 11, 11]
+
+
+def test_a_moment_of_a_processor_is_when_the_work_is_done() -> None:
+    """What the clock calls itself stands in headers."""
+    clock = DeviceClock(_CPU)
+    begun = clock.moment()
+    work = clock.since(begun)
+    assert isinstance(begun, int)
+    assert work.ns() == work.ns() >= 0
+    assert clock.name == "time.perf_counter_ns"
