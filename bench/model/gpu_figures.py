@@ -125,8 +125,8 @@ def beside_generate(  # noqa: PLR0913 - the sizes of a measurement
 def mask_cost(device: torch.device, texts: int, vocabulary: int) -> dict[str, Any]:
     """Return microseconds of a step: masks to the device, applied, tokens chosen.
 
-    The logits are there already, and half of all tokens are allowed; by the clock of the
-    device, as the loop takes it.
+    The logits are there already, and half of all tokens are allowed; by the device's
+    clock, as the loop takes it.
     """
     import torch  # noqa: PLC0415 - heavy
 

@@ -13,6 +13,7 @@ from bench.model.gpu_figures import (
     bandwidth,
     beside_generate,
     differing_texts,
+    mask_cost,
     under_engines,
 )
 from curation.download.acquire import FetchSettings
@@ -58,6 +59,13 @@ def test_its_figures_are_computed_in_small_on_a_processor(
     found = under_engines(model, ["llguidance"], settings, (1, 2), new=6)
     assert found["llguidance_batch_2"]["value"] > 0
     assert set(found["tokens_per_second"]) == {"1", "2"}
+
+
+def test_the_cost_of_masks_is_that_of_a_step() -> None:
+    """In small, on a processor."""
+    found = mask_cost(torch.device("cpu"), 2, 640)
+    assert (found["texts"], found["vocabulary"]) == (2, 640)
+    assert found["us"] > 0
 
 
 @pytest.mark.slow
