@@ -147,6 +147,7 @@ def _facts(story: DocumentStory) -> Iterable[tuple[str, str]]:
     yield "source", f"{entry.source} ({entry.origin}), {entry.commit}"
     yield "path", entry.path
     yield "licence", entry.licence
+    yield "found in", entry.original_repository or ""
     yield "raw sha256", entry.raw_sha256
     yield "sha256", entry.sha256
     if not story.record:

@@ -137,6 +137,9 @@ class Provenance:
     #: SPDX expression of the single file; `NOASSERTION` where it is not stated.
     licence: str
     origin: Origin
+    #: `https://github.com/OWNER/NAME`, where a collection has the file from; None where
+    #: the collection is the file's own home, or nobody says.
+    original_repository: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

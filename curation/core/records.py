@@ -25,6 +25,9 @@ class Record:
     commit: str
     #: SPDX expression of the single file.
     licence: str
+    #: Address of the repository from which the GitHub corpus has the file, as its list
+    #: or the file's own `$id` says; null where neither does.
+    original_repository: str | None = None
     #: `upstream`, `index`, `sample` or `local`.
     origin: str
     #: `draft-04`, `draft-06`, `draft-07`, `2019-09` or `2020-12`.

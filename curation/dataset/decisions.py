@@ -76,6 +76,7 @@ class DecidedDocument:
             path=own.path,
             commit=own.commit,
             licence=own.licence,
+            original_repository=own.original_repository,
             origin=own.origin.value,
             cluster=self.cluster or record.cluster,
         )
@@ -93,6 +94,7 @@ class DecidedDocument:
             path=own.path,
             commit=own.commit,
             licence=own.licence,
+            original_repository=own.original_repository,
             origin=own.origin,
             raw_sha256=self.source.sha256,
             outcome=KEPT if rejected is None else rejected.reason.value,

@@ -44,6 +44,8 @@ class LedgerRow:
     path: str
     commit: str
     licence: str
+    #: As the column of a record.
+    original_repository: str | None = None
     origin: Origin
     #: sha256 of the bytes as read.
     raw_sha256: str

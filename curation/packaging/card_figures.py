@@ -68,6 +68,15 @@ class SizeCounts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RepositoryCount:
+    """Records from one repository, under one licence."""
+
+    repository: str
+    licence: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FolderCounts:
     """Counts of rows."""
 
@@ -77,6 +86,8 @@ class FolderCounts:
     rejected: Mapping[str, Mapping[str, Mapping[str, int]]]
     #: Source to SPDX expression to records.
     licences: Mapping[str, Mapping[str, int]]
+    #: Of the rows that name an original repository, most first.
+    repositories: tuple[RepositoryCount, ...]
     #: Lint code to records, most first.
     lints: Mapping[str, int]
     #: Records with any lint.
@@ -117,6 +128,7 @@ def count_rows(folder: Path, ledger: Ledger, configs: Iterable[str]) -> FolderCo
         archives=_archives(ledger, listed),
         rejected=_rejected(ledger),
         licences=_licences(records),
+        repositories=_repositories(records),
         lints={code: codes[code] for code in codes if code in CODES},
         flagged=records.filter(pl.col("lints").list.len() > 0).height,
         dialects=dict(sorted(_counts(counted, "dialect").items(), key=_by_age)),
@@ -139,6 +151,7 @@ def _records(folder: Path, configs: list[str]) -> pl.DataFrame:
     wanted = (
         "source",
         "licence",
+        "original_repository",
         "lints",
         "dialect",
         "dialect_found",
@@ -215,6 +228,17 @@ def _licences(records: pl.DataFrame) -> dict[str, dict[str, int]]:
     for source, licence, count in sorted(counted):
         found.setdefault(source, {})[licence] = count
     return found
+
+
+def _repositories(records: pl.DataFrame) -> tuple[RepositoryCount, ...]:
+    """Return the repositories that rows name, most records first, then by name."""
+    counted = (
+        records.drop_nulls("original_repository")
+        .group_by(repository="original_repository", licence="licence")
+        .agg(count=pl.len())
+        .sort(pl.col("count"), "repository", "licence", descending=[True, False, False])
+    )
+    return tuple(RepositoryCount(**row) for row in counted.iter_rows(named=True))
 
 
 def _archives(ledger: Ledger, configs: list[str]) -> tuple[ArchiveCounts, ...]:

@@ -53,6 +53,7 @@ def make_record(
         path=provenance.path,
         commit=provenance.commit,
         licence=provenance.licence,
+        original_repository=provenance.original_repository,
         origin=provenance.origin.value,
         dialect=name,
         dialect_found=found or "",

@@ -56,8 +56,9 @@ class OptOut(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         if self.path:
             return path in Selection((self.path,))
         wanted = self.repository.casefold()
-        home = archive_url.casefold().removeprefix(_GITHUB).strip("/")
-        return home == wanted or f"/{wanted}/" in path.casefold()
+        homes = (archive_url, raw.provenance.original_repository or "")
+        named = {home.casefold().removeprefix(_GITHUB).strip("/") for home in homes}
+        return wanted in named or f"/{wanted}/" in path.casefold()
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from curation.core.github_subsets import UNDIVIDED
 from curation.sources.base import Reading, Source
 from curation.sources.identifiers import claimed_uris
-from curation.sources.readers import EDITED, documents, files_in, lines
+from curation.sources.original_repositories import COLLECTED, OriginalRepositories
+from curation.sources.readers import EDITED, document, files_in, lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,13 +21,13 @@ if TYPE_CHECKING:
 
 #: The config until the field count of a document has put it into one of the five.
 CONFIG = UNDIVIDED
-_NAME = "github"
+_NAME = COLLECTED
 
 
 def _files(reading: Reading) -> list[tuple[str, str]]:
     if reading.archive == "witness-generation":
         return files_in(reading, f"{EDITED}/github/sat", r"o[0-9]+")
-    numbers = sorted(int(number) for number in lines(reading, "github.txt"))
+    numbers = sorted(int(number) for number in lines(reading.lists, "github.txt"))
     return [
         (f"o{number}", f"json_schema_corpus/pp_{number}.json") for number in numbers
     ]
@@ -34,7 +35,20 @@ def _files(reading: Reading) -> list[tuple[str, str]]:
 
 def read(reading: Reading) -> Iterator[RawDocument]:
     """Yield `o<N>`, which is `pp_<N>.json` of the corpus."""
-    return documents(reading, _NAME, CONFIG, _files(reading))
+    repositories = OriginalRepositories(reading)
+    for unique_id, path in _files(reading):
+        content = reading.files.read(path)
+        repository = repositories.of(path, content)
+        yield document(
+            reading,
+            source=_NAME,
+            config=CONFIG,
+            unique_id=unique_id,
+            path=path,
+            content=content,
+            licence=repositories.licence(repository),
+            original_repository=repository,
+        )
 
 
 def uris(reading: Reading) -> Mapping[str, str]:

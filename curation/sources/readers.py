@@ -11,6 +11,7 @@ from curation.core.documents import Provenance, RawDocument
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from curation.sources.base import Reading
 
@@ -29,10 +30,12 @@ def document(  # noqa: PLR0913 (one argument for each thing that a source knows)
     base_uri: str | None = None,
     content: bytes | None = None,
     licence: str | None = None,
+    original_repository: str | None = None,
 ) -> RawDocument:
     """Return the raw document of one file, or of `content`, a part of that file.
 
-    `licence` stands for the archive's where the file has one of its own.
+    `licence` stands for the archive's where the file has one of its own, and
+    `original_repository` is known of few (`Provenance.original_repository`).
 
     Raises:
         KeyError: the archive has no such path.
@@ -46,25 +49,26 @@ def document(  # noqa: PLR0913 (one argument for each thing that a source knows)
             commit=reading.commit,
             licence=licence or reading.licence,
             origin=reading.origin,
+            original_repository=original_repository,
         ),
         content=reading.files.read(path) if content is None else content,
         base_uri=base_uri,
     )
 
 
-def lines(reading: Reading, name: str) -> list[str]:
+def lines(lists: Path, name: str) -> list[str]:
     """Return the lines of a list, comments (`#`) and empty lines left out.
 
     Raises:
         OSError: the list is not there.
     """
-    text = (reading.lists / name).read_text(encoding="utf-8")
+    text = (lists / name).read_text(encoding="utf-8")
     return [line for line in text.splitlines() if line and not line.startswith("#")]
 
 
 def pairs(reading: Reading, name: str) -> list[tuple[str, str]]:
     """Return the (id, path) pairs of a list, in natural order of the ids."""
-    rows = (line.partition("\t") for line in lines(reading, name))
+    rows = (line.partition("\t") for line in lines(reading.lists, name))
     return sorted(
         ((unique_id, path) for unique_id, _, path in rows),
         key=lambda pair: natural_key(pair[0]),

@@ -12,19 +12,29 @@ from curation.dataset.ledger import CHANGES, DOCUMENTS, KEPT
 from curation.download.pins import load_pins
 from curation.packaging.manifest import read_facts
 from curation.sources.base import SAMPLE_LICENCE
+from curation.sources.original_repositories import COLLECTED, repository_licences
+from curation.system.package_data import raw_folder
 from curation.verification.core.check import CheckResult, FolderCheck
 from curation.verification.core.findings import Finding
+from curation.verification.derivations.repositories import unlike_the_schemas
 from curation.verification.derivations.rule_list import mechanical_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from curation.packaging.manifest import BuildFacts
     from curation.verification.core.check import UnitResult
     from curation.verification.core.folder_contents import FolderContents
 
 _NAME = "provenance"
-_COLUMNS = ("source", "path", "commit", "licence", "origin")
+_COLUMNS = (
+    "source",
+    "path",
+    "commit",
+    "licence",
+    "original_repository",
+    "origin",
+)
 #: Findings of one kind that are listed one by one.
 _MOST = 20
 _UNKNOWN = "NOASSERTION"
@@ -113,6 +123,7 @@ def _unlike_the_pins(contents: FolderContents, facts: BuildFacts) -> Iterator[Fi
     """Yield each raw document that cannot come from an archive that is pinned."""
     pinned = {(pin.source, pin.origin, pin.commit): pin.archive for pin in facts.pins}
     archives = load_pins()
+    licences = repository_licences(raw_folder() / "lists")
     documents = pl.read_parquet(
         contents.files[DOCUMENTS],
         columns=["config", "unique_id", *_COLUMNS],
@@ -128,26 +139,41 @@ def _unlike_the_pins(contents: FolderContents, facts: BuildFacts) -> Iterator[Fi
             )
         elif row["origin"] == Origin.SAMPLE and row["licence"] != SAMPLE_LICENCE:
             fault = f"licence is {row['licence']}; the sample's is {SAMPLE_LICENCE}"
+        elif row["original_repository"] and (
+            row["source"] != COLLECTED or row["origin"] == Origin.SAMPLE
+        ):
+            fault = "only the GitHub corpus has files from other repositories"
         elif archive in archives and row["origin"] != Origin.LOCAL:
             known = archives[archive]
             fetched = row["path"].startswith(("https://", "http://"))
+            wanted = _licence_of(row, known.file_licence, licences)
             if not fetched and row["path"].partition("#")[0] not in known.paths:
                 fault = f"path {row['path']!r} is none that is read of {archive}"
-            elif _is_another_licence(row["licence"], known.file_licence) and (
+            elif _is_another_licence(row["licence"], wanted) and (
                 row["origin"] != Origin.SAMPLE and not fetched
             ):
-                fault = (
-                    f"licence is {row['licence']}; files of {archive} have "
-                    f"{known.file_licence}"
-                )
+                fault = f"licence is {row['licence']}; files of {archive} have {wanted}"
+                if row["original_repository"]:
+                    fault += f", or that of {row['original_repository']}"
         if fault:
             where = f"{row['config']}/{row['unique_id']}"
             yield Finding(check=_NAME, where=where, detail=fault)
 
 
-def _is_another_licence(stated: str, of_archive: str) -> bool:
-    """Return whether a file's licence is not the one of all of its archive's files."""
-    return _UNKNOWN not in of_archive and stated != of_archive
+def _licence_of(
+    row: Mapping[str, str | None], of_archive: str, licences: Mapping[str, str]
+) -> str | None:
+    """Return the licence that a row must state; None where each file has its own."""
+    if _UNKNOWN not in of_archive:
+        return of_archive
+    if row["source"] != COLLECTED:
+        return None
+    return licences.get((row["original_repository"] or "").casefold(), _UNKNOWN)
+
+
+def _is_another_licence(stated: str, wanted: str | None) -> bool:
+    """Return whether a file states another licence than it must."""
+    return wanted is not None and stated != wanted
 
 
 def _judge(contents: FolderContents, _results: Sequence[UnitResult]) -> CheckResult:
@@ -158,6 +184,7 @@ def _judge(contents: FolderContents, _results: Sequence[UnitResult]) -> CheckRes
         findings=[
             *_limited(_unlike_the_ledger(contents, facts), "rows"),
             *_limited(_unlike_the_pins(contents, facts), DOCUMENTS),
+            *_limited(unlike_the_schemas(contents, _NAME), "rows"),
         ]
     )
 

@@ -59,6 +59,14 @@ def test_a_repository_is_known_by_the_address_of_a_file() -> None:
     assert not OptOut(asked=DAY, repository="some/thin").names(linked, HOME)
 
 
+def test_a_request_by_repository_meets_what_a_corpus_has_of_it() -> None:
+    """The original's owner need not know in which collection a copy stands."""
+    home = "https://github.com/Some/Thing"
+    copied = replace(RAW, provenance=replace(RAW.provenance, original_repository=home))
+    assert OptOut(asked=DAY, repository="some/thing").names(copied, HOME)
+    assert not OptOut(asked=DAY, repository="some/thin").names(copied, HOME)
+
+
 @pytest.mark.parametrize(
     "text",
     [

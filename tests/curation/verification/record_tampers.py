@@ -45,6 +45,9 @@ def _copied(folder: Path) -> None:
     )(folder)
 
 
+#: A repository that no row of the sample comes from.
+_HOME = "https://github.com/owner/name"
+
 RECORD_TAMPERS = list(
     chain(
         tampers(
@@ -111,6 +114,8 @@ RECORD_TAMPERS = list(
             ("path", record(path="elsewhere.json"), "path is 'elsewhere.json', but"),
             ("commit", record(commit="f" * 40), "but 'sample' in the ledger"),
             ("licence", record(licence="MIT"), "licence is 'MIT', but"),
+            ("repository", record(original_repository=_HOME), "but None in the ledger"),
+            ("repository, both", both(original_repository=_HOME), "only the GitHub"),
             ("origin", record(origin="upstream"), "origin is 'upstream', but"),
             ("source, both", both(source="local"), "no pin of local"),
             ("path, both", both(path="elsewhere.json"), "none that is read of"),

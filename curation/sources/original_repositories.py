@@ -1,0 +1,120 @@
+"""In which public repository a file of the GitHub corpus stood, and its licence.
+
+The corpus names the address of every file in a list of its own, `repos_fullpath.csv`
+at its root. Where the pin selects that list it is read; of a file that it does not
+name, the repository is the one that the file's own `$id` or `id` leads to. What neither
+says is not known, and is not guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from curation.core.documents import Origin
+from curation.sources.identifiers import claimed_uri
+from curation.sources.readers import lines
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from curation.sources.base import Reading
+
+#: The source whose archive holds files of other repositories.
+COLLECTED = "github"
+#: The corpus's own list, inside its archive.
+LIST = "repos_fullpath.csv"
+#: Our list of licences, among the lists of ids: repository, SPDX expression, and where
+#: that was seen, with tabs between.
+LICENCES = "repository_licences.tsv"
+_HOME = "https://github.com/"
+# Only letters that GitHub takes in names, so that no text of a stranger's gets further.
+_ADDRESS = re.compile(
+    r"https?://(?:(?:www\.|raw\.)?github\.com|raw\.githubusercontent\.com"
+    r"|(?:cdn\.)?rawgit\.com|rawgithub\.com|cdn\.jsdelivr\.net/gh)"
+    r"/(?P<owner>[a-z0-9](?:-?[a-z0-9])*)/(?P<name>[\w.-]+)(?:[/?#@]|$)",
+    re.IGNORECASE | re.ASCII,
+)
+# `js_12.json ADDRESS`; the file is `pp_12.json` in the corpus as it is published.
+_LINE = re.compile(r'"?(?:js|pp)_(?P<number>[0-9]+)\.json"? +"?(?P<address>\S+?)"?')
+
+
+def repository_at(address: str) -> str | None:
+    """Return `https://github.com/OWNER/NAME` of an address there; None for others.
+
+    Addresses of raw files count, also those of the services that passed them on
+    (RawGit, jsDelivr).
+    """
+    found = _ADDRESS.match(address)
+    if found is None:
+        return None
+    name = found["name"].removesuffix(".git")
+    return f"{_HOME}{found['owner']}/{name}" if name.strip(".") else None
+
+
+def listed_repositories(text: str) -> dict[str, str]:
+    """Return the repository of each path that the corpus's own list places at GitHub.
+
+    A line is the file's name, a space and its address, or `deleted`. Whatever else
+    stands there says nothing of any file.
+    """
+    listed = {}
+    for line in text.splitlines():
+        found = _LINE.fullmatch(line.strip())
+        repository = repository_at(found["address"]) if found else None
+        if found and repository:
+            listed[f"json_schema_corpus/pp_{found['number']}.json"] = repository
+    return listed
+
+
+def repository_licences(lists: Path) -> dict[str, str]:
+    """Return repository to SPDX expression, names in lower case, as our list says.
+
+    Raises:
+        OSError: the list is not there.
+    """
+    rows = (line.split("\t") for line in lines(lists, LICENCES))
+    return {row[0].casefold(): row[1] for row in rows}
+
+
+class OriginalRepositories:
+    """The repository of each file of one archive, as far as somebody says it."""
+
+    def __init__(self, reading: Reading) -> None:
+        """Read the corpus's list, where the archive has it, and that of licences."""
+        #: The sample was written for this project, whatever its identifiers say.
+        self._is_sample = reading.origin is Origin.SAMPLE
+        self._archive_licence = reading.licence
+        self._listed: Mapping[str, str] = {}
+        self._licences: Mapping[str, str] = {}
+        if self._is_sample:
+            return
+        if LIST in reading.files.paths:
+            text = reading.files.read(LIST).decode("utf-8", "replace")
+            self._listed = listed_repositories(text)
+        if self._archive_licence == "NOASSERTION":
+            self._licences = repository_licences(reading.lists)
+
+    def of(self, path: str, content: bytes) -> str | None:
+        """Return the repository that a file was found in; None where nobody says."""
+        if self._is_sample:
+            return None
+        return self._listed.get(path) or claimed_repository(content)
+
+    def licence(self, repository: str | None) -> str:
+        """Return the SPDX expression of a file from a repository.
+
+        It is the archive's own where that has one for single files, and where nothing
+        is known of the repository.
+        """
+        known = self._licences.get((repository or "").casefold())
+        return known or self._archive_licence
+
+
+def claimed_repository(content: bytes) -> str | None:
+    """Return the repository that a schema's own `$id` or `id` leads to."""
+    if b"git" not in content:
+        return None
+    uri = claimed_uri(content)
+    return None if uri is None else repository_at(uri)
