@@ -23,19 +23,11 @@ from curation.credentials.redaction import redacted
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.publish.file_inventory import RemoteFile, describe_content, files_to_send
 from curation.publish.plan import PushPlan, files_listed, plan_for
+from curation.stores.faults import file_system_errors
 from curation.system.atomic_files import cannot_write
 from curation.system.atomic_folders import atomic_folder, recover
 from curation.system.checksums import FILE as SUMS
-from curation.system.errors import (
-    BadConfiguration,
-    BadData,
-    CannotCreate,
-    CsbdataError,
-    NoInput,
-    NotPermitted,
-    TemporarilyUnavailable,
-    Unavailable,
-)
+from curation.system.errors import BadData, TemporarilyUnavailable
 from curation.system.locks import locked
 
 if TYPE_CHECKING:
@@ -70,34 +62,12 @@ def open_target(url: str) -> FsspecTarget:
         BadConfiguration: fsspec does not know it, or a package for it is missing.
         CsbdataError: it cannot be reached.
     """
-    with _file_system_errors(url):
+    with file_system_errors(url):
         files, root = fsspec.core.url_to_fs(url)
     local = Path(root) if isinstance(files, LocalFileSystem) else None
     return FsspecTarget(
         shown=redacted(url), local=local, files=files, root=str(root).rstrip("/")
     )
-
-
-@contextmanager
-def _file_system_errors(where: str) -> Iterator[None]:
-    """Raise the exceptions of any file system as ours."""
-    shown = redacted(where)
-    try:
-        yield
-    except CsbdataError:
-        raise
-    except (ImportError, ValueError) as error:
-        raise BadConfiguration(redacted(str(error)), shown) from error
-    except PermissionError as error:
-        raise NotPermitted(redacted(str(error)), shown) from error
-    except FileNotFoundError as error:
-        raise NoInput(redacted(str(error)), shown) from error
-    except OSError as error:
-        raise CannotCreate(redacted(str(error)), shown) from error
-    except Exception as error:
-        # Each file system has exceptions of its own.
-        what = redacted(f"{type(error).__name__}: {error}")
-        raise Unavailable(what, shown, "the same command later writes it") from error
 
 
 def plan_write(target: FsspecTarget, files: Mapping[str, LocalFile]) -> PushPlan:
@@ -106,7 +76,7 @@ def plan_write(target: FsspecTarget, files: Mapping[str, LocalFile]) -> PushPlan
     Raises:
         CsbdataError: the place cannot be read.
     """
-    with _file_system_errors(target.shown):
+    with file_system_errors(target.shown):
         there = {name: _remote(body) for name, body in _read_all(target)}
         held = _read(target, MANIFEST) if MANIFEST in there else b""
     return plan_for(files, there, files_listed(held))
@@ -145,7 +115,7 @@ def copy_tables(target: FsspecTarget, folder: Path) -> None:
     Raises:
         CsbdataError: the place cannot be read.
     """
-    with _file_system_errors(target.shown):
+    with file_system_errors(target.shown):
         for name, content in _read_all(target):
             if is_table(name):
                 path = folder / name
@@ -167,9 +137,9 @@ def write_to_target(
     if target.local is not None:
         _write_folder(folder, files, target.local, plan)
     else:
-        with _file_system_errors(target.shown):
+        with file_system_errors(target.shown):
             _write_files(folder, files, target, plan)
-    with _file_system_errors(target.shown):
+    with file_system_errors(target.shown):
         there = {
             name: _remote(_read(target, name))
             for name in _names(target)

@@ -19,7 +19,7 @@ from evaluation.commands.eval_options import (
     run_request,
 )
 from evaluation.commands.open_loop_options import OpenLoopOptions  # noqa: TC001 - typer reads it
-from evaluation.commands.options import RunFolderOption  # noqa: TC001 - typer reads it
+from evaluation.commands.options import RunPlaceOption  # noqa: TC001 - typer reads it
 from evaluation.commands.serve_options import ServeOptions, wanted_server
 from evaluation.commands.writer_options import WriterOptions  # noqa: TC001 - typer reads it
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption
@@ -38,7 +38,7 @@ def evaluate(  # noqa: PLR0913 (groups of options)
     writer: WriterOptions,
     open_loop: OpenLoopOptions,
     serve: ServeOptions,
-    run_dir: RunFolderOption = None,
+    run_dir: RunPlaceOption = None,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
     """Measure what engines compile, what they enforce, and what a mask and a text cost.
@@ -96,7 +96,7 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
     from evaluation.reporting.printing import print_tables
     from evaluation.results.description import not_run
 
-    folder, totals = result.folder, result.totals
+    place, totals = result.place, result.totals
     run = result.open()
     for line in not_run(run.header):
         say(line, style="yellow")
@@ -104,7 +104,7 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
     print_tables(
         [report.tables[0] for report in found.values() if report.tables],
         format_,
-        {"run": str(folder), "header": run.raw_header},
+        {"run": place, "header": run.raw_header},
         every=[table for report in found.values() for table in report.tables],
     )
     done = f"{totals.ran + totals.found:,} units: {totals.ran:,} run now"
@@ -112,7 +112,7 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
         done += f", {totals.found:,} found in the folder"
     if totals.disturbed:
         done += f"; the machine was not quiet during {totals.disturbed:,}"
-    say(f"{done}. {folder}")
+    say(f"{done}. {place}")
     if totals.unanswered:
         say(
             f"{totals.unanswered:,} texts have no answer, because the server was in "
@@ -120,7 +120,7 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
             style="yellow",
         )
     if totals.reproducers:
-        say(f"{len(totals.reproducers):,} can be seen again: {folder}/reproducers")
-    quoted = shlex.quote(str(folder))
+        say(f"{len(totals.reproducers):,} can be seen again: {place}/reproducers")
+    quoted = shlex.quote(place)
     say_command("Every table", f"csbdata results show {quoted} --all")
     say_command("What failed", f"csbdata results show {quoted} --failures")

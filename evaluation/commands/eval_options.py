@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,13 +13,12 @@ from curation.commands.options import (  # noqa: TC001 - typer reads them off th
     AddressOption,
     ExecutorOption,
 )
+from curation.stores.object_store import is_url
 from curation.system.errors import BadUsage
 from evaluation.commands.open_loop_options import open_loop_settings
 from evaluation.commands.writer_options import model_options
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from curation.cluster.executor import ExecutorChoice
     from curation.core.json_types import Json
     from evaluation.commands.open_loop_options import OpenLoopOptions
@@ -189,7 +189,7 @@ def run_request(  # noqa: PLR0913 - groups of options
     tasks: TaskOptions,
     work: WorkOptions,
     writer: WriterOptions,
-    run_dir: Path | None,
+    run_dir: str | None,
     *,
     open_loop: OpenLoopOptions | None = None,
     serve: WantedServer | None = None,
@@ -202,7 +202,7 @@ def run_request(  # noqa: PLR0913 - groups of options
         tasks: What tasks are told.
         work: What one schema may cost.
         writer: Which model writes.
-        run_dir: The run's folder.
+        run_dir: The run's folder, or its URL.
         open_loop: How requests arrive at a server; None: they do not by themselves.
         serve: The program that is started to serve the model.
         given: Names of the options that the command line holds: `--compat` does not
@@ -238,7 +238,7 @@ def run_request(  # noqa: PLR0913 - groups of options
         repeats=work.repeats,
         given_only=tasks.given_only,
         shard=_shard(work.shard),
-        run_dir=run_dir,
+        run_dir=run_dir if run_dir is None or is_url(run_dir) else Path(run_dir),
         models=model_options(writer, tasks.seed, work),
         open_loop=arriving,
         serve=serve,

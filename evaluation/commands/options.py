@@ -7,13 +7,39 @@ from typing import Annotated, Final
 
 import typer
 
+from curation.credentials.redaction import redacted
+from curation.stores.object_store import is_url
+
 #: Heading of the options that only matter where a model writes.
 MODELS: Final = "Models"
 
-#: Where a run puts its rows and everything it goes on from.
+
+def _folder(text: str) -> Path:
+    """Return a folder on this machine.
+
+    Raises:
+        BadParameter: it is a URL (exit 2).
+    """
+    if is_url(text):
+        raise typer.BadParameter(f"a folder on this machine, not {redacted(text)}")
+    return Path(text)
+
+
+#: Where a suite's run puts its rows and everything it goes on from.
 RunFolderOption = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="The run's folder [default: runs/...]."),
+    typer.Option(
+        metavar="DIR", help="The run's folder [default: runs/...].", parser=_folder
+    ),
+]
+#: The same of a run of `csbdata eval`.
+RunPlaceOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DIR|URL",
+        help="The run's folder, here or where fsspec can write (s3://...) [default: "
+        "runs/...].",
+    ),
 ]
 #: Where a model is run.
 DeviceOption = Annotated[

@@ -10,7 +10,7 @@ import typer
 
 from curation.commands.option_groups import with_option_groups
 from curation.system.terminal import say
-from evaluation.commands.opened_run import open_and_report_problems
+from evaluation.commands.opened_run import RunArgument, open_and_report_problems
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption, print_tables
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class RatchetOptions:
 @with_option_groups
 def ratchet(
     *,
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")],
+    run: RunArgument,
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="The ratchet, one line a schema.")
     ],

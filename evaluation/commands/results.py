@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 - typer reads it off the signature
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,7 +13,12 @@ import typer
 from curation.commands.option_groups import with_option_groups
 from curation.system.terminal import print_json, say
 from curation.system.terminal import show as print_line
-from evaluation.commands.opened_run import open_and_report_problems
+from evaluation.commands.opened_run import (
+    RunArgument,
+    RunsArgument,
+    folder_of,
+    open_and_report_problems,
+)
 from evaluation.commands.ratchet import ratchet
 from evaluation.commands.show_run import FailureOptions, show_failures, show_tables
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption, print_tables
@@ -45,9 +50,6 @@ class ExportFormat(StrEnum):
     """A report like Bowtie's for each draft of task test-suite."""
 
 
-_RunArgument = Annotated[
-    Path, typer.Argument(metavar="RUN", help="The folder of a run.")
-]
 _TaskOption = Annotated[
     list[str] | None,
     typer.Option("--task", metavar="TASK", help="Only this task; repeatable."),
@@ -58,7 +60,7 @@ _TaskOption = Annotated[
 @with_option_groups
 def show(
     *,
-    run: _RunArgument,
+    run: RunArgument,
     task: _TaskOption = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Every table, not one of each task.")
@@ -88,7 +90,7 @@ class GateOptions:
     """What runs are compared with, and when the comparison fails."""
 
     baseline: Annotated[
-        Path | None,
+        str | None,
         typer.Option(metavar="RUN", help="Hold the runs against this one."),
     ] = None
     fail_under: Annotated[
@@ -132,9 +134,7 @@ class GateOptions:
 @with_option_groups
 def compare(
     *,
-    runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN...", help="Folders of runs.")
-    ],
+    runs: RunsArgument,
     task: _TaskOption = None,
     gate: GateOptions,
     everything: Annotated[
@@ -175,7 +175,7 @@ def compare(
     for objection in answer.objections:
         say(objection, style="yellow")
     head = {"objections": list(answer.objections), "gate": answer.holds}
-    words = ["csbdata", "results", "compare", *map(str, runs), "--all"]
+    words = ["csbdata", "results", "compare", *runs, "--all"]
     print_tables(
         answer.tables if everything else answer.headlines,
         format_,
@@ -190,15 +190,15 @@ def compare(
 
 @app.command()
 def merge(
-    runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN...", help="Folders of runs.")
-    ],
+    runs: RunsArgument,
     out: Annotated[Path, typer.Option(metavar="DIR", help="The new run's folder.")],
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
     """Join the shards of a run, or runs of other engines, into one run.
 
     Example: csbdata results merge runs/shard-1 runs/shard-2 --out runs/whole
+
+    Example: csbdata results merge s3://bucket/shard-1 s3://bucket/shard-2 --out whole
 
     Refused by name are a run that was not finished, a shard that is missing, and runs
     of other data, models, limits, settings, versions or machines: their times and
@@ -207,14 +207,14 @@ def merge(
     from evaluation.analysis.run_report import conditions_of
     from evaluation.results.merging import merge as join
 
-    joined = join(runs, out)
+    joined = join([folder_of(place) for place in runs], out)
     say(f"{len(joined):,} units in {out}")
     print_tables([conditions_of(joined)], format_, {"run": str(out)})
 
 
 @app.command()
 def export(
-    run: _RunArgument,
+    run: RunArgument,
     form: Annotated[
         ExportFormat,
         typer.Option(
@@ -278,9 +278,7 @@ def _export_files(
 @app.command("paper-table")
 def paper_table(
     number: Annotated[int, typer.Argument(metavar="N", help="2 to 7, 12 or 13.")],
-    runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN...", help="Folders of runs.")
-    ],
+    runs: RunsArgument,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
     """Print a table of arXiv 2501.10868 in its own form, filled from runs.
@@ -294,12 +292,12 @@ def paper_table(
     from evaluation.exports.paper_tables import paper_table as build
 
     opened = [open_and_report_problems(run) for run in runs]
-    print_tables([build(number, opened)], format_, {"runs": [str(run) for run in runs]})
+    print_tables([build(number, opened)], format_, {"runs": [*runs]})
 
 
 @app.command()
 def shrink(  # noqa: PLR0913, PLR0917 (one parameter for each option)
-    run: _RunArgument,
+    run: RunArgument,
     case: Annotated[
         str, typer.Argument(metavar="CONFIG/ID", help="As --failures names it.")
     ],

@@ -9,6 +9,7 @@ import typer
 
 from curation.system.errors import BadConfiguration
 from curation.system.terminal import say, show
+from evaluation.commands.opened_run import RunsArgument, open_and_report_problems
 from evaluation.commands.suite_options import (
     ReadingOptions,
     RecordOptions,
@@ -25,10 +26,7 @@ from evaluation.reporting.printing import (
 
 def report_command(
     ctx: typer.Context,
-    runs: Annotated[
-        list[Path],
-        typer.Argument(metavar="RUN...", help="The folders of a suite's runs."),
-    ],
+    runs: RunsArgument,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the page there too.")
     ] = None,
@@ -47,7 +45,6 @@ def report_command(
       csbdata suite concodeeval report runs/4f1c22a09b3e --table table-5
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from evaluation.analysis.run_report import joined_report, reports
-    from evaluation.commands.opened_run import open_and_report_problems
     from evaluation.suites.registry import suite_named
 
     opened = [open_and_report_problems(run) for run in runs]

@@ -3,12 +3,13 @@
 Killed at any moment, the same command goes on: a torn last line is cut off, and a
 case counts as finished only if a whole line has its fingerprint. Rows are appended to
 one file that people read: they are no pieces of `curation.workers.finished_work`.
+Where rows go is the business of a `RowFile`: `execution.stored_run` has another one.
 """
 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 import orjson
@@ -21,7 +22,7 @@ from evaluation.execution.appended_lines import AppendedLines, whole_lines
 from evaluation.results.conditions import differences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from curation.core.json_types import Json, UntypedJson
@@ -31,15 +32,50 @@ HEADER = "run.json"
 REPRODUCERS = "reproducers"
 
 
+class RowFile(Protocol):
+    """Where the rows of a run are written."""
+
+    def write(self, line: bytes) -> None:
+        """Write one line, given without its end.
+
+        Raises:
+            CsbdataError: there is no room, or no right.
+        """
+
+    def flush(self) -> None:
+        """Let every line be read in the run's folder.
+
+        Raises:
+            CsbdataError: there is no room, or no right.
+        """
+
+    def close(self) -> None:
+        """Let everything reach its place."""
+
+
 class ResultsFolder:
     """An open run folder; made by `open_results_folder`."""
 
-    def __init__(self, folder: Path, lines: Path) -> None:
-        """Open a folder whose lock the caller holds."""
+    def __init__(
+        self,
+        folder: Path,
+        lines: RowFile,
+        finished: set[str],
+        send: Callable[[Path], None] = lambda _path: None,
+    ) -> None:
+        """Take a folder whose lock the caller holds.
+
+        Args:
+            folder: The folder.
+            lines: Where rows are written.
+            finished: Fingerprints of the rows that are there.
+            send: Told of every other file that was written.
+        """
         self.folder = folder
-        self._lines = AppendedLines(lines)
+        self._lines = lines
+        self._send = send
         #: Fingerprints of the cases that are finished.
-        self.finished = set(filter(None, map(_fingerprint, whole_lines(lines))))
+        self.finished = finished
 
     def write(self, row: Row) -> None:
         """Append a row; one without a fingerprint is not finished.
@@ -67,6 +103,24 @@ class ResultsFolder:
         ]
         if found != engines:
             _write_header(path, {**header, "engines": found})
+            self._send(path)
+
+    def record_end(self, units: Mapping[tuple[str, str], int]) -> None:
+        """Write into the header that the run has come to its end (`record_end`).
+
+        Raises:
+            CannotCreate: there is no room, or no right (exit 73).
+        """
+        record_end(self.folder, units)
+        self._send(self.folder / HEADER)
+
+    def flush(self) -> None:
+        """Let every row be read in the folder.
+
+        Raises:
+            CsbdataError: there is no room, or no right.
+        """
+        self._lines.flush()
 
     def reproducer(self, name: str) -> Path:
         """Return the path of the reproducer of this name."""
@@ -80,6 +134,7 @@ class ResultsFolder:
         """
         with atomic_file(path) as temporary:
             temporary.write_text(content, "utf-8")
+        self._send(path)
         return path
 
     def close(self) -> None:
@@ -120,12 +175,22 @@ def open_results_folder(
         CannotCreate: it cannot be written (exit 73).
     """
     with hold_run_folder(folder, header):
-        shard = str(header["shard"]).replace("/", "-of-")
-        run = ResultsFolder(folder, folder / f"units-{shard}.jsonl")
+        path = folder / f"{lines_name(header)}.jsonl"
+        run = ResultsFolder(folder, AppendedLines(path), fingerprints_in(path))
         try:
             yield run
         finally:
             run.close()
+
+
+def lines_name(header: Mapping[str, Json]) -> str:
+    """Return how the names of the files with a run's rows begin."""
+    return f"units-{str(header['shard']).replace('/', '-of-')}"
+
+
+def fingerprints_in(path: Path) -> set[str]:
+    """Return the fingerprints of the rows of a file; no file has none."""
+    return set(filter(None, map(_fingerprint, whole_lines(path))))
 
 
 @contextmanager
@@ -166,11 +231,27 @@ def _write_or_check_header(folder: Path, header: Mapping[str, Json]) -> None:
         found = orjson.loads(path.read_bytes())
     except orjson.JSONDecodeError:
         found = {}
+    check_same_run(found, header, str(folder))
+
+
+def check_same_run(
+    found: Mapping[str, UntypedJson], header: Mapping[str, Json], where: str
+) -> None:
+    """Check that the header of a run's folder is of the run that is asked for.
+
+    Args:
+        found: The header there.
+        header: What is asked.
+        where: The folder.
+
+    Raises:
+        BadConfiguration: it is of another run; says in what (exit 78).
+    """
     different = _different(found, orjson.loads(orjson.dumps(header)))
     if different:
         raise BadConfiguration(
             f"this folder is of another run: {', '.join(different)}",
-            str(folder),
+            where,
             "choose another --run-dir, or leave it out",
         )
 

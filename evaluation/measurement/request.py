@@ -77,8 +77,9 @@ class RunRequest:
     given_only: bool = False
     #: Which part of how many.
     shard: tuple[int, int] = (1, 1)
-    #: The folder of the run; None for one below `runs/` that the request names.
-    run_dir: Path | None = None
+    #: The folder of the run, or a URL that fsspec knows; None for a folder below
+    #: `runs/` that the request names.
+    run_dir: Path | str | None = None
     #: The model and how it writes, for tasks in which one does.
     models: ModelOptions = field(default_factory=ModelOptions)
     #: How requests arrive at a server, for the task that sends them so.
@@ -114,8 +115,11 @@ class RunRequest:
 class RunResult:
     """What `evaluation.run` has done; the rows themselves are in the folder."""
 
+    #: The folder; of a run at a URL, the copy of it in the cache.
     folder: Path
     totals: RunTotals
+    #: The folder or the URL, as messages name it.
+    place: str
 
     @property
     def none_usable(self) -> bool:

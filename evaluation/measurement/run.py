@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from curation.cluster.executor import RayExecutor, open_executor
+from curation.credentials.redaction import redacted
+from curation.stores.object_store import is_url
 from curation.system.progress import Quiet, announce
 from evaluation.core.run_header import RunHeader
 from evaluation.execution.header import header
 from evaluation.execution.plan import RunPlan, RunTotals
-from evaluation.execution.results_folder import open_results_folder, record_end
+from evaluation.execution.results_folder import open_results_folder
+from evaluation.execution.stored_run import open_stored_results
 from evaluation.measurement.preconditions import (
     check_executor,
     check_open_loop,
@@ -36,7 +40,7 @@ from evaluation.tokenizers import get_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
+    from contextlib import AbstractContextManager
 
     from curation.core.json_types import Json
     from curation.system.progress import Progress
@@ -107,11 +111,11 @@ def _run_with(
     asked = _asked(participants, plan, models, request, count)
     head["asked"] = asked.cases + asked.texts + asked.arriving
     head["executor"] = lanes.header()
-    folder = request.run_dir or RUNS / _name(head)
+    place = request.run_dir or RUNS / _name(head)
     for line in describe(msgspec.convert(head, RunHeader)):
         progress.say(line)
-    progress.say(f"folder: {folder}")
-    with open_results_folder(folder, head) as out:
+    progress.say(f"folder: {redacted(str(place))}")
+    with _opened(place, head, request, progress) as out:
         totals = _measure(participants, plan, lanes, models, asked, out, progress)
         if models is not None and request.open_loop is not None:
             with progress.bar("Sending", asked.arriving) as advance:
@@ -122,8 +126,20 @@ def _run_with(
             totals.ran += sent.ran
         # A text that a server in trouble left without an answer is asked for again.
         if not totals.unanswered:
-            record_end(folder, _units(participants, plan, totals, folder))
-    return RunResult(folder=folder, totals=totals)
+            out.flush()
+            out.record_end(_units(participants, plan, totals, out.folder))
+        folder = out.folder
+    return RunResult(folder=folder, totals=totals, place=redacted(str(place)))
+
+
+def _opened(
+    place: Path | str, head: Mapping[str, Json], request: RunRequest, progress: Progress
+) -> AbstractContextManager[ResultsFolder]:
+    """Return the run's folder, to be opened: on this machine or at a URL."""
+    if isinstance(place, str) and is_url(place):
+        cache = request.fetch.cache
+        return open_stored_results(place, head, cache, progress.say)
+    return open_results_folder(Path(place), head)
 
 
 def plan_run(

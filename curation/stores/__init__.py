@@ -1,0 +1,1 @@
+"""Objects at a URL that fsspec knows: put whole, listed, read; one writer at a time."""
