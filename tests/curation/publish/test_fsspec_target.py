@@ -137,7 +137,7 @@ def test_a_place_that_may_not_be_written_is_a_fault(tmp_path: Path) -> None:
         _written(write_folder(tmp_path / "one"), str(tmp_path / "shut" / "there"))
 
 
-@pytest.mark.parametrize("url", ["nosuch://x/y", "s3://bucket/x"])
+@pytest.mark.parametrize("url", ["nosuch://x/y", "gs://bucket/x"])
 def test_what_fsspec_does_not_know_or_lacks_is_said(url: str) -> None:
     """With the package that would do it, where there is one."""
     with pytest.raises((BadConfiguration, CsbdataError)) as caught:
