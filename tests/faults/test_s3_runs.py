@@ -17,13 +17,15 @@ import pytest
 import curation
 from tests.evaluation.measuring import miniature
 from tests.evaluation.tokenizers import made
-from tests.store_server import FaultyStore, serving
 
 pytestmark = pytest.mark.slow
 pytest.importorskip("s3fs", reason="csbdata[s3] is not installed")
+_SERVER = pytest.importorskip("tests.store_server", reason="moto is not installed")
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from tests.store_server import FaultyStore
 
 _ROOT = Path(curation.__file__).parents[1]
 _RUN = "s3://bucket/runs/one"
@@ -35,7 +37,7 @@ _KEY, _SECRET = "AKIA" + "Q3EGRZ7XVN2WDKLB", "s3cr3t" * 6
 @pytest.fixture
 def store() -> Iterator[FaultyStore]:
     """A store with one empty bucket."""
-    with serving() as found:
+    with _SERVER.serving() as found:
         request = urllib.request.Request(f"{found.url}/bucket", method="PUT")  # noqa: S310 - our own, on loopback
         urllib.request.urlopen(request).close()  # noqa: S310 - the same
         yield found
