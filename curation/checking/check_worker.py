@@ -22,7 +22,7 @@ from curation.checking.neighbours import NeighbourFiles, NeighbourLibrary
 from curation.core.documents import Origin, Provenance, RawDocument, Reason, Rejected
 from curation.core.rule import Context
 from curation.json import text as jsontext
-from curation.pipeline.process_document import read
+from curation.pipeline.documents.process_document import read
 from curation.references.library import NoLibrary
 from curation.rules.clean.references import NAME as REFERENCES
 from curation.rules.clean.references import SAME_PLACE

@@ -3,44 +3,38 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 
-from curation.commands.options import (  # noqa: TC001 - typer reads them off the signature
+from curation.commands.build_summary import print_summary, report
+from curation.commands.options import (
     AddressOption,
     ExecutorOption,
     MirrorOption,
     OfflineOption,
+    shard_of,
+    with_option_groups,
 )
-from curation.core.benchmark import SPLITS
 from curation.dataset.editions import DEFAULT_BUILD, SAMPLE_BUILD
-from curation.system.errors import CsbdataError
+from curation.system.errors import BadUsage, CsbdataError
 from curation.system.terminal import (
     Format,
     FormatOption,
     print_json,
-    say,
     say_command,
     show,
-    stdout,
-    table,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from curation.core.json_types import Json
-    from curation.download.acquire import UnavailableArchive
-    from curation.packaging.manifest import ConfigFigures
-    from curation.pipeline.build import BuildRequest, BuildResult
+    from curation.cluster.executor import ExecutorChoice
+    from curation.download.acquire import FetchSettings
+    from curation.pipeline.build import BuildRequest
     from curation.pipeline.inputs import ExtraSource
 
 _CONFIG_NAME = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
-#: Reject reasons named in the summary's table before the rest is added up.
-_FEW = 4
 
 
 _Rules = Annotated[
@@ -104,25 +98,71 @@ _Jobs = Annotated[
     int | None,
     typer.Option(min=1, help="Workers [default: all cores; of a cluster, all CPUs]."),
 ]
+_Shard = Annotated[
+    str,
+    typer.Option(
+        metavar="I/N",
+        help="Do one of N parts of the work and leave it in --out DIR; when all are "
+        "done, --merge makes the dataset of them.",
+    ),
+]
+_Merge = Annotated[
+    bool,
+    typer.Option("--merge", help="Join the shards that are named, all N of them."),
+]
+_Shards = Annotated[
+    list[Path] | None,
+    typer.Argument(metavar="[SHARD...]", help="With --merge: folders of shards."),
+]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _SourceOptions:
+    """What is read, and where it is looked for."""
+
+    with_: _With = None
+    sample: _Sample = False
+    strict: _Strict = False
+    allow_partial: _AllowPartial = False
+    no_gpl: _NoGpl = False
+    mirror: MirrorOption = None
+    offline: OfflineOption = False
+
+    def fetch_settings(self) -> FetchSettings:
+        """Return where archives are looked for."""
+        from curation.download.acquire import FetchSettings
+
+        return FetchSettings.from_environment(mirror=self.mirror, offline=self.offline)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _WorkerOptions:
+    """Who does the work."""
+
+    jobs: _Jobs = None
+    executor: ExecutorOption = "local"
+    address: AddressOption = ""
+
+    def choice(self) -> ExecutorChoice:
+        """Return where the workers are."""
+        from curation.cluster.executor import ExecutorChoice
+
+        return ExecutorChoice(name=self.executor, address=self.address)
+
+
+@with_option_groups
 def build(  # noqa: PLR0913 (one parameter an option)
     *,
+    shards: _Shards = None,
     rules: _Rules = "clean",
-    with_: _With = None,
-    sample: _Sample = False,
-    strict: _Strict = False,
-    allow_partial: _AllowPartial = False,
-    no_gpl: _NoGpl = False,
+    sources: _SourceOptions,
     out: _Out = None,
     replace: _Replace = False,
-    mirror: MirrorOption = None,
-    offline: OfflineOption = False,
     fastjsonschema: _Fastjsonschema = False,
     instances: _Instances = False,
-    jobs: _Jobs = None,
-    executor: ExecutorOption = "local",
-    address: AddressOption = "",
+    shard: _Shard = "",
+    merge: _Merge = False,
+    workers: _WorkerOptions,
     format_: FormatOption = Format.AUTO,
 ) -> None:
     """Build the benchmark: fetch what is missing, apply the rules, write the folder.
@@ -140,32 +180,93 @@ def build(  # noqa: PLR0913 (one parameter an option)
       csbdata build --instances
       csbdata build --sample
       csbdata build --executor ray --address 10.0.0.1:6379
+      csbdata build --shard 2/3 --out parts/2
+      csbdata build --merge parts/1 parts/2 parts/3
       csbdata build --with cloudformation --with local:Acme=schemas/
       csbdata build --sample --with openapi:api.yaml --with tools:tools.json
       csbdata build --sample --with "mcp:npx -y some-mcp-server"
       csbdata build --sample --with pydantic:shop.models
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from curation.cluster.executor import ExecutorChoice
-    from curation.download.acquire import FetchSettings
     from curation.pipeline.build import BuildRequest
 
-    chosen = out or (SAMPLE_BUILD if sample else DEFAULT_BUILD)
+    _refuse_mixed(shard=shard, merge=merge, shards=shards or [], out=out)
+    chosen = out or (SAMPLE_BUILD if sources.sample else DEFAULT_BUILD)
     request = BuildRequest(
         out=chosen.absolute(),
         rules=rules,
-        extras=tuple(_extra(text) for text in with_ or ()),
-        sample=sample,
-        strict=strict,
-        allow_partial=allow_partial,
-        no_gpl=no_gpl,
+        extras=tuple(_extra(text) for text in sources.with_ or ()),
+        sample=sources.sample,
+        strict=sources.strict,
+        allow_partial=sources.allow_partial,
+        no_gpl=sources.no_gpl,
         fastjsonschema=fastjsonschema,
         instances=instances,
         replace=replace,
-        jobs=jobs,
-        executor=ExecutorChoice(name=executor, address=address),
-        fetch=FetchSettings.from_environment(mirror=mirror, offline=offline),
+        shards=tuple(folder.absolute() for folder in shards or ()),
+        jobs=workers.jobs,
+        executor=workers.choice(),
+        fetch=sources.fetch_settings(),
     )
-    _build(request, format_, shown_out=chosen)
+    _run(request, shard, format_, shown_out=chosen)
+
+
+def _refuse_mixed(
+    *, shard: str, merge: bool, shards: list[Path], out: Path | None
+) -> None:
+    """Check that options about shards go together.
+
+    Raises:
+        BadUsage: they do not.
+    """
+    if shard and (merge or shards):
+        raise BadUsage("--shard makes a shard, --merge joins shards: choose one")
+    if shard and out is None:
+        raise BadUsage("--shard needs a folder of its own", then="add --out DIR")
+    if merge and not shards:
+        raise BadUsage("--merge joins shards", then="name their folders")
+    if shards and not merge:
+        raise BadUsage(
+            "folders of shards are for --merge", str(shards[0]), "add --merge"
+        )
+
+
+def _run(
+    request: BuildRequest, shard: str, format_: Format, *, shown_out: Path
+) -> None:
+    """Build all of it, or one shard."""
+    if shard:
+        _build_shard(request, shard_of(shard), format_, shown_out)
+    else:
+        _build(request, format_, shown_out)
+
+
+def _build_shard(
+    request: BuildRequest, shard: tuple[int, int], format_: Format, shown_out: Path
+) -> None:
+    """Do one shard, and print what was done."""
+    from curation.pipeline.build_shard import build_shard
+    from curation.system.progress import Quiet, Shown
+
+    json = format_ is Format.JSON
+    done = build_shard(request, shard, Quiet() if json else Shown())
+    documents = done.header.documents or 0
+    if json:
+        print_json(
+            {
+                "shard": done.header.name,
+                "out": str(request.out),
+                "documents": documents,
+                "unchanged": done.unchanged,
+            }
+        )
+        return
+    state = "was there already" if done.unchanged else "done"
+    show(f"Shard {done.header.name}: {documents:,} raw documents, {state}")
+    beside = shown_out.parent / "*"
+    say_command(
+        f"When all {shard[1]} are done, with the same options",
+        f"csbdata build --merge {beside}",
+    )
 
 
 def _build(request: BuildRequest, format_: Format, shown_out: Path) -> None:
@@ -177,7 +278,7 @@ def _build(request: BuildRequest, format_: Format, shown_out: Path) -> None:
     if format_ is Format.JSON:
         print_json(report(built))
     else:
-        _print(built, shown_out)
+        print_summary(built, shown_out)
     if built.rule_faults:
         raise CsbdataError(
             "; ".join(map(str, built.rule_faults)),
@@ -234,95 +335,3 @@ def _own_form(name: str, given: str) -> ExtraSource:
         first = first.partition("@")[0].rpartition("/")[2]
         config = f"{name}-{plain_id(first)}"
     return ExtraSource(source="local", form=name, given=named, config=config)
-
-
-def report(built: BuildResult) -> dict[str, Json]:
-    """Return what `csbdata build --format json` prints."""
-    from curation.packaging.origins import origins_of
-
-    manifest, origins = built.manifest, origins_of(built.manifest)
-    return {
-        "name": manifest.name,
-        "rules": manifest.rules,
-        "out": str(built.request.out),
-        "seconds": round(sum(built.phases.values()), 3),
-        "phases": dict(built.phases),
-        "peak_rss_mb": built.peak_rss_mb,
-        "unchanged": built.unchanged,
-        "partial": list(manifest.partial),
-        "real": dict(origins.real),
-        "sample": list(origins.sample),
-        "not_had": [absent.why for absent in built.not_had],
-        "configs": msgspec.to_builtins(manifest.configs),
-    }
-
-
-def _print(built: BuildResult, shown_out: Path) -> None:
-    figures = built.manifest
-    rows = [_row(name, config) for name, config in figures.configs.items()]
-    headers = ("config", "origin", "raw", "kept", "train", "val", "test", "rejected")
-    stdout().print(table(headers, rows, numbers=(2, 3, 4, 5, 6)))
-    kept = sum(config.kept for config in figures.configs.values())
-    raw = sum(config.raw for config in figures.configs.values())
-    state = "was there already" if built.unchanged else "written"
-    show(
-        f"{figures.name} ({figures.rules} rules): {kept:,} records of {raw:,} "
-        f"raw documents, {state} in {sum(built.phases.values()):.1f} s"
-    )
-    say_command(
-        "Why a document is not in it",
-        f"csbdata explain --reason REASON --in {shown_out}",
-    )
-    if built.request.instances:
-        say_command(
-            "Witnesses and near misses", f"csbdata instances --report {shown_out}"
-        )
-    say_command("Next", f"csbdata stats {shown_out}")
-    for line in partiality(built):
-        say(line, style="yellow")
-
-
-def partiality(built: BuildResult) -> Iterator[str]:
-    """Say which configs of a build are not real, why, and what to do; or nothing."""
-    from curation.packaging.origins import origins_of
-    from curation.sources.base import SAMPLE_REASON
-
-    origins = origins_of(built.manifest)
-    if not origins.partial:
-        return
-    yield f"This is not the whole benchmark: {origins.sentence}."
-    # What the sample stands for has just been said.
-    others = (why for why in origins.reasons if SAMPLE_REASON not in why)
-    yield from (f"  {why}" for why in others)
-    if built.request.sample:
-        yield "Why: --sample was asked. Without it the real sources are read."
-        return
-    refused: dict[str, list[UnavailableArchive]] = {}
-    for absent in built.not_had:
-        refused.setdefault(absent.publisher, []).append(absent)
-    for publisher, archives in refused.items():
-        names = ", ".join(absent.archive for absent in archives)
-        why = archives[0].why.removeprefix(f"{archives[0].archive}: ")
-        yield f"Why: {publisher} did not give {names} ({why})."
-    if refused:
-        yield (
-            "What to do: the same command with --replace where they answer, or with "
-            "--replace --mirror DIR, a folder of their archives (`csbdata sources`)."
-        )
-
-
-def _row(name: str, config: ConfigFigures) -> tuple[str, ...]:
-    reasons = sorted(config.rejected.items(), key=lambda item: (-item[1], item[0]))
-    few = reasons if len(reasons) <= _FEW + 1 else reasons[:_FEW]
-    shown = [f"{reason} {count:,}" for reason, count in few]
-    if len(reasons) > len(few):
-        rest = sum(count for _, count in reasons[len(few) :])
-        shown.append(f"and {rest:,} for {len(reasons) - len(few)} more")
-    return (
-        name,
-        config.origin,
-        f"{config.raw:,}",
-        f"{config.kept:,}",
-        *(f"{config.splits[split]:,}" for split in SPLITS),
-        ", ".join(shown),
-    )

@@ -1,7 +1,7 @@
 """A record: one row of the benchmark, with its columns in order.
 
-The row is what `curation.pipeline.make_record` computes of a kept document; packaging
-only writes it.
+The row is what `curation.pipeline.documents.make_record` computes of a kept document;
+packaging only writes it.
 """
 
 from __future__ import annotations

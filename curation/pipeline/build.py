@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import platform
 import time
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -18,11 +17,9 @@ import msgspec
 from curation.cluster.executor import ExecutorChoice, open_executor
 from curation.dataset.summary import summarise
 from curation.download.acquire import FetchSettings
-from curation.instances.dataset.build_step import InstanceStep, tasks_of
 from curation.packaging.derived_files import carry_over
 from curation.packaging.folder import write_folder
-from curation.pipeline.decide_benchmark import decide_benchmark
-from curation.pipeline.document_messages import setup_of
+from curation.pipeline.identity import BuildIdentity, identity_of
 from curation.pipeline.inputs import (
     BuildInput,
     ExtraSource,
@@ -30,41 +27,26 @@ from curation.pipeline.inputs import (
     choose_inputs,
 )
 from curation.pipeline.notices import write_notices
-from curation.pipeline.opt_out import read_opt_outs
-from curation.pipeline.process_document import LIMITS
-from curation.pipeline.read_batches import (
-    BatchReader,
-    distinct_documents,
-    process_batches,
-)
 from curation.pipeline.refusals import refuse_incomplete, refuse_other_build
 from curation.pipeline.rule_faults import RuleFault, find_rule_faults
+from curation.pipeline.shards import WHOLE, JoinedShards, ShardHeader
+from curation.pipeline.steps import BuildSteps
 from curation.pipeline.summarise_build import summary_of
 from curation.pipeline.up_to_date import find_finished_build, remember_build
 from curation.rules.sets import RuleSet, rule_set
-from curation.sources.registry import source_named
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.atomic_folders import atomic_folder, refuse_foreign
-from curation.system.progress import Progress, Quiet, announce
-from curation.validation.fastjsonschema_check import try_fastjsonschema
-from curation.workers.fingerprint import code_digest, fingerprint, versions
-from curation.workers.process import Program
+from curation.system.progress import Progress, Quiet
 from curation.workers.run_folder import RunFolder, run_folder_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from curation.core.json_types import Json
-    from curation.dataset.decisions import DecidedDocument
     from curation.download.acquire import UnavailableArchive
     from curation.packaging.manifest import Manifest
     from curation.workers.executor import Executor
-
-#: Seconds of one worker for one record: the benchmark's 8,978 took two workers 108 and
-#: 100 seconds.
-_COMPILE_SECONDS = 0.024
-_INSTANCE_SECONDS = 0.022
-_WORKER = Path(__file__).with_name("document_worker.py")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +81,9 @@ class BuildRequest:
     instances: bool = False
     #: Replace a build made from other inputs, rules or options.
     replace: bool = False
+    #: The folders of the shards of this build, whose work is joined; none where all
+    #: of it is done here.
+    shards: tuple[Path, ...] = ()
     #: Number of workers; None for one a core, or a CPU of the cluster.
     jobs: int | None = None
     #: Where these are: child processes here, or the nodes of a Ray cluster.
@@ -182,11 +167,23 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildResul
         return _build_with(request, executor, progress)
 
 
-def _build_with(
-    request: BuildRequest, executor: Executor, progress: Progress
-) -> BuildResult:
-    """Build, or find built, with an executor that is open."""
-    clock = _Clock()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildPlan:
+    """What a request comes to on this machine, before any document is read."""
+
+    rules: RuleSet
+    inputs: Sequence[BuildInput]
+    missing: Sequence[MissingSource]
+    identity: BuildIdentity
+
+
+def plan_of(request: BuildRequest, progress: Progress) -> BuildPlan:
+    """Return what a request comes to, with its sources at hand.
+
+    Raises:
+        CsbdataError: a source is damaged or cannot be had, or there is no such rule
+            set.
+    """
     rules = rule_set(request.rules)
     inputs, missing = choose_inputs(
         rules.name,
@@ -199,18 +196,34 @@ def _build_with(
     refuse_incomplete(
         inputs, missing, strict=request.strict, allow_partial=request.allow_partial
     )
+    identity = identity_of(rules.name, inputs, missing)
+    return BuildPlan(rules=rules, inputs=inputs, missing=missing, identity=identity)
+
+
+def _build_with(
+    request: BuildRequest, executor: Executor, progress: Progress
+) -> BuildResult:
+    """Build, or find built, with an executor that is open."""
+    clock = _Clock()
+    plan = plan_of(request, progress)
+    joined = _joined(request, plan)
     clock.lap("fetch")
     if not request.replace:
-        refuse_other_build(request.out, rules.name, request.options, inputs)
-    identity = _identity(request, inputs, missing)
-    with RunFolder.open(request.run_folder, identity) as run:
+        refuse_other_build(request.out, plan.rules.name, request.options, plan.inputs)
+    with RunFolder.open(request.run_folder, plan.identity.fingerprint) as run:
         manifest, peak = find_finished_build(request.out, run, request.options), 0.0
         unchanged = manifest is not None
         if manifest is None:
-            work = _Work(
-                request, rules, inputs, missing, run, executor, progress, clock
+            steps = BuildSteps(
+                rules=plan.rules,
+                inputs=plan.inputs,
+                run=run,
+                executor=executor,
+                progress=progress,
+                cache=request.fetch.cache,
+                joined=joined,
             )
-            manifest, peak = work.write()
+            manifest, peak = _write(request, plan, steps, clock)
         else:
             clock.lap("check")
         result = BuildResult(
@@ -221,139 +234,55 @@ def _build_with(
             unchanged=unchanged,
             rule_faults=find_rule_faults(request.out),
             not_had=tuple(
-                dict.fromkeys(absent for given in inputs for absent in given.not_had)
+                dict.fromkeys(
+                    absent for given in plan.inputs for absent in given.not_had
+                )
             ),
         )
         atomic_write_bytes(
             run.folder / "last.json",
-            msgspec.json.encode(_journal(result, inputs, executor.jobs)),
+            msgspec.json.encode(_journal(result, plan.inputs, executor.jobs)),
         )
     return result
 
 
-@dataclass(frozen=True, slots=True)
-class _Work:
-    """What a build does whose folder is not there yet."""
-
-    request: BuildRequest
-    rules: RuleSet
-    inputs: Sequence[BuildInput]
-    missing: Sequence[MissingSource]
-    run: RunFolder
-    executor: Executor
-    progress: Progress
-    clock: _Clock
-
-    def write(self) -> tuple[Manifest, float]:
-        """Write the folder; return its manifest, and the peak memory in MiB."""
-        documents, peak = self._decide()
-        self.clock.lap("decide")
-        summary = summary_of(
-            self.request.options,
-            self.rules,
-            self.inputs,
-            self.missing,
-            summarise(document.ledger_row() for document in documents),
-        )
-        compiled = self._compile(documents)
-        self.clock.lap("fastjsonschema")
-        instances = self._make_instances(documents)
-        summary = replace(summary, instances=instances.counts())
-        self.clock.lap("instances")
-        out = self.request.out
-        self.progress.say(f"Writing {out}")
-        with atomic_folder(out) as folder:
-            carry_over(out, folder)
-            write_notices(self.inputs, folder)
-            manifest = write_folder(
-                folder, summary, documents, compiled, instances.results()
-            )
-        remember_build(out, self.run, self.request.options)
-        self.clock.lap("write")
-        return manifest, max(peak, instances.peak_rss_mb)
-
-    def _decide(self) -> tuple[list[DecidedDocument], float]:
-        """Return every raw document with its decision, and the peak memory in MiB."""
-        opt_outs = read_opt_outs()
-        reader = BatchReader(self.inputs, opt_outs)
-        program = Program(file=_WORKER, setup=setup_of(self.rules, self.inputs))
-        with (
-            self.executor.pool(program, LIMITS) as pool,
-            self.progress.bar(
-                f"Applying the {self.rules.name} rules",
-                distinct_documents(self.inputs, opt_outs),
-            ) as advance,
-        ):
-            results = process_batches(reader, pool, self.run, advance)
-            peak = pool.peak_rss_mb
-        sources = {given.source.name: given.source for given in self.inputs}
-        decided = decide_benchmark(reader.documents, results, self.rules, sources)
-        return decided, peak
-
-    def _compile(self, documents: Sequence[DecidedDocument]) -> Mapping[str, str]:
-        """Return fastjsonschema's verdict by digest; empty where it is not asked.
-
-        Records of a source that is too large for it are never asked.
-        """
-        if not self.request.fastjsonschema:
-            return {}
-        records = [
-            document.record()
-            for document in documents
-            if document.kept
-            and source_named(document.source.provenance.source).tries_fastjsonschema
-        ]
-        title, count = "Compiling with fastjsonschema", len(records)
-        announce(self.progress, title, count * _COMPILE_SECONDS / self.executor.jobs)
-        with self.progress.bar(title, count) as advance:
-            compiled = try_fastjsonschema(
-                records,
-                self.request.fetch.cache,
-                executor=self.executor,
-                progress=advance,
-            )
-        return {record.sha256: record.fastjsonschema or "" for record in compiled}
-
-    def _make_instances(self, documents: Sequence[DecidedDocument]) -> InstanceStep:
-        """Return the instances of every record; of none where they are not wanted."""
-        wanted = self.request.instances
-        step = InstanceStep(tasks_of(documents) if wanted else (), self.run)
-        if wanted:
-            title, count = "Making instances", step.count
-            announce(
-                self.progress, title, count * _INSTANCE_SECONDS / self.executor.jobs
-            )
-            with self.progress.bar(title, count) as advance:
-                step.work(executor=self.executor, progress=advance)
-        return step
+def _joined(request: BuildRequest, plan: BuildPlan) -> JoinedShards:
+    """Return the shards that a request joins; none where it joins none."""
+    if not request.shards:
+        return JoinedShards()
+    wanted = ShardHeader(shard=WHOLE, options=request.options, identity=plan.identity)
+    return JoinedShards.open(request.shards, wanted)
 
 
-def _identity(
-    request: BuildRequest,
-    inputs: Sequence[BuildInput],
-    missing: Sequence[MissingSource],
-) -> str:
-    """Return the fingerprint of everything that decides the records.
-
-    Options are no part of it: what was finished is found again when they come back.
-    """
-    return fingerprint(
-        code=code_digest(),
-        versions=versions(),
-        rules=request.rules,
-        limits=asdict(LIMITS),
-        inputs=[
-            [
-                given.source.name,
-                given.reading.archive,
-                given.digest,
-                given.configs,
-                given.partial,
-            ]
-            for given in inputs
-        ],
-        missing=[absent.source.name for absent in missing],
+def _write(
+    request: BuildRequest, plan: BuildPlan, steps: BuildSteps, clock: _Clock
+) -> tuple[Manifest, float]:
+    """Write the folder; return its manifest, and the peak memory in MiB."""
+    documents, peak = steps.decide()
+    clock.lap("decide")
+    summary = summary_of(
+        request.options,
+        plan.rules,
+        plan.inputs,
+        plan.missing,
+        summarise(document.ledger_row() for document in documents),
     )
+    compiled = steps.compile_records(documents) if request.fastjsonschema else {}
+    clock.lap("fastjsonschema")
+    instances = steps.make_instances(documents, wanted=request.instances)
+    summary = replace(summary, instances=instances.counts())
+    clock.lap("instances")
+    out = request.out
+    steps.progress.say(f"Writing {out}")
+    with atomic_folder(out) as folder:
+        carry_over(out, folder)
+        write_notices(plan.inputs, folder)
+        manifest = write_folder(
+            folder, summary, documents, compiled, instances.results()
+        )
+    remember_build(out, steps.run, request.options)
+    clock.lap("write")
+    return manifest, max(peak, instances.peak_rss_mb)
 
 
 def _journal(

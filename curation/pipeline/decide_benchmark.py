@@ -15,7 +15,7 @@ from curation.dataset.decisions import DecidedDocument
 from curation.schema.similarity.near_duplicates import clusters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from curation.dataset.decisions import DocumentResult, SourceDocument
     from curation.rules.sets import RuleSet
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def decide_benchmark(
     documents: Iterable[SourceDocument],
-    results: Sequence[DocumentResult],
+    results: Mapping[int, DocumentResult],
     rules: RuleSet,
     sources: Mapping[str, Source],
 ) -> list[DecidedDocument]:
@@ -32,7 +32,7 @@ def decide_benchmark(
 
     Args:
         documents: All raw documents, in reading order.
-        results: What the document rules made of each distinct content.
+        results: What the document rules made of each distinct content, by its position.
         rules: The rule set, whose benchmark rules decide here.
         sources: The sources by name, with their quotas.
     """

@@ -8,24 +8,32 @@ started again after any end, takes it from there.
 from __future__ import annotations
 
 import hashlib
+import sys
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from curation.core.documents import RawDocument, Reason, Rejected
 from curation.dataset.decisions import DocumentResult, SourceDocument
-from curation.pipeline.document_messages import unit_of
-from curation.pipeline.process_document import too_long_to_read
+from curation.pipeline.documents.document_messages import (
+    BuildSetup,
+    LibraryFiles,
+    unit_of,
+)
+from curation.pipeline.documents.process_document import too_long_to_read
 from curation.pipeline.rule_faults import NO_RULE
+from curation.pipeline.shards import WHOLE, has_batch
 from curation.workers.batches import in_batches
 from curation.workers.outcomes import Ending
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from curation.pipeline.document_messages import DocumentUnit
+    from curation.pipeline.documents.document_messages import DocumentUnit
     from curation.pipeline.inputs import BuildInput
     from curation.pipeline.opt_out import OptOuts
+    from curation.pipeline.shards import JoinedShards
+    from curation.rules.sets import RuleSet
     from curation.workers.executor import BatchPool
     from curation.workers.outcomes import ProcessResult
     from curation.workers.pool import BatchResult
@@ -96,13 +104,19 @@ class BatchReader:
         )
 
 
-def distinct_documents(inputs: Sequence[BuildInput], opt_outs: OptOuts) -> int:
+def count_documents(
+    inputs: Sequence[BuildInput], opt_outs: OptOuts, shard: tuple[int, int] = WHOLE
+) -> int:
     """Return how many documents are worked on: equal ones of one config count once.
 
     Reading all of them takes a hundredth of the time that the rules need.
     """
     reader = BatchReader(inputs, opt_outs)
-    return sum(len(batch) for _, batch in reader.batches())
+    return sum(
+        len(batch)
+        for number, (_, batch) in enumerate(reader.batches())
+        if has_batch(shard, number)
+    )
 
 
 def _cut(documents: Iterable[RawDocument]) -> Iterator[list[RawDocument]]:
@@ -114,32 +128,44 @@ def _cut(documents: Iterable[RawDocument]) -> Iterator[list[RawDocument]]:
     )
 
 
-def process_batches(
+def process_batches(  # noqa: PLR0913 (one argument for each thing that is needed)
     reader: BatchReader,
     pool: BatchPool,
     run: RunFolder,
     progress: Callable[[int], None],
-) -> list[DocumentResult]:
-    """Return the result of each distinct document, by its position.
+    *,
+    shard: tuple[int, int] = WHOLE,
+    joined: JoinedShards,
+) -> dict[int, DocumentResult]:
+    """Return the result of each distinct document of a shard, by its position.
 
     Args:
         reader: Reads the documents, and numbers their distinct contents.
-        pool: Runs `curation.pipeline.document_worker`.
+        pool: Runs `curation.pipeline.documents.document_worker`.
         run: Where finished batches are stored, and found again.
         progress: Told how many more documents are done.
+        shard: Which part of the documents is worked on.
+        joined: The shards that have done it already, if any.
 
     Raises:
         WorkerDidNotStart: a worker cannot be started.
         CannotCreate: the run folder cannot be written.
+        BadData: a shard lacks a batch.
     """
     results: dict[int, list[DocumentResult]] = {}
+    starts: dict[int, int] = {}
     pending: list[
         tuple[int, Sequence[DocumentResult | None], Sequence[RawDocument]]
     ] = []
 
     def remaining() -> Iterator[list[DocumentUnit]]:
+        start = 0
         for number, (position, batch) in enumerate(reader.batches()):
-            stored = run.done(_name(number))
+            starts[number], start = start, start + len(batch)
+            if not has_batch(shard, number):
+                continue
+            name = _name(number)
+            stored = joined.batch(number, name) or run.done(name)
             if stored is not None:
                 results[number] = _STORED.decode(stored)
                 progress(len(batch))
@@ -155,7 +181,27 @@ def process_batches(
         results[number] = [own or next(answers) for own in known]
         run.store(_name(number), msgspec.json.encode(results[number]))
         progress(len(known))
-    return [result for number in sorted(results) for result in results[number]]
+    return {
+        starts[number] + place: result
+        for number in sorted(results)
+        for place, result in enumerate(results[number])
+    }
+
+
+def setup_of(rules: RuleSet, inputs: Sequence[BuildInput]) -> BuildSetup:
+    """Return the set-up of a worker for a rule set and the inputs of a build."""
+    return BuildSetup(
+        rules=rules.name,
+        sys_path=tuple(sys.path),
+        libraries=tuple(
+            LibraryFiles(
+                files=str(given.files),
+                # Only a rule set that bundles looks at other documents.
+                uris=dict(given.source.uris(given.reading)) if rules.bundles else {},
+            )
+            for given in inputs
+        ),
+    )
 
 
 def _name(number: int) -> str:

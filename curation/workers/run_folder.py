@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: Fingerprints beside a run's own whose finished work is kept.
 _KEPT: Final = 2
+#: The folder in a run folder that holds the finished work.
+COMPLETIONS: Final = "completions"
 
 
 def run_folder_of(out: Path) -> Path:
@@ -57,7 +59,7 @@ class RunFolder:
         """Prepare a folder whose lock the caller holds."""
         self.folder = folder
         self.fingerprint = fingerprint
-        self._finished = FinishedWork(folder / "completions", fingerprint)
+        self._finished = FinishedWork(folder / COMPLETIONS, fingerprint)
 
     @classmethod
     @contextmanager

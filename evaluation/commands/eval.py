@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer  # noqa: TC002 - typer reads it off the signature
 
-from curation.commands.option_groups import with_option_groups
+from curation.commands.options import with_option_groups
 from curation.system.errors import Unavailable
 from curation.system.progress import Quiet, Shown
 from curation.system.terminal import say, say_command

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.commands.options import (  # noqa: TC001 - typer reads them off the class
+from curation.commands.options import (
     AddressOption,
     ExecutorOption,
+    shard_of,
 )
 from curation.stores.object_store import is_url
 from curation.system.errors import BadUsage
@@ -237,7 +238,7 @@ def run_request(  # noqa: PLR0913 - groups of options
         executor=_executor(work),
         repeats=work.repeats,
         given_only=tasks.given_only,
-        shard=_shard(work.shard),
+        shard=shard_of(work.shard),
         run_dir=run_dir if run_dir is None or is_url(run_dir) else Path(run_dir),
         models=model_options(writer, tasks.seed, work),
         open_loop=arriving,
@@ -342,15 +343,3 @@ def task_values(
         except ValueError:
             values[name] = text
     return values
-
-
-def _shard(text: str) -> tuple[int, int]:
-    """Return which part of how many.
-
-    Raises:
-        BadUsage: it is not I/N with I from 1 to N.
-    """
-    first, _, of = text.partition("/")
-    if first.isdecimal() and of.isdecimal() and 1 <= int(first) <= int(of):
-        return int(first), int(of)
-    raise BadUsage(f"--shard takes I/N, such as 1/4, not {text!r}")

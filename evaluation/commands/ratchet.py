@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.commands.option_groups import with_option_groups
+from curation.commands.options import with_option_groups
 from curation.system.terminal import say
 from evaluation.commands.opened_run import RunArgument, open_and_report_problems
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption, print_tables

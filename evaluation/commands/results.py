@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.commands.option_groups import with_option_groups
+from curation.commands.options import with_option_groups
 from curation.system.terminal import print_json, say
 from curation.system.terminal import show as print_line
 from evaluation.commands.opened_run import (

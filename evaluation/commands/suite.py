@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from curation.commands.option_groups import with_option_groups
+from curation.commands.options import with_option_groups
 from curation.system.errors import BadConfiguration, Unavailable
 from curation.system.progress import Quiet, Shown
 from curation.system.terminal import say

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import evaluation
-from curation.pipeline.build import BuildRequest, _identity
+from curation.pipeline.identity import identity_of
 from curation.system.errors import BadConfiguration
 from curation.workers.limits import Limits
 from evaluation.execution import header as header_module
@@ -35,24 +35,25 @@ def _request(folder: Path, **fields: object) -> evaluation.RunRequest:
     )
 
 
+_OTHERS = {"code_digest": lambda: "other", "versions": lambda: {"python": "2.7"}}
+
+
 @pytest.mark.parametrize("part", ["code_digest", "versions", "LIMITS"])
 def test_f38_a_build_of_other_code_is_done_again(
-    part: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    part: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Code, versions of libraries and limits decide a build's fingerprint."""
-    request = BuildRequest(out=tmp_path)
-    before = _identity(request, [], [])
-    assert _identity(request, [], []) == before
-    other: object = Limits(seconds=1.0) if part == "LIMITS" else lambda: "other"
-    monkeypatch.setattr(f"curation.pipeline.build.{part}", other)
-    assert _identity(request, [], []) != before
+    before = identity_of("clean", [], []).fingerprint
+    assert identity_of("clean", [], []).fingerprint == before
+    other: object = Limits(seconds=1.0) if part == "LIMITS" else _OTHERS[part]
+    monkeypatch.setattr(f"curation.pipeline.identity.{part}", other)
+    assert identity_of("clean", [], []).fingerprint != before
 
 
-def test_f38_a_build_by_other_rules_is_done_again(tmp_path: Path) -> None:
+def test_f38_a_build_by_other_rules_is_done_again() -> None:
     """The rule set decides every record."""
-    request = BuildRequest(out=tmp_path)
-    other = replace(request, rules="paper")
-    assert _identity(other, [], []) != _identity(request, [], [])
+    clean, paper = identity_of("clean", [], []), identity_of("paper", [], [])
+    assert clean.fingerprint != paper.fingerprint
 
 
 def test_f38_an_engine_of_another_version_is_another_engine(tmp_path: Path) -> None:

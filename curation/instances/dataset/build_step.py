@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from curation.core.benchmark import SPLITS, split_of
-from curation.instances.dataset.make_instances import SchemaInstances
+from curation.instances.dataset.finished_instances import (
+    KEYS,
+    FinishedInstances,
+    StoredInstances,
+    batch_name,
+    task_key,
+)
 from curation.instances.dataset.worker_messages import InstanceUnit
 from curation.instances.dataset.worker_program import (
     instances_of,
@@ -32,6 +38,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.dataset.decisions import DecidedDocument
+    from curation.instances.dataset.make_instances import SchemaInstances
     from curation.workers.executor import BatchPool, Executor
     from curation.workers.outcomes import ProcessResult
     from curation.workers.pool import BatchResult
@@ -57,6 +64,11 @@ class InstanceTask:
     #: Instances that the source says are right, as JSON texts.
     examples: tuple[str, ...] = ()
 
+    @property
+    def key(self) -> str:
+        """What stands for everything that decides the instances."""
+        return task_key(self.schema, self.dialect, self.examples)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordInstances:
@@ -64,13 +76,6 @@ class RecordInstances:
 
     task: InstanceTask
     result: SchemaInstances
-    seconds: float
-
-
-class StoredInstances(msgspec.Struct, frozen=True, kw_only=True):
-    """The instances of one record, as a finished batch keeps them."""
-
-    made: SchemaInstances
     seconds: float
 
 
@@ -94,10 +99,23 @@ class InstanceStep:
     """
 
     def __init__(
-        self, tasks: Sequence[InstanceTask], run: RunFolder, *, seed: int = 0
+        self,
+        tasks: Sequence[InstanceTask],
+        run: RunFolder,
+        *,
+        seed: int = 0,
+        finished: FinishedInstances | None = None,
     ) -> None:
-        """Take the tasks, and the folder that keeps finished batches."""
+        """Take the tasks, and the folder that keeps finished batches.
+
+        Args:
+            tasks: The schemas, each with what is known of it.
+            run: The folder.
+            seed: What random choices are drawn with.
+            finished: Instances that other runs have made with the same seed.
+        """
         self._batches = list(_cut(tasks))
+        self._finished = finished or FinishedInstances(())
         self._run = run
         self._seed = seed
         #: Most memory held at once by this process and its workers, in MiB.
@@ -124,7 +142,7 @@ class InstanceStep:
         missing = [
             number
             for number in range(len(self._batches))
-            if self._run.done(_name(number)) is None
+            if self._run.done(batch_name(number)) is None and not self._found(number)
         ]
         there = set(range(len(self._batches))).difference(missing)
         progress(sum(len(self._batches[number]) for number in there))
@@ -137,6 +155,24 @@ class InstanceStep:
             self._again(pool, failed, progress)
             self.peak_rss_mb = pool.peak_rss_mb
         self._jobs, self._wall_seconds = executor.jobs, time.perf_counter() - start
+
+    def _found(self, number: int) -> bool:
+        """Store a batch that other runs have made, and return whether they have."""
+        found = [self._finished.find(task.key) for task in self._batches[number]]
+        whole = [made for made in found if made is not None]
+        if len(whole) < len(found):
+            return False
+        self._store(number, whole)
+        return True
+
+    def store_keys(self) -> None:
+        """Store which tasks the batches hold, so that other runs find them.
+
+        Raises:
+            CannotCreate: the run folder cannot be written.
+        """
+        keys = [[task.key for task in batch] for batch in self._batches]
+        self._run.store(KEYS, msgspec.json.encode(keys))
 
     def _first(
         self, pool: BatchPool, numbers: Sequence[int], progress: Callable[[int], None]
@@ -180,7 +216,7 @@ class InstanceStep:
             progress(len(stored))
 
     def _store(self, number: int, batch: Sequence[StoredInstances]) -> None:
-        self._run.store(_name(number), msgspec.json.encode(batch))
+        self._run.store(batch_name(number), msgspec.json.encode(batch))
 
     def results(self) -> Iterator[RecordInstances]:
         """Yield the instances of each task, in the order of the tasks.
@@ -190,9 +226,9 @@ class InstanceStep:
         """
         decoder = msgspec.json.Decoder(list[StoredInstances])
         for number, batch in enumerate(self._batches):
-            stored = self._run.done(_name(number))
+            stored = self._run.done(batch_name(number))
             if stored is None:
-                raise LookupError(_name(number))
+                raise LookupError(batch_name(number))
             for task, kept in zip(batch, decoder.decode(stored), strict=True):
                 yield RecordInstances(task=task, result=kept.made, seconds=kept.seconds)
 
@@ -253,10 +289,6 @@ def _cut(tasks: Sequence[InstanceTask]) -> Iterator[list[InstanceTask]]:
         most=BATCH_SCHEMAS,
         heaviest=BATCH_LENGTH,
     )
-
-
-def _name(number: int) -> str:
-    return f"instances-{number:05}"
 
 
 def _failures(result: BatchResult) -> list[int]:

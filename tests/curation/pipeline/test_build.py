@@ -10,7 +10,7 @@ from shutil import copytree
 import polars
 import pytest
 
-from curation.commands.build import report
+from curation.commands.build_summary import report
 from curation.core.benchmark import CONFIGS
 from curation.download.acquire import FetchSettings
 from curation.packaging.derived_files import differing_files

@@ -14,7 +14,7 @@ from curation.core.documents import Origin, Provenance, RawDocument
 from curation.core.rule import Context
 from curation.dataset.decisions import DecidedDocument, SourceDocument
 from curation.pipeline.decide_benchmark import decide_benchmark
-from curation.pipeline.process_document import apply_rules
+from curation.pipeline.documents.process_document import apply_rules
 from curation.references.library import NoLibrary
 from curation.rules.sets import rule_set
 from curation.sources.registry import source_named
@@ -64,7 +64,7 @@ def _records(
         results.append(apply_rules(raw, rules, context))
     sources = {"snowplow": source_named("snowplow")}
     decided: list[DecidedDocument] = decide_benchmark(
-        documents, results, rules, sources
+        documents, dict(enumerate(results)), rules, sources
     )
     return {one.source.unique_id: one.record() for one in decided if one.kept}
 

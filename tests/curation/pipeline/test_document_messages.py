@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.core.documents import Origin
-from curation.pipeline.document_messages import (
+from curation.pipeline.documents.document_messages import (
     BuildSetup,
     DocumentUnit,
     LibraryFiles,

@@ -1,7 +1,7 @@
 """The worker process of a build: raw documents in, their results out.
 
 Run by path (`curation.workers.pool`); what crosses the channel is described by
-`curation.pipeline.document_messages`.
+`curation.pipeline.documents.document_messages`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,12 @@ import msgspec
 
 from curation.core.rule import Context
 from curation.download.local_files import open_files
-from curation.pipeline.document_messages import BuildSetup, DocumentUnit, LibraryFiles
-from curation.pipeline.process_document import apply_rules
+from curation.pipeline.documents.document_messages import (
+    BuildSetup,
+    DocumentUnit,
+    LibraryFiles,
+)
+from curation.pipeline.documents.process_document import apply_rules
 from curation.references.library import NoLibrary, PackLibrary
 from curation.workers.protocol import serve
 

@@ -9,7 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from curation.commands.option_groups import with_option_groups
+from curation.commands.options import with_option_groups
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,7 +23,7 @@ from curation.dataset.raw_figures import raw_figures
 from curation.json import text
 from curation.json.objects import objects, tokens
 from curation.json.pointer import pointer
-from curation.pipeline.make_record import make_record
+from curation.pipeline.documents.make_record import make_record
 from curation.schema.measures import field_count
 from curation.workers.limits import BUSY_MACHINE, Limits, too_big, too_many
 from curation.workers.protocol import describe

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from curation.core.documents import Provenance, RawDocument
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from curation.pipeline.inputs import BuildInput
-    from curation.rules.sets import RuleSet
 
 
 class LibraryFiles(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,22 +50,6 @@ class DocumentUnit(msgspec.Struct, frozen=True, kw_only=True):
             content=self.content.encode("latin-1"),
             base_uri=self.base_uri,
         )
-
-
-def setup_of(rules: RuleSet, inputs: Sequence[BuildInput]) -> BuildSetup:
-    """Return the set-up of a worker for a rule set and the inputs of a build."""
-    return BuildSetup(
-        rules=rules.name,
-        sys_path=tuple(sys.path),
-        libraries=tuple(
-            LibraryFiles(
-                files=str(given.files),
-                # Only a rule set that bundles looks at other documents.
-                uris=dict(given.source.uris(given.reading)) if rules.bundles else {},
-            )
-            for given in inputs
-        ),
-    )
 
 
 def unit_of(raw: RawDocument, position: int) -> DocumentUnit:

@@ -1,0 +1,135 @@
+"""One shard of a build: its share of the work on documents, left for a build to join.
+
+A shard decides, compiles and makes instances for its own documents. Copies in other
+shards and quotas over all of them are decided where the shards are joined, so some of
+its instances may not be wanted then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from curation.cluster.executor import open_executor
+from curation.pipeline.build import plan_of
+from curation.pipeline.shards import (
+    FILE,
+    VERDICTS,
+    ShardHeader,
+    read_header,
+    refuse_other_shard,
+)
+from curation.pipeline.steps import BuildSteps
+from curation.system.atomic_files import atomic_write_bytes
+from curation.system.errors import CannotCreate
+from curation.system.progress import Progress, Quiet
+from curation.workers.run_folder import RunFolder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from curation.pipeline.build import BuildPlan, BuildRequest
+    from curation.workers.executor import Executor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShardResult:
+    """What working on a shard came to."""
+
+    header: ShardHeader
+    #: Whether all of it was there already.
+    unchanged: bool
+
+
+def build_shard(
+    request: BuildRequest, shard: tuple[int, int], progress: Progress | None = None
+) -> ShardResult:
+    """Do a shard's part of a build, and leave it in the request's folder.
+
+    The same request after a kill goes on where it was.
+
+    Args:
+        request: The build; its folder is the shard's.
+        shard: Which part, counted from 1, of how many.
+        progress: Told what takes time; nothing is shown by default.
+
+    Raises:
+        CsbdataError: a source is damaged or cannot be had, the folder cannot be
+            written or holds something else, or another run is busy with it.
+
+    Example:
+        The second of three shards of a build of the embedded sample::
+
+            build_shard(BuildRequest(out=Path("part-2"), sample=True), (2, 3))
+    """
+    progress = progress or Quiet()
+    _refuse_foreign(request.out)
+    with open_executor(request.executor, request.jobs, progress.say) as executor:
+        plan = plan_of(request, progress)
+        header = ShardHeader(
+            shard=shard, options=request.options, identity=plan.identity
+        )
+        if not request.replace:
+            refuse_other_shard(request.out, header)
+        with RunFolder.open(request.out, plan.identity.fingerprint) as run:
+            there = read_header(request.out)
+            begun = there and msgspec.structs.replace(there, documents=None)
+            if begun != header:
+                _write_header(header, request.out)
+            done = _work(request, plan, header, run, executor, progress)
+            finished = msgspec.structs.replace(header, documents=done)
+            _write_header(finished, request.out)
+    return ShardResult(header=finished, unchanged=there == finished)
+
+
+def _work(  # noqa: PLR0913, PLR0917 (one argument for each thing that is needed)
+    request: BuildRequest,
+    plan: BuildPlan,
+    header: ShardHeader,
+    run: RunFolder,
+    executor: Executor,
+    progress: Progress,
+) -> int:
+    """Work on the documents of a shard; return how many they are."""
+    steps = BuildSteps(
+        rules=plan.rules,
+        inputs=plan.inputs,
+        run=run,
+        executor=executor,
+        progress=progress,
+        cache=request.fetch.cache,
+        shard=header.shard,
+    )
+    documents, _ = steps.decide()
+    if request.fastjsonschema:
+        verdicts = steps.compile_records(documents)
+        run.store(VERDICTS, msgspec.json.encode(verdicts))
+    if request.instances:
+        steps.make_instances(documents, wanted=True).store_keys()
+    return len(documents)
+
+
+def _write_header(header: ShardHeader, folder: Path) -> None:
+    atomic_write_bytes(folder / FILE, msgspec.json.encode(header))
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """Refuse a place that holds something that is no shard.
+
+    Raises:
+        CannotCreate: the place is taken (exit 73).
+    """
+    if folder.is_dir():
+        names = {path.name for path in folder.iterdir()}
+        # A shard that was killed at its very beginning has no header yet.
+        if not names or FILE in names or names <= {"lock", "completions"}:
+            return
+    elif not folder.exists():
+        return
+    raise CannotCreate(
+        "is there already and is no shard of a build",
+        str(folder),
+        "choose another place",
+    )

@@ -1,0 +1,127 @@
+"""The steps of a build before anything is written: decide, compile, make instances.
+
+A build takes them for every document; a shard of a build for its own; a build that
+joins shards finds in them what its steps would have to work out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from curation.instances.dataset.build_step import InstanceStep, tasks_of
+from curation.pipeline.decide_benchmark import decide_benchmark
+from curation.pipeline.documents.process_document import LIMITS
+from curation.pipeline.opt_out import read_opt_outs
+from curation.pipeline.read_batches import (
+    BatchReader,
+    count_documents,
+    process_batches,
+    setup_of,
+)
+from curation.pipeline.shards import WHOLE, JoinedShards
+from curation.sources.registry import source_named
+from curation.system.progress import announce
+from curation.validation.fastjsonschema_check import try_fastjsonschema
+from curation.workers.process import Program
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from curation.dataset.decisions import DecidedDocument
+    from curation.pipeline.inputs import BuildInput
+    from curation.rules.sets import RuleSet
+    from curation.system.progress import Progress
+    from curation.workers.executor import Executor
+    from curation.workers.run_folder import RunFolder
+
+#: Seconds of one worker for one record: the benchmark's 8,978 took two workers 108 and
+#: 100 seconds.
+_COMPILE_SECONDS = 0.024
+_INSTANCE_SECONDS = 0.022
+_WORKER = Path(__file__).parent / "documents" / "document_worker.py"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildSteps:
+    """The steps of one build, or of one shard of it."""
+
+    rules: RuleSet
+    inputs: Sequence[BuildInput]
+    #: Where finished work is kept, and found again.
+    run: RunFolder
+    executor: Executor
+    progress: Progress
+    #: The cache folder.
+    cache: Path
+    #: Which part of the documents is worked on.
+    shard: tuple[int, int] = WHOLE
+    #: The shards whose work is taken over.
+    joined: JoinedShards = field(default_factory=JoinedShards)
+
+    def decide(self) -> tuple[list[DecidedDocument], float]:
+        """Return the raw documents of the shard, each with its decision.
+
+        With it the peak memory in MiB, of this process and its workers.
+
+        Raises:
+            BadData: a shard lacks a batch that it says it has.
+        """
+        opt_outs = read_opt_outs()
+        reader = BatchReader(self.inputs, opt_outs)
+        program = Program(file=_WORKER, setup=setup_of(self.rules, self.inputs))
+        with (
+            self.executor.pool(program, LIMITS) as pool,
+            self.progress.bar(
+                f"Applying the {self.rules.name} rules",
+                count_documents(self.inputs, opt_outs, self.shard),
+            ) as advance,
+        ):
+            results = process_batches(
+                reader, pool, self.run, advance, shard=self.shard, joined=self.joined
+            )
+            peak = pool.peak_rss_mb
+        sources = {given.source.name: given.source for given in self.inputs}
+        own = [document for document in reader.documents if document.content in results]
+        return decide_benchmark(own, results, self.rules, sources), peak
+
+    def compile_records(self, documents: Sequence[DecidedDocument]) -> dict[str, str]:
+        """Return fastjsonschema's verdict by digest.
+
+        Records of a source that is too large for it are never asked.
+        """
+        known = self.joined.verdicts()
+        records = [
+            document.record()
+            for document in documents
+            if document.kept
+            and source_named(document.source.provenance.source).tries_fastjsonschema
+        ]
+        new = [record for record in records if record.sha256 not in known]
+        title, count = "Compiling with fastjsonschema", len(new)
+        announce(self.progress, title, count * _COMPILE_SECONDS / self.executor.jobs)
+        with self.progress.bar(title, count) as advance:
+            compiled = try_fastjsonschema(
+                new, self.cache, executor=self.executor, progress=advance
+            )
+        known |= {record.sha256: record.fastjsonschema or "" for record in compiled}
+        return {record.sha256: known[record.sha256] for record in records}
+
+    def make_instances(
+        self, documents: Sequence[DecidedDocument], *, wanted: bool
+    ) -> InstanceStep:
+        """Return the instances of every record; of none where they are not wanted."""
+        step = InstanceStep(
+            tasks_of(documents) if wanted else (),
+            self.run,
+            finished=self.joined.instances(),
+        )
+        if wanted:
+            title, count = "Making instances", step.count
+            announce(
+                self.progress, title, count * _INSTANCE_SECONDS / self.executor.jobs
+            )
+            with self.progress.bar(title, count) as advance:
+                step.work(executor=self.executor, progress=advance)
+        return step
