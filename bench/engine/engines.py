@@ -18,8 +18,10 @@ of all processes together, and suffer less from a machine that is not quiet.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -86,7 +88,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         found["data"] = build.name
         folder = Path(temporary)
         for engine in options.walked_engines if "masks" in options.engine_tasks else ():
-            data = options.walked_data or str(build.folder)
+            data = _walked_data(options, folder) or str(build.folder)
             found[f"masks, {engine}"] = _masks(data, engine, folder, options)
         if "declared" in options.engine_tasks:
             found["declared"] = _declared(build.folder, folder, options)
@@ -95,6 +97,28 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
             words = ["--task", "test-suite", "--tokenizer", options.vocabulary]
             found["test_suite"] = timed_eval(Path(temporary) / "run", words)
     return found
+
+
+def _walked_data(options: argparse.Namespace, folder: Path) -> str:
+    """Return what is walked: of a folder of files a copy of those that are drawn."""
+    data: str = options.walked_data or ""
+    files = drawn_files(Path(data), options.walked) if data else []
+    if not files:
+        return data
+    copies = folder / "walked"
+    copies.mkdir(exist_ok=True)
+    for file in files:
+        shutil.copy(file, copies)
+    return str(copies)
+
+
+def drawn_files(folder: Path, count: int) -> list[Path]:
+    """Return so many `*.json` of a folder, drawn by the digests of their names."""
+    by_digest = sorted(
+        folder.glob("*.json"),
+        key=lambda file: hashlib.sha256(file.name.encode()).digest(),
+    )
+    return sorted(by_digest[:count])
 
 
 def _masks(

@@ -14,7 +14,6 @@ masks. Ours is read from the export in its form, of which its table is printed, 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -24,7 +23,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
-from bench.engine.engines import timed_eval
+from bench.engine.engines import drawn_files, timed_eval
 from bench.engine.maskbench_programs import FLAGS, MaskBench, write_hub_cache
 from curation.download.acquire import FetchSettings
 from evaluation.results.reader import open_run
@@ -59,7 +58,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     if not (checkout / "maskbench" / "runner.py").is_file():
         return {"not_run": "CSBDATA_MASKBENCH names no checkout"}
     source = options.maskbench_data or checkout / "data"
-    files = drawn(source, options.maskbench_files)
+    files = drawn_files(source, options.maskbench_files)
     if not files:
         return {"not_run": f"{source} has no *.json"}
     vocabulary = options.maskbench_vocabulary
@@ -76,15 +75,6 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
             theirs = MaskBench(checkout, engine, data, folder / "hub")
             found[engine] = _engine(theirs, folder / engine, options)
     return found
-
-
-def drawn(folder: Path, count: int) -> list[Path]:
-    """Return so many files of a folder, drawn by the digests of their names."""
-    by_digest = sorted(
-        folder.glob("*.json"),
-        key=lambda file: hashlib.sha256(file.name.encode()).digest(),
-    )
-    return sorted(by_digest[:count])
 
 
 def _engine(

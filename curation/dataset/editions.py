@@ -17,8 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from curation.core.benchmark import (
     CONFIGS,
     DEFAULT,
@@ -40,6 +38,8 @@ from curation.system.errors import BadConfiguration, BadData, NoInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import polars as pl
 
 #: Columns that every edition has, in this order; a row without a known split has
 #: a null there.
@@ -109,6 +109,8 @@ def _downloaded(name: str, revision: str | None) -> Path:
 
 
 def _opened(name: str, folder: Path) -> Edition:
+    import polars as pl  # noqa: PLC0415 - all commands import this module, few a table
+
     frames = [
         frame
         for config in config_names(folder)
@@ -148,6 +150,8 @@ def _frames(folder: Path, config: str) -> Iterator[pl.DataFrame]:
 
 
 def _table(path: Path, config: str) -> pl.DataFrame:
+    import polars as pl  # noqa: PLC0415 - as above
+
     split = split_of_file(path)
     try:
         rows = pl.read_parquet(path, glob=False)
@@ -163,6 +167,8 @@ def _table(path: Path, config: str) -> pl.DataFrame:
 
 
 def _exploded(files: list[Path], config: str) -> pl.DataFrame:
+    import polars as pl  # noqa: PLC0415 - as above
+
     files.sort(key=lambda path: natural_key(path.stem))
     return pl.DataFrame(
         [(config, None, path.stem, _schema_text(path)) for path in files],

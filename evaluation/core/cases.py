@@ -156,8 +156,8 @@ class InstanceResult:
     #: Nanoseconds of the walk in which the process had to wait for its core, by the
     #: system's own count; they are part of the times above. None where nobody counts.
     waited_ns: Whole | None = None
-    #: Tokens that the engine offered as forced (the only way on); None if it offers
-    #: none of this.
+    #: Tokens of a valid text that the engine offered as forced (the only way on); None
+    #: if it offers none of this, and for an invalid text, of which it is not asked.
     forced: Whole | None = None
     detail: str = ""
     label: Label = field(default_factory=dict)

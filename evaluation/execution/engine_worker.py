@@ -310,6 +310,7 @@ class EngineWorker:
                 seconds=bounds.run_seconds,
                 wall_seconds=bounds.run_seconds * bounds.wall_times,
                 checks=_checks(pending.case),
+                forced=[walk.valid for walk in pending.case.walks],
             )
             found.append((walk, bounds.run_seconds + _GRACE))
         return found

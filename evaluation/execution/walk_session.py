@@ -138,15 +138,21 @@ class WalkSession:
         deadline = Deadline(question["seconds"], question["wall_seconds"])
         found: list[list[object]] = []
         first, late, mask = None, False, None
-        checks = question.get("checks") or [""] * len(question["walks"])
-        for tokens, check in zip(question["walks"], checks, strict=True):
+        count = len(question["walks"])
+        checks = question.get("checks") or [""] * count
+        counted = question.get("forced") or [True] * count
+        for tokens, check, forced in zip(
+            question["walks"], checks, counted, strict=True
+        ):
             if late:
                 break
             if tokens is None:
                 why = "no tokens of this vocabulary spell it"
                 found.append([_NOT_RUN, None, [], [], None, why, None])
                 continue
-            walk = _Walk(tokens, self._mask_bytes, deadline, self._checks_commit)
+            walk = _Walk(
+                tokens, self._mask_bytes, deadline, self._checks_commit, forced
+            )
             self._waits.since_last()
             walk.run(self._engine, self._grammar, check)
             mask = mask or walk.first_mask
@@ -178,11 +184,13 @@ class _Walk:
         mask_bytes: int,
         deadline: Deadline,
         checks: bool,  # noqa: FBT001 (made in one place)
+        counts_forced: bool,  # noqa: FBT001 (as above)
     ) -> None:
         self.tokens = tokens
         self.mask_bytes = mask_bytes
         self.deadline = deadline
         self.checks = checks
+        self.counts_forced = counts_forced
         self.verdict, self.detail = _ACCEPTED, ""
         self.at: int | None = None
         self.mask_ns: list[int] = []
@@ -243,7 +251,7 @@ class _Walk:
         Each line of this loop is paid once a token, beside masks of a few microseconds.
         """
         mask_of, commit, failure_of = matcher.mask, matcher.commit, error_of(matcher)
-        forced_of = getattr(matcher, "forced", None)
+        forced_of = getattr(matcher, "forced", None) if self.counts_forced else None
         self.forced = None if forced_of is None else 0
         ahead: list[int] = []
         clock, deadline, mask_bytes = perf_counter_ns, self.deadline, self.mask_bytes

@@ -32,6 +32,9 @@ class WalkQuestion(msgspec.Struct, frozen=True, kw_only=True):
     wall_seconds: float
     #: The check of each walk (`InstanceWalk.check`); empty where none has any.
     checks: Sequence[str] = ()
+    #: Of which texts forced tokens are counted: the valid ones, of which alone their
+    #: share is told.
+    forced: Sequence[bool] = ()
 
 
 class WorkerAnswer(msgspec.Struct, frozen=True, kw_only=True):

@@ -30,7 +30,6 @@ from evaluation.measurement.samples import open_samples
 from evaluation.measurement.served_request import served
 from evaluation.results.description import describe
 from evaluation.results.reader import open_run
-from evaluation.scheduling.cluster_lanes import ClusterLanes
 from evaluation.scheduling.lanes import LocalLanes
 from evaluation.scheduling.runner import run as run_engines
 from evaluation.scheduling.shared_work import wanted_cases
@@ -229,6 +228,10 @@ def _lanes(
     """Return the plan with its number of workers, and where these are."""
     if not isinstance(executor, RayExecutor):
         return plan, LocalLanes(plan, progress.say)
+    from evaluation.scheduling.cluster_lanes import (  # noqa: PLC0415 - rarely asked
+        ClusterLanes,
+    )
+
     if plan.timed and request.jobs is None:
         executor = executor.one_a_node()
     plan = replace(plan, jobs=executor.jobs)

@@ -10,84 +10,27 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
 import orjson
-import polars as pl
 
 from curation.system.errors import BadData, NoInput
-from evaluation.core.cases import WalkVerdict
 from evaluation.core.run_header import RunHeader
-from evaluation.results.outcomes import engine_is_right, is_judged_apart, outcome_of
 from evaluation.results.row_parser import NotARow, parse_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from curation.core.json_types import Json, UntypedJson
-    from evaluation.core.cases import InstanceResult, Row
+    import polars as pl
+
+    from curation.core.json_types import UntypedJson
+    from evaluation.core.cases import Row
 
 #: Names in a run's folder.
 HEADER = "run.json"
 LINES = "units-*.jsonl"
-# Cases of which walks are held in Python's own objects at a time.
-_BATCH = 256
-
-#: Columns of `Run.frame`, one line a case.
-CASE_COLUMNS: dict[str, Any] = {
-    "engine": pl.String,
-    "task": pl.String,
-    "config": pl.String,
-    "id": pl.String,
-    "result": pl.String,
-    "standing": pl.String,
-    "phase": pl.String,
-    "detail": pl.String,
-    "warnings": pl.List(pl.String),
-    "compile_ns": pl.Int64,
-    "first_mask_ns": pl.Int64,
-    "apply_ns": pl.Int64,
-    "rss_bytes": pl.Int64,
-    "quiet": pl.Boolean,
-    # All below without walks that are apart: those of valid and of invalid texts,
-    # and how many of them the engine was right about.
-    "valid": pl.Int64,
-    "valid_accepted": pl.Int64,
-    "invalid": pl.Int64,
-    "invalid_blocked": pl.Int64,
-    "lied": pl.Int64,
-    "contradicted": pl.Int64,
-    "engine_error": pl.Int64,
-    "not_run": pl.Int64,
-    # Tokens that were walked, and the times of their masks and commits.
-    "tokens": pl.Int64,
-    "mask_ns": pl.Int64,
-    "commit_ns": pl.Int64,
-    "max_mask_ns": pl.Int64,
-    "label": pl.String,
-    "fingerprint": pl.String,
-}
-#: Columns of `Run.walks`, one line a walk; `walk` counts from 0 within its case.
-WALK_COLUMNS: dict[str, Any] = {
-    "engine": pl.String,
-    "task": pl.String,
-    "config": pl.String,
-    "id": pl.String,
-    "walk": pl.Int64,
-    "valid": pl.Boolean,
-    "verdict": pl.String,
-    "right": pl.Boolean,
-    "apart": pl.Boolean,
-    "tokens": pl.Int64,
-    "at": pl.Int64,
-    "mask_ns": pl.List(pl.Int64),
-    "commit_ns": pl.List(pl.Int64),
-    "forced": pl.Int64,
-    "detail": pl.String,
-    "label": pl.String,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,21 +96,16 @@ class RecordedRun:
                 yield parse_row(line)
 
     def frame(self) -> pl.DataFrame:
-        """Return one line for each case (`CASE_COLUMNS`), without single times."""
-        cases = [_case(row) for row in self.rows()]
-        return pl.DataFrame(cases, schema=CASE_COLUMNS, orient="row")
+        """Return one line for each case (`frames.CASE_COLUMNS`), without times."""
+        from evaluation.results.frames import case_frame  # noqa: PLC0415 - loads polars
+
+        return case_frame(self.rows())
 
     def walks(self) -> pl.DataFrame:
-        """Return one line for each walk (`WALK_COLUMNS`), with all its times."""
-        parts = [pl.DataFrame(schema=WALK_COLUMNS)]
-        batch: list[tuple[Any, ...]] = []
-        for count, row in enumerate(self.rows(), start=1):
-            batch += [_walk(row, index, walk) for index, walk in enumerate(row.walks)]
-            if count % _BATCH == 0:
-                parts.append(pl.DataFrame(batch, schema=WALK_COLUMNS, orient="row"))
-                batch = []
-        parts.append(pl.DataFrame(batch, schema=WALK_COLUMNS, orient="row"))
-        return pl.concat(parts)
+        """Return one line for each walk (`frames.WALK_COLUMNS`), with all its times."""
+        from evaluation.results.frames import walk_frame  # noqa: PLC0415 - loads polars
+
+        return walk_frame(self.rows())
 
 
 def open_run(folder: Path) -> RecordedRun:
@@ -243,77 +181,3 @@ def _lines(
                 yield key, _RowPlace(path, start, len(line), row.repetition)
     except OSError as error:
         raise _gone(path, error) from error
-
-
-def _text(value: Mapping[str, Json]) -> str:
-    return orjson.dumps(value).decode()
-
-
-def _case(row: Row) -> tuple[Any, ...]:
-    walks = [walk for walk in row.walks if not is_judged_apart(walk)]
-    masks = [time for walked in walks for time in walked.mask_ns]
-    commits = [sum(walked.commit_ns) for walked in walks if walked.commit_ns]
-    return (
-        row.engine,
-        row.task,
-        row.config,
-        row.id,
-        row.result.value,
-        outcome_of(row).value,
-        row.phase,
-        row.detail,
-        list(row.warnings),
-        row.compile_ns,
-        row.first_mask_ns,
-        row.apply_ns,
-        row.rss_bytes,
-        row.quiet,
-        *_judged(walks),
-        len(masks),
-        sum(masks) if masks else None,
-        sum(commits) if commits else None,
-        max(masks, default=None),
-        _text(row.label),
-        row.fingerprint,
-    )
-
-
-def _judged(walks: Iterable[InstanceResult]) -> tuple[int, ...]:
-    known = [(walk.valid, engine_is_right(walk), walk.verdict) for walk in walks]
-    return (
-        sum(valid for valid, _, _ in known),
-        sum(valid and good is True for valid, good, _ in known),
-        sum(not valid for valid, _, _ in known),
-        sum(not valid and good is True for valid, good, _ in known),
-        *(sum(verdict is wanted for _, _, verdict in known) for wanted in _COUNTED),
-    )
-
-
-#: Verdicts that have a column of their own.
-_COUNTED = (
-    WalkVerdict.LIED,
-    WalkVerdict.CONTRADICTED,
-    WalkVerdict.ENGINE_ERROR,
-    WalkVerdict.NOT_RUN,
-)
-
-
-def _walk(row: Row, index: int, walked: InstanceResult) -> tuple[Any, ...]:
-    return (
-        row.engine,
-        row.task,
-        row.config,
-        row.id,
-        index,
-        walked.valid,
-        walked.verdict.value,
-        engine_is_right(walked),
-        is_judged_apart(walked),
-        walked.tokens,
-        walked.at,
-        list(walked.mask_ns),
-        list(walked.commit_ns),
-        walked.forced,
-        walked.detail,
-        _text(walked.label),
-    )

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench.engine.maskbench import add_options, compared, drawn, measure, outcome
+from bench.engine.engines import drawn_files
+from bench.engine.maskbench import add_options, compared, measure, outcome
 from tests.evaluation.tokenizers import made
 
 if TYPE_CHECKING:
@@ -192,7 +193,7 @@ def test_files_are_drawn_by_their_names(tmp_path: Path) -> None:
     for number in range(20):
         (tmp_path / f"Own---{number}.json").write_text("{}")
     (tmp_path / "notes.txt").write_text("")
-    some, more = (drawn(tmp_path, count) for count in (5, 10))
+    some, more = (drawn_files(tmp_path, count) for count in (5, 10))
     assert len(some) == 5
     assert set(some) < set(more)
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
 
 import evaluation
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PUBLIC = [
     "Bounds",
@@ -47,3 +51,20 @@ def test_importing_it_loads_nothing_heavy() -> None:
     command = [sys.executable, "-c", script]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+@pytest.mark.slow
+def test_measuring_files_loads_no_library_of_tables(tmp_path: Path) -> None:
+    """Every run would pay for polars, which only a build and frames need."""
+    (tmp_path / "a.json").write_text('{"type": "object"}')
+    script = (
+        "import sys, curation.cli, evaluation.measurement.run, evaluation.data\n"
+        "import evaluation.analysis.run_report, evaluation.commands.eval\n"
+        "from curation.download.acquire import FetchSettings\n"
+        f"found = evaluation.data.open_data({str(tmp_path)!r}, instances=False,"
+        "    settings=FetchSettings.from_environment())\n"
+        "print(len(list(found.samples())), 'polars' in sys.modules)"
+    )
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["1", "False"]

@@ -10,7 +10,8 @@ import pytest
 from curation.system.errors import BadData, NoInput
 from evaluation.core.cases import InstanceResult, Result, WalkVerdict
 from evaluation.core.run_header import RunHeader
-from evaluation.results.reader import CASE_COLUMNS, WALK_COLUMNS, open_run
+from evaluation.results.frames import CASE_COLUMNS, WALK_COLUMNS
+from evaluation.results.reader import open_run
 from tests.evaluation.made_runs import accepted, blocked, line, many, row, write_run
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evaluation.core.cases import Instance, Sample, WalkVerdict
@@ -13,8 +14,6 @@ from evaluation.tasks.masks.task import cases, report
 from tests.evaluation.measuring import measured, miniature, request_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from evaluation.core.cases import Case
 
 _SUBJECT = Sample(
@@ -91,3 +90,17 @@ def test_what_is_accepted_wrongly_is_booked_under_its_keyword(tmp_path: Path) ->
     assert {line[0] for line in keywords.rows} >= {"type"}
     assert "(unknown)" in told or "unknown" in told
     assert any("order" in name for name in tables)
+
+
+def test_forced_tokens_are_asked_for_in_valid_texts_alone(tmp_path: Path) -> None:
+    """Of those alone their share is told, and to ask takes as long as a mask may."""
+    text = Path(miniature("accept_all")).read_text("utf-8")
+    engine = tmp_path / "forcing.py"
+    engine.write_text(text.replace("return None", "return []"), "utf-8")
+    _, run = measured(tmp_path, [str(engine)], request_of(tmp_path, [_SUBJECT]))
+    (row,) = run.rows()
+    assert [(walk.valid, walk.forced) for walk in row.walks] == [
+        (True, 0),
+        (False, None),
+        (False, None),
+    ]
