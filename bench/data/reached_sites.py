@@ -190,17 +190,31 @@ def reached_of(schema: Any, dialect: str, witnesses: Iterable[Any]) -> set[str]:
     places = Places(schema, dialect)
     found: set[str] = set()
     for witness in witnesses:
-        stack = [validator.evaluate(witness).hierarchical()]
+        stack = [(None, validator.evaluate(witness).hierarchical())]
         while stack:
-            node = stack.pop()
+            parent, node = stack.pop()
             if not node["valid"]:
                 continue
             place = node["schemaLocation"]
             # Without a URI it is the pointer itself, not a fragment.
             where = places.pointer(place) if "://" in place or "#" in place else place
-            found.update(() if where is None else (where,))
-            stack += _asked(node)
+            if where is not None and not _is_keyword(node, parent):
+                found.add(where)
+            stack += [(node, inner) for inner in _asked(node)]
     return found
+
+
+def _is_keyword(node: dict[str, Any], parent: dict[str, Any] | None) -> bool:
+    """Return whether a node is a keyword of members, not the schema that it holds.
+
+    jsonschema-rs lists `items` at the array, too, where the array has no element.
+    """
+    last = node["evaluationPath"].rpartition("/")[2]
+    return (
+        parent is not None
+        and last in _MEMBERS
+        and node["instanceLocation"] == parent["instanceLocation"]
+    )
 
 
 def _asked(node: dict[str, Any]) -> Iterator[dict[str, Any]]:

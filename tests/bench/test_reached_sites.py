@@ -83,3 +83,29 @@ def test_strings_are_counted_by_what_stands_in_them() -> None:
     assert counts["strings_with_escape"] == 1
     assert counts["strings_with_surrogate_pair"] == 1
     assert counts["trivial"] == 1
+
+
+def test_an_array_without_elements_reaches_no_element() -> None:
+    """Nor does an object without further properties reach the schema of those."""
+    schema = {
+        "properties": {"items": {"items": {"type": "string"}}},
+        "additionalProperties": {"type": "null"},
+    }
+    sites = {"/properties/items", "/properties/items/items", "/additionalProperties"}
+    assert live_of(schema, "draft-07").sites == sites
+    assert reached_of(schema, "draft-07", [{"items": []}]) & sites == {
+        "/properties/items"
+    }
+    whole = [{"items": ["a"], "b": None}]
+    assert reached_of(schema, "draft-07", whole) & sites == sites
+
+
+def test_what_is_proven_to_be_out_of_reach_is_told_apart() -> None:
+    """A share is of all, and of those that can be reached; a refuted proof shows."""
+    schema = {"anyOf": [{"const": 1}, {"const": 2}, {"const": 3}]}
+    found = counted(schema, "draft-07", ["1", "2"], frozenset({"/anyOf/2"})).figures()
+    assert found["branches_micro"] == pytest.approx(2 / 3, abs=1e-4)
+    assert found["branches_micro_of_those"] == found["branches_macro_of_those"] == 1
+    assert found["proven_and_reached"] == 0
+    wrong = counted(schema, "draft-07", ["1", "2"], frozenset({"/anyOf/1"})).figures()
+    assert wrong["proven_and_reached"] == 1

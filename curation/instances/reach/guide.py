@@ -46,6 +46,8 @@ class Guide:
         #: Claimed and expanded, in the order it happened.
         self._claimed: dict[SchemaLocation, None] = {}
         self._expanded: dict[SchemaLocation, None] = {}
+        #: Schemas whose members may be chosen once more.
+        self._again: set[SchemaLocation] = set()
         #: Schemas from which nothing open is in reach.
         self._exhausted: set[SchemaLocation] = set()
         #: All that was ever claimed, taken back or not.
@@ -65,7 +67,7 @@ class Guide:
             if self.is_open(here):
                 return True
             steps = self.graph.steps(here)
-            members = () if here in self._expanded else steps.members
+            members = () if self._is_expanded(here) else steps.members
             for inner in (*members, *steps.same_value):
                 if inner not in seen and inner not in self._exhausted:
                     seen.add(inner)
@@ -90,10 +92,32 @@ class Guide:
                 self._claimed[location] = None
                 self.tried.add(location)
 
+    def _is_expanded(self, location: SchemaLocation) -> bool:
+        """Return whether the members of a schema have been chosen by now."""
+        return location in self._expanded and location not in self._again
+
+    def expand_again(self, locations: Iterable[SchemaLocation]) -> bool:
+        """Let the members of schemas be chosen anew, where one of them is still open.
+
+        Those of the schemas for the same value with them.
+
+        Returns:
+            Whether there is such a member.
+        """
+        is_any = False
+        for location in locations:
+            near = self.graph.near(location)
+            if any(map(self.is_open, near.members)):
+                self._again |= near.same_value
+                self._exhausted.clear()
+                is_any = True
+        return is_any
+
     def expand(self, locations: Iterable[SchemaLocation]) -> None:
         """Take down that the members of schemas are chosen."""
         for location in locations:
             self._expanded.setdefault(location)
+            self._again.discard(location)
 
     def mark(self) -> tuple[int, int]:
         """Return where the search stands."""

@@ -18,7 +18,7 @@ from curation.instances.constraints.keyword_values import (
 from curation.schema.keywords import REFERENCE_KEYWORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.json.pointer import Tokens
@@ -61,6 +61,16 @@ class Steps:
         return self.properties + self.elements
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Near:
+    """What one schema says of a value and of the members of that value."""
+
+    #: It, and the schemas that may apply to the same value.
+    same_value: frozenset[SchemaLocation]
+    #: Those that may apply to a member.
+    members: frozenset[SchemaLocation]
+
+
 class SchemaGraph:
     """The steps from each schema of a record, worked out where they are asked for.
 
@@ -77,6 +87,7 @@ class SchemaGraph:
         """Take the schema."""
         self.compiled = compiled
         self._steps: dict[SchemaLocation, Steps] = {}
+        self._near: dict[SchemaLocation, Near] = {}
 
     def steps(self, location: SchemaLocation) -> Steps:
         """Return where a schema leads."""
@@ -84,6 +95,30 @@ class SchemaGraph:
         if found is None:
             found = self._steps[location] = self._worked_out(location)
         return found
+
+    def near(self, location: SchemaLocation) -> Near:
+        """Return the schemas for the value that a schema is about, and its members."""
+        found = self._near.get(location)
+        if found is None:
+            own = self._of_same_value((location,))
+            members = self._of_same_value(
+                member for schema in own for member in self.steps(schema).members
+            )
+            found = self._near[location] = Near(same_value=own, members=members)
+        return found
+
+    def _of_same_value(
+        self, locations: Iterable[SchemaLocation]
+    ) -> frozenset[SchemaLocation]:
+        """Return schemas with all that may apply to the same values."""
+        seen = set(locations)
+        stack = list(seen)
+        while stack:
+            for inner in self.steps(stack.pop()).same_value:
+                if inner not in seen:
+                    seen.add(inner)
+                    stack.append(inner)
+        return frozenset(seen)
 
     def targets(self) -> dict[SchemaLocation, None]:
         """Return every site and branch that a walk from the root meets, in its order.

@@ -88,6 +88,8 @@ class _ArrayBuilder:
             # Those before the last of a prefix have to be there for those after.
             ahead = range(index, max(self.conjunction.prefix_length(), index) + 1)
             wanted = any(guide.wants_any(self._sites(at)) for at in ahead)
+            # What the elements before have chosen leaves other branches for this one.
+            wanted = wanted or guide.expand_again(self._sites(index))
             affordable = self.builder.values_made < guide.most
             if not (wanted and affordable and self._add(index, 0)):
                 return
