@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from curation.core.benchmark import natural_key
 from curation.instances.dataset.maskbench import name_of
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from evaluation.core.cases import Sample
     from evaluation.data.dataset import SampleName
 
+#: Bytes of files whose content is kept between their naming and their measuring: about
+#: ten times that in memory.
+_KEPT_BYTES: Final = 8 * 2**20
+
 
 @dataclass(slots=True)
 class SchemaFiles:
@@ -43,6 +47,9 @@ class SchemaFiles:
     _bad: dict[Path, str] = field(default_factory=dict)
     #: The files whose schema is invalid, and stays in because it has tests.
     _doubtful: dict[Path, str] = field(default_factory=dict)
+    #: What files hold that were read already, as long as they are small together.
+    _known: dict[Path, SchemaText] = field(default_factory=dict, repr=False)
+    _known_bytes: int = 0
 
     @classmethod
     def of(cls, root: Path) -> SchemaFiles | None:
@@ -69,6 +76,7 @@ class SchemaFiles:
             BadData: the only file is no schema.
         """
         self._bad, self._doubtful = {}, {}
+        self._known, self._known_bytes = {}, 0
         for path in self.paths:
             found = self._read(path)
             if isinstance(found, SchemaText):
@@ -104,8 +112,21 @@ class SchemaFiles:
         )
 
     def _read(self, path: Path) -> SchemaText | str:
-        """Return a file's schema, or what is wrong with it."""
-        value = read_text(_content(path))
+        """Return a file's schema, or what is wrong with it; small ones are kept."""
+        if path in self._known:
+            return self._known[path]
+        content = _content(path)
+        found = self._parsed(path, content)
+        if (
+            isinstance(found, SchemaText)
+            and self._known_bytes + len(content) <= _KEPT_BYTES
+        ):
+            self._known[path] = found
+            self._known_bytes += len(content)
+        return found
+
+    def _parsed(self, path: Path, content: bytes) -> SchemaText | str:
+        value = read_text(content)
         if isinstance(value, str):
             return value
         if is_maskbench(value):

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, replace
-from itertools import groupby, zip_longest
+from itertools import groupby
+from operator import add
 from statistics import median
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -211,11 +212,13 @@ def _waited(walked: InstanceResult) -> int:
     Only of steps that are far above the middle one of their kind, since some of the
     waiting may have been between steps.
     """
+    if not walked.waited_ns:
+        return 0
     excess = 0.0
     for times in (walked.mask_ns, walked.commit_ns):
         middle = median(times) if times else 0
         excess += sum(time - middle for time in times if time > _FAR * middle)
-    return min(walked.waited_ns or 0, int(excess))
+    return min(walked.waited_ns, int(excess))
 
 
 def _without(ns: int, waited: int) -> float:
@@ -240,12 +243,10 @@ def measure(
     between, bound, masks = array("q"), array("q"), array("q")
     usual = [walk for walk in walks if not is_length_bound_miss(walk)]
     for walk in walks:
-        (bound if is_length_bound_miss(walk) else between).extend(
-            mask + commit
-            for mask, commit in zip_longest(
-                walk.mask_ns, walk.commit_ns[: len(walk.mask_ns)], fillvalue=0
-            )
-        )
+        times = bound if is_length_bound_miss(walk) else between
+        times.extend(map(add, walk.mask_ns, walk.commit_ns))
+        # A token that is blocked, or refused, has no commit.
+        times.extend(walk.mask_ns[len(walk.commit_ns) :])
     for walk in usual:
         masks.extend(walk.mask_ns)
     masks_of_texts = tuple(len(walk.mask_ns) for walk in usual if walk.mask_ns)

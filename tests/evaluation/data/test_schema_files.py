@@ -18,7 +18,8 @@ from curation.system.progress import Quiet
 from curation.workers.limits import Limits
 from curation.workers.pool import Pool
 from curation.workers.process import Program
-from evaluation.data import open_data
+from evaluation.data import open_data, schema_files
+from evaluation.data.schema_files import SchemaFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -315,3 +316,26 @@ def test_what_old_code_made_is_thrown_away(tmp_path: Path) -> None:
     assert b"young" in keys
     assert b"old" not in keys
     assert len(keys) == 2
+
+
+@pytest.mark.parametrize(("kept", "times"), [(1 << 20, 1), (0, 2)])
+def test_small_files_are_parsed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int, times: int
+) -> None:
+    """Naming them is reading them, too; large ones are not held in memory."""
+    asked: list[Path] = []
+    read = schema_files._content
+
+    def counted(path: Path) -> bytes:
+        asked.append(path)
+        return read(path)
+
+    monkeypatch.setattr(schema_files, "_content", counted)
+    monkeypatch.setattr(schema_files, "_KEPT_BYTES", kept)
+    (tmp_path / "a.json").write_text('{"type": "object"}')
+    files = SchemaFiles.of(tmp_path)
+    assert files is not None
+    assert [name.id for name in files.names()] == ["a"]
+    (sample,) = files.samples({0})
+    assert sample.schema == '{"type": "object"}'
+    assert len(asked) == times
