@@ -24,7 +24,10 @@ PARTS = {
     for folder, parts in {
         "data": ("building", "splits", "reached", "ajv", "labels", "publishing"),
         "generators": ("instances",),
-        "engine": ("engines", "engine_noise", "maskbench", "batches", "official_suite"),
+        "engine": (
+            *("engines", "engine_noise", "maskbench", "batches", "official_suite"),
+            "scale",
+        ),
         "model": ("models", "gpu", "suites", "leaderboard"),
     }.items()
     for part in parts

@@ -32,13 +32,14 @@ _LOSSES = 3
 class Lane(Generic[_Shared, _Task, _Answer]):
     """One session on one node, and the tasks that it was given."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - where it stands, what it is, what it takes
         self,
         cluster: RayCluster,
         place: Place,
         open_session: Callable[[_Shared], Session[_Task, _Answer]],
         shared: object,
         cpus: float = 1.0,
+        gpus: int = 0,
     ) -> None:
         """Open it; Ray starts the process by and by.
 
@@ -48,6 +49,7 @@ class Lane(Generic[_Shared, _Task, _Answer]):
             open_session: Returns the session; a function of a module.
             shared: What that is given, as `RayCluster.share` returned it.
             cpus: What it reserves of its node.
+            gpus: GPUs that it reserves; the actor sees no others.
         """
         self._cluster = cluster
         self._open_session = open_session
@@ -55,7 +57,7 @@ class Lane(Generic[_Shared, _Task, _Answer]):
         self._pending: deque[tuple[Any, _Task]] = deque()
         self._losses = 0
         self.place = place
-        self._actor = cluster.open_actor(place, open_session, shared, cpus)
+        self._actor = cluster.open_actor(place, open_session, shared, cpus, gpus)
 
     @property
     def idle(self) -> bool:

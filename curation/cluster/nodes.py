@@ -38,6 +38,8 @@ class Node:
     name: str
     #: CPUs that it offers.
     cpus: int
+    #: GPUs that it offers.
+    gpus: int = 0
     #: Whether its machine has no other node, and no other work held any of its CPUs
     #: when the cluster was joined.
     exclusive: bool = True
@@ -102,3 +104,26 @@ def places(nodes: Sequence[Node], jobs: int) -> list[Place]:
         Place(node, index) for index in rounds for node in nodes if index < node.cpus
     ]
     return found[:jobs]
+
+
+def model_places(
+    nodes: Sequence[Node], jobs: int | None, *, on_gpus: bool
+) -> list[Place]:
+    """Return where copies of a model stand: one a GPU, or one a node without any.
+
+    Args:
+        nodes: Who may be given work.
+        jobs: How many copies there are at most; None for all.
+        on_gpus: Whether GPUs are used; where no node has one, none is.
+
+    Example:
+        >>> nodes = [Node(id="a", name="a", cpus=2, gpus=2)]
+        >>> len(model_places(nodes, None, on_gpus=True))
+        2
+        >>> len(model_places(nodes, None, on_gpus=False))
+        1
+    """
+    with_gpus = [
+        Place(node, index) for node in nodes for index in range(node.gpus) if on_gpus
+    ]
+    return (with_gpus or [Place(node, 0) for node in nodes])[:jobs]

@@ -73,7 +73,12 @@ class RayCluster:
         return self.ray.put(value)
 
     def open_actor(
-        self, place: Place, open_session: object, shared: object, cpus: float
+        self,
+        place: Place,
+        open_session: object,
+        shared: object,
+        cpus: float,
+        gpus: int = 0,
     ) -> Any:  # noqa: ANN401 - see `ray_library`
         """Return an actor on a place; Ray starts it by and by.
 
@@ -82,6 +87,7 @@ class RayCluster:
         actor = self.ray.remote(SessionActor)
         return actor.options(
             num_cpus=cpus,
+            num_gpus=gpus,
             max_restarts=0,
             max_task_retries=0,
             scheduling_strategy=self._pinned(place.node),
@@ -139,6 +145,7 @@ class RayCluster:
                 id=found["NodeID"],
                 name=f"{found['NodeManagerAddress']} ({found['NodeID'][:6]})",
                 cpus=int(found["Resources"].get("CPU", 0)),
+                gpus=int(found["Resources"].get("GPU", 0)),
             )
             for found in self.ray.nodes()
             if found["Alive"] and found["Resources"].get("CPU", 0) >= 1

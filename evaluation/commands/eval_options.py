@@ -222,7 +222,6 @@ def run_request(  # noqa: PLR0913 - groups of options
             writer.model,
             arriving=arriving,
             served=serve is not None,
-            executor=work.executor,
         ),
         data=subject.data,
         tokenizer=subject.tokenizer,
@@ -289,10 +288,9 @@ def _default_tasks(
     *,
     arriving: OpenLoopSettings | None = None,
     served: bool = False,
-    executor: str = "local",
 ) -> list[str]:
     """Return the tasks of a command line without any, by what is installed."""
-    from curation.system.terminal import say, say_command
+    from curation.system.terminal import say_command
     from evaluation.models.shapes.catalogue import is_shape
     from evaluation.models.store import INSTALL, missing_libraries
     from evaluation.tasks.registry import tasks
@@ -310,9 +308,6 @@ def _default_tasks(
     ]
     if served or "://" in model:
         return writing
-    if executor != "local":
-        say(f"left out: {' and '.join(writing)}; --executor {executor} runs no model")
-        return without
     if not missing_libraries():
         return [*without, *writing]
     say_command(f"left out: {' and '.join(writing)}; a model writes there", INSTALL)

@@ -60,30 +60,16 @@ class ModelSetup:
         Raises:
             CsbdataError: the command line makes no sense, or the model cannot be had.
         """
-        if asked.temperature == 0 and asked.samples > 1:
-            raise BadConfiguration(
-                "--samples: greedy decoding writes the same text every time",
-                then="add --temperature, such as --temperature 0.7",
-            )
+        check_samples(asked)
         self._asked = asked
         self._say = say
-        template = prompts.read_template(asked.prompt)
-        shots = prompts.worked_examples(asked.shots)
         self._model: LanguageModel | None = None
         if asked.over_http:
             self.tokenizer = tokenizer or get_tokenizer(DEFAULT, fetch, say)
         else:
             self._model = _loaded(asked, fetch, say)
             self.tokenizer = _vocabulary(self._model, fetch, say)
-        self.questions = RequestBuilder(
-            template=template,
-            shots=shots,
-            count=_counter(self.tokenizer),
-            samples=asked.samples,
-            temperature=asked.temperature,
-            seed=asked.seed,
-            budget=asked.budget,
-        )
+        self.questions = request_builder(asked, self.tokenizer)
 
     def header(self) -> dict[str, Json]:
         """Return what a run's header says of models."""
@@ -133,14 +119,6 @@ class ModelSetup:
             say=self._say,
         )
 
-    def _texts_at_a_time(self) -> int:
-        """Return how many texts a writer is given before the next one has its turn.
-
-        A batch of a model here is filled up as texts end, so it is given several.
-        """
-        batch = self._asked.batch
-        return batch if self._model is None or batch == 1 else batch * _ROUNDS
-
     def most_seconds(self, samples: Iterable[Sample], texts: int) -> float | None:
         """Return how long so many texts take if each uses its whole budget.
 
@@ -188,7 +166,7 @@ class ModelSetup:
                 samples_asked,
                 self.questions,
                 out,
-                batch=self._texts_at_a_time(),
+                batch=texts_at_a_time(self._asked),
                 advance=advance,
             )
         for participant in participants:
@@ -218,6 +196,49 @@ class ModelSetup:
     ) -> int:
         """Return how many requests arrive at a server, those of warm-ups included."""
         return count_units(_servers(participants), requests, settings)
+
+
+def check_samples(asked: ModelOptions) -> None:
+    """Check that several texts for a schema can differ.
+
+    Raises:
+        BadConfiguration: they cannot.
+    """
+    if asked.temperature == 0 and asked.samples > 1:
+        raise BadConfiguration(
+            "--samples: greedy decoding writes the same text every time",
+            then="add --temperature, such as --temperature 0.7",
+        )
+
+
+def request_builder(asked: ModelOptions, tokenizer: TokenizerFiles) -> RequestBuilder:
+    """Return what makes the requests of a model.
+
+    Args:
+        asked: How the model is to write.
+        tokenizer: Counts the budgets of its texts.
+
+    Raises:
+        CsbdataError: there is no such prompt.
+    """
+    return RequestBuilder(
+        template=prompts.read_template(asked.prompt),
+        shots=prompts.worked_examples(asked.shots),
+        count=_counter(tokenizer),
+        samples=asked.samples,
+        temperature=asked.temperature,
+        seed=asked.seed,
+        budget=asked.budget,
+    )
+
+
+def texts_at_a_time(asked: ModelOptions) -> int:
+    """Return how many texts a writer is given before the next one has its turn.
+
+    A batch of a model here is filled up as texts end, so it is given several.
+    """
+    batch = asked.batch
+    return batch if asked.over_http or batch == 1 else batch * _ROUNDS
 
 
 def _servers(

@@ -71,14 +71,15 @@ def check_executor(tasks: Sequence[Task], request: RunRequest) -> None:
         request: Says where the workers are to be.
 
     Raises:
-        BadUsage: there is no such executor, or a task needs a model, which is run here.
+        BadUsage: there is no such executor, or it is to ask a server, which is asked
+            from here.
     """
     check_choice(request.executor)
     writing = [task.name for task in tasks if task.needs_model]
-    if request.executor.is_ray and writing:
+    if request.executor.is_ray and writing and request.models.over_http:
         raise BadUsage(
-            f"--executor ray runs no model: task {' and '.join(writing)}",
-            then="leave it out of this run, or divide the run by --shard I/N",
+            f"--executor ray asks no server: task {' and '.join(writing)}",
+            then="leave it out: what the server does is spread by the server",
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from curation.workers.executor import Executor
     from evaluation.core.cases import Sample
     from evaluation.execution.results_folder import ResultsFolder
+    from evaluation.measurement.cluster_models import ClusterModels
     from evaluation.measurement.model_setup import ModelSetup
     from evaluation.measurement.request import RunRequest
     from evaluation.scheduling.lanes import EngineLanes
@@ -88,8 +90,11 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
     participants = _participants(request)
     check_usable(participants, request)
     check_executor([task_named(name) for name in request.tasks], request)
-    with open_executor(request.executor, request.jobs, progress.say) as executor:
-        return _run_with(request, participants, executor, progress)
+    with (
+        open_executor(request.executor, request.jobs, progress.say) as executor,
+        ExitStack() as stack,
+    ):
+        return _run_with(request, participants, executor, progress, stack)
 
 
 def _run_with(
@@ -97,17 +102,25 @@ def _run_with(
     participants: Sequence[EngineUnderTest | ModelServer],
     executor: Executor,
     progress: Progress,
+    stack: ExitStack,
 ) -> RunResult:
     """Run a request whose participants are known, with an executor that is open."""
     plan, data, count = plan_run(request, progress)
     plan, lanes = _lanes(request, participants, plan, executor, progress)
-    models = _models(request, plan, progress)
+    here = _models(request, plan, progress)
+    models: ModelSetup | ClusterModels | None = here
+    if isinstance(executor, RayExecutor) and any(
+        task.needs_model for task in plan.tasks
+    ):
+        models = stack.enter_context(
+            _cluster_models(request, participants, executor, lanes, progress)
+        )
     if models is not None and all(task.needs_model for task in plan.tasks):
         plan = replace(plan, tokenizer=models.tokenizer)
     head = header(
         participants, plan, data, request.limit, _about_models(models, request)
     )
-    asked = _asked(participants, plan, models, request, count)
+    asked = _asked(participants, plan, here or models, request, count)
     head["asked"] = asked.cases + asked.texts + asked.arriving
     head["executor"] = lanes.header()
     place = request.run_dir or RUNS / _name(head)
@@ -116,9 +129,9 @@ def _run_with(
     progress.say(f"folder: {redacted(str(place))}")
     with _opened(place, head, request, progress) as out:
         totals = _measure(participants, plan, lanes, models, asked, out, progress)
-        if models is not None and request.open_loop is not None:
+        if here is not None and request.open_loop is not None:
             with progress.bar("Sending", asked.arriving) as advance:
-                sent = models.run_open_loop(
+                sent = here.run_open_loop(
                     participants, plan.samples(), request.open_loop, out, advance
                 )
             totals.found += sent.found
@@ -191,12 +204,34 @@ def _participants(request: RunRequest) -> Sequence[EngineUnderTest | ModelServer
 def _models(
     request: RunRequest, plan: RunPlan, progress: Progress
 ) -> ModelSetup | None:
-    """Return the model, loaded; None where no task needs one."""
-    if not any(task.needs_model for task in plan.tasks):
+    """Return the model, loaded here; None where no task needs one, or nodes load it."""
+    if request.executor.is_ray or not any(task.needs_model for task in plan.tasks):
         return None
     from evaluation.measurement.model_setup import ModelSetup  # noqa: PLC0415 - heavy
 
     return ModelSetup(request.models, request.fetch, progress.say, plan.tokenizer)
+
+
+def _cluster_models(
+    request: RunRequest,
+    participants: Sequence[EngineUnderTest | ModelServer],
+    executor: RayExecutor,
+    lanes: EngineLanes,
+    progress: Progress,
+) -> ClusterModels:
+    """Return the model's copies on a cluster, loaded."""
+    from evaluation.measurement.cluster_models import (  # noqa: PLC0415 - heavy
+        ClusterModels,
+    )
+
+    return ClusterModels(
+        request.models,
+        [one for one in participants if isinstance(one, EngineUnderTest)],
+        executor,
+        lanes,
+        request.jobs,
+        progress.say,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,7 +245,9 @@ class _AskedUnits:
     arriving: int
 
 
-def _about_models(models: ModelSetup | None, request: RunRequest) -> dict[str, Json]:
+def _about_models(
+    models: ModelSetup | ClusterModels | None, request: RunRequest
+) -> dict[str, Json]:
     """Return what the header says of models, and of how they are asked."""
     about = models.header() if models else {}
     if request.open_loop is not None:
@@ -243,7 +280,7 @@ def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
     participants: Sequence[EngineUnderTest | ModelServer],
     plan: RunPlan,
     lanes: EngineLanes,
-    models: ModelSetup | None,
+    models: ModelSetup | ClusterModels | None,
     asked: _AskedUnits,
     out: ResultsFolder,
     progress: Progress,
@@ -302,7 +339,7 @@ def _name(head: Mapping[str, Json]) -> str:
 def _asked(
     participants: Sequence[EngineUnderTest | ModelServer],
     plan: RunPlan,
-    models: ModelSetup | None,
+    models: ModelSetup | ClusterModels | None,
     request: RunRequest,
     samples: int,
 ) -> _AskedUnits:

@@ -17,7 +17,10 @@ import orjson
 import pytest
 
 import curation
+from evaluation.generation.generation_rows import text_from_row
+from evaluation.results.reader import open_run
 from tests.evaluation.measuring import miniature
+from tests.evaluation.small_model import small_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -194,6 +197,132 @@ def _rows(folder: Path) -> list[tuple[str, ...]]:
     (path,) = folder.glob("units-*.jsonl")
     rows = map(orjson.loads, path.read_bytes().splitlines())
     return sorted((row["id"], row["result"], row["fingerprint"]) for row in rows)
+
+
+_SCHEMAS = {
+    "ferry": {"enum": ["upper", "lower"]},
+    "tide": {"type": "object", "properties": {"up": {"type": "boolean"}}},
+    "odd": {"type": "array", "uniqueItems": True, "items": {"type": "null"}},
+    "deep": {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}},
+}
+
+
+def test_a_model_on_two_nodes_writes_the_texts_of_one_machine(
+    tmp_path: Path, nodes: _Nodes
+) -> None:
+    """Two copies of it, each under both engines; the same command finds all rows."""
+    data = tmp_path / "schemas"
+    data.mkdir()
+    for name, schema in _SCHEMAS.items():
+        (data / f"{name}.json").write_bytes(orjson.dumps(schema))
+    words = ["eval", "--engine", "llguidance", "--engine", "none", "--task", "coverage"]
+    words += ["--model", str(small_model(tmp_path / "model")), "--dtype", "fp32"]
+    words += ["--device", "cpu", "--data", str(data), "--budget", "40"]
+    words += ["--format", "json"]
+    here = _csbdata(tmp_path, *words, "--run-dir", "here")
+    assert here.returncode == 0, here.stderr
+    there = _csbdata(tmp_path, *words, "--run-dir", "there", *_ray(nodes))
+    assert there.returncode == 0, there.stderr
+    assert _texts(tmp_path / "here") == _texts(tmp_path / "there")
+    assert len(_texts(tmp_path / "there")) == 2 * len(_SCHEMAS)
+    again = _csbdata(tmp_path, *words, "--run-dir", "there", *_ray(nodes))
+    assert "8 found in the folder" in again.stderr
+
+
+def _texts(folder: Path) -> list[tuple[str, ...]]:
+    """Return who wrote what, judged how, under which fingerprint; no times."""
+    found = []
+    for row in open_run(folder).rows():
+        text = text_from_row(row)
+        about = (row.engine, row.id, row.fingerprint, row.result.value)
+        found.append((*about, text.generation.text, text.outcome.value))
+    return sorted(found)
+
+
+def test_a_suite_scored_on_two_nodes_has_the_verdicts_of_one_machine(
+    tmp_path: Path, nodes: _Nodes, local: Path
+) -> None:
+    """Of a model that writes here."""
+    model = str(small_model(tmp_path / "model"))
+    words = ["suite", "passrate", "run", "--model", model, "--engine", "llguidance"]
+    words += [
+        "--data",
+        str(local),
+        "--limit",
+        "6",
+        "--budget",
+        "24",
+        "--dtype",
+        "fp32",
+        "--device",
+        "cpu",
+    ]
+    words += ["--format", "json"]
+    here = _csbdata(tmp_path, *words, "--run-dir", "here", "--jobs", "1")
+    assert here.returncode == 0, here.stderr
+    there = _csbdata(tmp_path, *words, "--run-dir", "there", *_ray(nodes))
+    assert there.returncode == 0, there.stderr
+    verdicts = [
+        sorted(
+            (row.engine, row.id, orjson.dumps(row.label["verdicts"]))
+            for row in open_run(tmp_path / name).rows()
+        )
+        for name in ("here", "there")
+    ]
+    assert verdicts[0] == verdicts[1]
+    assert verdicts[0]
+
+
+def test_a_node_whose_clock_is_a_day_ahead_gives_the_same_rows(
+    tmp_path: Path, nodes: _Nodes
+) -> None:
+    """No time of a node is compared with another's."""
+    ahead = "import time\n_now = time.time\ntime.time = lambda: _now() + 86_400\n"
+    (tmp_path / "sitecustomize.py").write_text(ahead, "utf-8")
+    data = tmp_path / "schemas"
+    data.mkdir()
+    for name, schema in _SCHEMAS.items():
+        (data / f"{name}.json").write_bytes(orjson.dumps(schema))
+    words = ["eval", "--engine", miniature("accept_all"), "--task", "declared"]
+    words += ["--data", str(data), "--format", "json"]
+    here = _csbdata(tmp_path, *words, "--run-dir", "here", "--jobs", "2")
+    assert here.returncode == 0, here.stderr
+    nodes.tell("kill")
+    nodes.tell(f"add {tmp_path}")
+    there = _csbdata(tmp_path, *words, "--run-dir", "there", *_ray(nodes))
+    nodes.tell("kill")
+    nodes.tell("add")
+    assert there.returncode == 0, there.stderr
+    assert _rows(tmp_path / "here") == _rows(tmp_path / "there")
+
+
+def test_ctrl_c_and_a_second_driver_are_one_line_each(
+    tmp_path: Path, nodes: _Nodes
+) -> None:
+    """Nothing lost, nothing twice: the same command then does what is left."""
+    data = tmp_path / "schemas"
+    data.mkdir()
+    for number in range(400):
+        text = orjson.dumps({"title": f"o{number}", "type": "object"})
+        (data / f"{number}.json").write_bytes(text)
+    words = ["eval", "--engine", miniature("accept_all"), "--task", "declared"]
+    words += ["--data", str(data), "--format", "json", "--run-dir", "there"]
+    words += _ray(nodes)
+    lines = tmp_path / "there" / "units-1-of-1.jsonl"
+    with _started(tmp_path, *words) as driver:
+        _wait_until(lambda: lines.exists() and lines.stat().st_size > 0)
+        second = _csbdata(tmp_path, *words)
+        driver.send_signal(signal.SIGINT)
+        printed, _ = driver.communicate(timeout=_PATIENCE)
+    assert driver.returncode in {0, 130}, printed
+    assert "Traceback" not in printed
+    if second.returncode:
+        assert second.returncode == 75, second.stderr
+        assert "another run is at work here" in second.stderr.splitlines()[-1]
+    done = _csbdata(tmp_path, *words)
+    assert done.returncode == 0, done.stderr
+    assert len({row[0] for row in _rows(tmp_path / "there")}) == 400
+    assert len(_rows(tmp_path / "there")) == 400
 
 
 def test_a_node_with_other_code_is_refused(tmp_path: Path, nodes: _Nodes) -> None:

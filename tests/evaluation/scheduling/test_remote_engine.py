@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from curation.cluster.executor import ExecutorChoice
+from curation.cluster.executor import ExecutorChoice, RayExecutor
+from curation.cluster.nodes import Node, Place
 from curation.system.errors import BadUsage
+from curation.system.progress import Quiet
 from curation.workers.worker import WorkerDidNotStart
 from evaluation.core.cases import Result
 from evaluation.execution.engine_worker import PendingCase
+from evaluation.generation.model_options import ModelOptions
 from evaluation.measurement.preconditions import check_executor
+from evaluation.measurement.run import plan_run
+from evaluation.scheduling.cluster_lanes import ClusterLanes
 from evaluation.scheduling.remote_engine import (
     RemoteEngine,
     RemoteEngineSetup,
@@ -86,9 +92,39 @@ def test_a_node_says_which_engines_it_lacks(tmp_path: Path) -> None:
     assert machine["cores"]
 
 
-def test_a_task_with_a_model_is_not_put_to_a_cluster(tmp_path: Path) -> None:
-    """It says so, and what to do instead."""
+def test_a_server_is_not_asked_by_a_cluster(tmp_path: Path) -> None:
+    """It says so, and what to do instead; a model with a name is run there."""
     request = replace(request_of(tmp_path, ()), executor=ExecutorChoice(name="ray"))
-    check_executor([task_named("masks")], request)
-    with pytest.raises(BadUsage, match="runs no model: task coverage"):
-        check_executor([task_named("coverage")], request)
+    check_executor([task_named("masks"), task_named("coverage")], request)
+    asked = replace(request, models=ModelOptions(model="http://127.0.0.1:1/v1#m"))
+    with pytest.raises(BadUsage, match="asks no server: task coverage"):
+        check_executor([task_named("coverage")], asked)
+
+
+class _Cluster:
+    """Two nodes, of which the second lacks an engine."""
+
+    nodes = (
+        Node(id="a", name="here", cpus=1),
+        Node(id="b", name="there", cpus=1),
+    )
+
+    def on_every_node(self, *_asked: object) -> dict[str, object]:
+        return {"a": ({}, {}), "b": ({"accept_all": "no such library"}, {})}
+
+
+def test_what_a_node_lacks_is_done_by_the_others(tmp_path: Path) -> None:
+    """That is said once; only where no node has an engine it cannot be run."""
+    cluster: Any = _Cluster()
+    said: list[str] = []
+    executor = RayExecutor(cluster, tuple(Place(node, 0) for node in cluster.nodes))
+    plan, _, _ = plan_run(request_of(tmp_path, ()), Quiet())
+    lanes = ClusterLanes(executor, plan, (), said.append)
+    assert said == [
+        "node there has no accept_all (no such library); others do its work"
+    ]
+    engine: Any = SimpleNamespace(label="accept_all")
+    assert lanes.places([engine]) == [0]
+    alone = ClusterLanes(RayExecutor(cluster, executor.places[1:]), plan, (), print)
+    with pytest.raises(WorkerDidNotStart, match="no node of the cluster can run it"):
+        alone.places([engine])
