@@ -72,6 +72,16 @@ AttentionOption = Annotated[
         rich_help_panel=MODELS,
     ),
 ]
+#: How a step of decoding is kept.
+CompileOption = Annotated[
+    str,
+    typer.Option(
+        metavar="KIND",
+        help="How a step of decoding is kept: graphs, compile, none; auto is graphs "
+        "on a GPU, none on a CPU.",
+        rich_help_panel=MODELS,
+    ),
+]
 #: How tokens are drawn.
 TemperatureOption = Annotated[
     float, typer.Option(min=0.0, help="0 is greedy.", rich_help_panel=MODELS)

@@ -14,6 +14,8 @@ from curation.commands.options import (  # noqa: TC001 - typer reads them off th
 from evaluation.commands.eval_options import task_values
 from evaluation.commands.options import (
     MODELS,
+    AttentionOption,
+    CompileOption,
     DeviceOption,
     DtypeOption,
     PatienceOption,
@@ -220,6 +222,8 @@ class AskingOptions:
     device: DeviceOption = "auto"
     dtype: DtypeOption = "auto"
     threads: ThreadsOption = 1
+    attention: AttentionOption = ""
+    compile: CompileOption = "auto"
     answer_seconds: Annotated[
         float,
         typer.Option(min=0.1, help="Deadline of one answer.", rich_help_panel=MODELS),
@@ -267,6 +271,8 @@ class AskingOptions:
                     device=self.device,
                     dtype=self.dtype,
                     threads=self.threads,
+                    attention=self.attention,
+                    compile=self.compile,
                     samples=self.samples,
                     temperature=self.temperature,
                     batch=self.batch,

@@ -10,6 +10,7 @@ import typer
 from evaluation.commands.options import (
     MODELS,
     AttentionOption,
+    CompileOption,
     DeviceOption,
     DtypeOption,
     PatienceOption,
@@ -40,6 +41,7 @@ class WriterOptions:
     dtype: DtypeOption = "auto"
     threads: ThreadsOption = 1
     attention: AttentionOption = ""
+    compile: CompileOption = "auto"
     prompt: Annotated[
         str,
         typer.Option(
@@ -133,6 +135,7 @@ def model_options(writer: WriterOptions, seed: int, work: WorkOptions) -> ModelO
         dtype=writer.dtype,
         threads=writer.threads,
         attention=writer.attention,
+        compile=writer.compile,
         prompt=writer.prompt,
         shots=writer.shots,
         samples=writer.samples,

@@ -169,6 +169,8 @@ class LocalWriter:
             self.identity,
             ended=note_most,
         )
+        for trouble in self._model.troubles():
+            self._say(f"{self.label}: {trouble}")
         if without_memory:
             self._batch = batch // 2
             self._model.forget()

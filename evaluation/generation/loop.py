@@ -53,10 +53,11 @@ _DEVICE_LOST = ("cuda error", "cublas_status", "cudnn_status", "hip error")
 class _Batch:
     """Texts that share the model's passes, one for each session."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - what `generate` is given
         self,
         model: LanguageModel,
         sessions: Sequence[EngineSession | None],
+        tokens: int,
         options: LoopOptions,
         line: str,
         ended: Callable[[int, Generation], None],
@@ -68,7 +69,9 @@ class _Batch:
         #: Sessions without a text.
         self._free = deque(sessions)
         self._is_alone = len(sessions) == 1
-        self._decoding = model.open()
+        #: The most texts under way, and the most tokens of one.
+        self._size = len(sessions), tokens
+        self._decoding = model.open(*self._size)
         #: The texts under way, in the order of the rows.
         self._active: list[TextUnderWay] = []
 
@@ -130,12 +133,14 @@ class _Batch:
 
     def _feed(self) -> None:
         """One pass over what each text has ahead."""
-        for text in self._active:
-            if text.session is not None:
-                text.session.send()
+        rows = [text.ahead for text in self._active]
+        # What only launches the pass comes first: the engine is at work beside it.
+        at_once = self._decoding.is_handed_over(rows)
+        if not at_once:
+            self._send()
         start = perf_counter_ns()
         try:
-            fed = self._decoding.feed([text.ahead for text in self._active])
+            fed = self._decoding.feed(rows)
         except Exception as error:  # noqa: BLE001 - a model's code may raise anything
             self._lose_all(error)
             return
@@ -144,6 +149,14 @@ class _Batch:
                 text.logits = RowLogits(of=fed.logits, row=row)
                 text.fed, text.work, text.handed_over = len(text.ahead), fed.work, start
                 text.ahead = []
+        if at_once:
+            self._send()
+
+    def _send(self) -> None:
+        """Have the engine work on what it was asked."""
+        for text in self._active:
+            if text.session is not None:
+                text.session.send()
 
     def _lose_all(self, error: Exception) -> None:
         """End every text: nobody knows what is left of the batch."""
@@ -151,7 +164,7 @@ class _Batch:
             if text.outcome is None:
                 self._end_by_model(text, error)
             self._report(text)
-        self._active, self._decoding = [], self._model.open()
+        self._active, self._decoding = [], self._model.open(*self._size)
 
     def _advance(self) -> None:
         """Choose the next token of every text for which it can be chosen."""
@@ -268,8 +281,6 @@ class _Batch:
         self._add_forced(text, forced)
         if not self._options.overlap_mask:
             text.session.wait_for_answers()
-        elif self._is_alone:
-            text.session.send()
 
     def _is_late(self, text: TextUnderWay) -> bool:
         """End a text that has taken too long; return whether it has."""
@@ -364,5 +375,6 @@ def generate(  # noqa: PLR0913 - what writes, what it writes, and who watches
         found[place] = generation
         ended(place, generation)
 
-    _Batch(model, sessions, options, line, note).run(requests)
+    tokens = max((len(one.prompt) + one.budget for one in requests), default=0)
+    _Batch(model, sessions, tokens, options, line, note).run(requests)
     return [found[place] for place in range(len(requests))]

@@ -60,6 +60,8 @@ class ModelOptions:
     threads: int = 1
     #: What computes attention, as transformers calls it; empty: its own choice.
     attention: str = ""
+    #: How a step of decoding is kept.
+    compile: str = "auto"
     prompt: str = "sections"
     shots: int = 2
     samples: int = 1

@@ -259,6 +259,7 @@ def _loaded(
         dtype=asked.dtype,
         threads=asked.threads,
         attention=asked.attention,
+        compile=asked.compile,
     )
     return get_model(asked.model, loading, fetch, say)
 

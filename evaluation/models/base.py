@@ -131,6 +131,12 @@ class Decoding(Protocol):
                 not; what is returned for it has no meaning.
         """
 
+    def is_handed_over(self, rows: Sequence[Sequence[int]]) -> bool:
+        """Return whether `feed` only launches the pass of these rows.
+
+        Then it returns at once, and the processor is free beside the pass.
+        """
+
     def choose(self, asked: Sequence[TokenQuestion]) -> ChosenTokens:
         """Choose tokens where the logits are, and wait for them.
 
@@ -180,8 +186,17 @@ class LanguageModel(Protocol):
     def text(self, tokens: Sequence[int]) -> str:
         """Return the text of tokens, special ones left out."""
 
-    def open(self) -> Decoding:
-        """Return a batch without any text yet."""
+    def open(self, texts: int = 1, tokens: int | None = None) -> Decoding:
+        """Return a batch without any text yet.
+
+        Args:
+            texts: The most texts that are under way at a time.
+            tokens: The most that any of them has, its prompt among them; None where
+                that is not known, and a cache has to grow.
+        """
+
+    def troubles(self) -> Sequence[str]:
+        """Return what could not be done as asked since this was last asked."""
 
     def forget(self) -> None:
         """Drop everything kept of earlier texts, and free what memory can be freed."""

@@ -12,7 +12,7 @@ from evaluation.models.device.transfer import to_device
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from transformers import DynamicCache, PreTrainedModel
+    from transformers import Cache, DynamicCache, PreTrainedModel
 
 #: What models call the cache that they are handed.
 _CACHE_NAMES: Final = ("past_key_values", "cache_params")
@@ -85,6 +85,45 @@ class ForwardPass:
             **given,
         )
         found: torch.Tensor = answer.logits[:, -1].float()
+        return found
+
+    def over_places(
+        self,
+        tokens: torch.Tensor,
+        cache: Cache,
+        positions: torch.Tensor,
+        seen: torch.Tensor,
+        keep: int,
+    ) -> torch.Tensor:
+        """Read tokens of texts that each have a place in a cache of fixed size.
+
+        Args:
+            tokens: Shape (places, tokens).
+            cache: Is written to.
+            positions: Of each token in its text; shape as the tokens.
+            seen: Which tokens of its place each may look at, as bool, shape (places,
+                1, tokens, tokens of a place).
+            keep: After how many of the last tokens logits are wanted; 0: all.
+
+        Returns:
+            In the model's number type, shape (places, tokens, vocabulary).
+        """
+        mask = seen
+        if self.module.config._attn_implementation == "eager":  # noqa: SLF001 - nothing public says it
+            lowest = torch.finfo(self.module.dtype).min
+            mask = torch.zeros_like(seen, dtype=self.module.dtype)
+            mask = mask.masked_fill(~seen, lowest)
+        given: dict[str, object] = {self.cache_name or "past_key_values": cache}
+        if self._last_only:
+            given["logits_to_keep"] = keep
+        answer = self.module(
+            input_ids=tokens,
+            position_ids=positions,
+            attention_mask=mask,
+            use_cache=True,
+            **given,
+        )
+        found: torch.Tensor = answer.logits
         return found
 
     @torch.inference_mode()

@@ -19,6 +19,7 @@ from transformers.utils import logging
 from curation.huggingface.names import model_name
 from curation.huggingface.snapshot import model_files
 from curation.system.errors import BadConfiguration, NoInput
+from evaluation.models.device.kept_step import choose_step_kind
 from evaluation.models.memory import check_weights_fit
 from evaluation.models.transformers import TransformersModel
 from evaluation.models.weights import folder_digest
@@ -62,6 +63,8 @@ class LoadOptions:
     #: What computes attention, as transformers calls it: `eager`, `sdpa`,
     #: `flash_attention_2`, ...; empty: its own choice.
     attention: str = ""
+    #: How a step of decoding is kept: `auto`, `none`, `graphs` or `compile`.
+    compile: str = "auto"
 
 
 def choose_device(wanted: str) -> torch.device:
@@ -137,6 +140,7 @@ def load_model(
     """
     device = choose_device(loading.device)
     dtype = choose_dtype(loading.dtype, device)
+    step = choose_step_kind(loading.compile, device)
     torch.set_num_threads(loading.threads)
     folder = Path(where)
     local = folder.is_dir()
@@ -156,6 +160,7 @@ def load_model(
         # Snapshots of the Hub are named by their commit.
         revision=folder_digest(folder) if local else folder.name,
         folder=folder,
+        step=step,
     )
 
 

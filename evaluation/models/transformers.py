@@ -17,6 +17,9 @@ from evaluation.models.base import FedPass, Prefill, RowLogits
 from evaluation.models.chat import ChatPrompts
 from evaluation.models.device.choosing import TokenChooser
 from evaluation.models.device.clock import DeviceClock
+from evaluation.models.device.kept_step import StepKind
+from evaluation.models.device.kept_steps import KeptSteps
+from evaluation.models.device.slots import SlotRows
 from evaluation.models.forward import ForwardPass
 from evaluation.models.hardware import device_facts
 from evaluation.models.prefixes import PrefixCache
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from evaluation.core.messages import Message
     from evaluation.models.abilities import CacheAbilities
     from evaluation.models.base import ChosenTokens, TokenQuestion
+    from evaluation.models.device.slots import SlotCache
 
 #: Share of a logit within which two of them may come out the other way round where
 #: they are summed in another order. Ten times what blocks and batches of SmolLM2
@@ -58,19 +62,19 @@ class TransformersDecoding:
         abilities: CacheAbilities,
         prefixes: dict[str, PrefixCache],
         chooser: TokenChooser,
-        clock: DeviceClock,
+        places: SlotCache | None,
     ) -> None:
         """Begin with no text."""
         self._forward = forward
         self._chooser = chooser
-        self._clock = clock
+        self._clock = chooser.clock
         self._abilities = abilities
         self._prefixes = prefixes
-        self._batch = BatchRows(forward)
+        self._batch = BatchRows(forward) if places is None else SlotRows(places)
         self._separate = SeparateRows()
 
     @property
-    def _rows(self) -> BatchRows | SeparateRows:
+    def _rows(self) -> BatchRows | SlotRows | SeparateRows:
         return self._batch if self._abilities.batch else self._separate
 
     def admit(self, prompt: Sequence[int], line: str | None = None) -> Prefill:
@@ -117,6 +121,11 @@ class TransformersDecoding:
         """Choose tokens; see `evaluation.models.base.Decoding`."""
         return self._chooser.choose(asked)
 
+    def is_handed_over(self, rows: Sequence[Sequence[int]]) -> bool:
+        """Return whether `feed` only launches the pass, and returns at once."""
+        kept = isinstance(self._batch, SlotRows) and self._batch.is_kept
+        return kept and self._abilities.batch and max(map(len, rows)) == 1
+
     def keep(self, rows: Sequence[int]) -> None:
         """Go on with these rows only."""
         self._rows.keep(rows)
@@ -134,6 +143,7 @@ class TransformersModel:
         revision: str,
         folder: Path,
         random_weights: bool = False,
+        step: StepKind = StepKind.NONE,
     ) -> None:
         """Drive a model that is loaded; `load_model` makes one from a name.
 
@@ -153,6 +163,7 @@ class TransformersModel:
         trial = tokenizer.encode(_TRIAL_TEXT, add_special_tokens=False)
         self._abilities = find_abilities(self.module, trial)
         self._prefixes: dict[str, PrefixCache] = {}
+        self._steps = KeptSteps(self._forward, self._abilities, step, trial)
         self.end_tokens = _end_tokens(module, tokenizer)
         if not self.end_tokens:
             message = f"--model {name}: neither model nor tokenizer names an end token"
@@ -171,6 +182,7 @@ class TransformersModel:
             "dtype": str(self.module.dtype).removeprefix("torch."),
             **({"random_weights": True} if self._random_weights else {}),
             "threads": torch.get_num_threads(),
+            "compile": str(self._steps.kind),
             "attention": str(self.module.config._attn_implementation),  # noqa: SLF001 - nothing public says it
             "cache": {
                 "kept": able.kept,
@@ -190,7 +202,9 @@ class TransformersModel:
             return f"each token reads the whole text again ({able.why})"
         if not able.several:
             return f"texts run alone, forced tokens one by one ({able.why})"
-        return "" if able.batch else f"texts run alone ({able.why})"
+        if not able.batch:
+            return f"texts run alone ({able.why})"
+        return self._steps.refused
 
     def prompt(self, messages: Sequence[Message]) -> tuple[int, ...]:
         """Return the tokens of a conversation that asks for the next turn."""
@@ -206,17 +220,26 @@ class TransformersModel:
             )
         )
 
-    def open(self) -> TransformersDecoding:
-        """Return a batch without any text yet."""
+    def open(self, texts: int = 1, tokens: int | None = None) -> TransformersDecoding:
+        """Return a batch without any text yet; see `LanguageModel.open`."""
         device = self.module.device
         chooser = TokenChooser(device, self.end_tokens, self._clock, self.tie)
         return TransformersDecoding(
-            self._forward, self._abilities, self._prefixes, chooser, self._clock
+            self._forward,
+            self._abilities,
+            self._prefixes,
+            chooser,
+            None if tokens is None else self._steps.places(texts, tokens),
         )
+
+    def troubles(self) -> Sequence[str]:
+        """Return what could not be done as asked since this was last asked."""
+        return self._steps.troubles()
 
     def forget(self) -> None:
         """Drop every prefix that was kept, and give memory back to the device."""
         self._prefixes.clear()
+        self._steps.forget()
         if self.module.device.type == "cuda":
             torch.cuda.empty_cache()
 

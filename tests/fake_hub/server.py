@@ -197,8 +197,9 @@ class Door(ThreadingHTTPServer):
 
     @property
     def base(self) -> str:
-        """The address."""
-        return f"http://127.0.0.1:{self.server_port}"
+        """The address; a host of its own for each, as clients tell them apart by it."""
+        host = "127.0.0.1" if self.name == "hub" else "localhost"
+        return f"http://{host}:{self.server_port}"
 
     def handle_error(self, *_: object) -> None:
         """Say nothing of clients that hang up."""

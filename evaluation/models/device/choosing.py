@@ -51,7 +51,8 @@ class TokenChooser:
             tie: Share of the best logit within which another one is tied with it.
         """
         self._device = device
-        self._clock = clock
+        #: Takes the times of the device.
+        self.clock = clock
         self._tie = tie
         self._ends = np.array(sorted(end_tokens), dtype=np.int64)
         bits = np.unpackbits(
@@ -72,7 +73,7 @@ class TokenChooser:
         Args:
             asked: From what each is chosen; the logits of all are of one length.
         """
-        begun = self._clock.moment()
+        begun = self.clock.moment()
         logits = _together([one.logits for one in asked])
         if any(one.allowed is not None for one in asked):
             logits = self._masked(asked, logits)
@@ -83,7 +84,7 @@ class TokenChooser:
         if any(one.look_for_ties for one in asked):
             columns.append(self._count_near(logits, best).double())
         table = torch.stack(columns)
-        took = self._clock.since(begun)
+        took = self.clock.since(begun)
         # The only wait for the device.
         return ChosenTokens(tokens=_read(asked, table.cpu().numpy()), work=took)
 

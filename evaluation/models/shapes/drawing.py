@@ -13,6 +13,7 @@ import msgspec
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedTokenizerFast
 
+from evaluation.models.device.kept_step import choose_step_kind
 from evaluation.models.loading import choose_device, choose_dtype
 from evaluation.models.memory import check_fits
 from evaluation.models.shapes.catalogue import PREFIX, seed_of, shape_named
@@ -55,6 +56,7 @@ def load_shape(
     shape, seed = shape_named(model), seed_of(loading.revision)
     device = choose_device(loading.device)
     dtype = choose_dtype(loading.dtype, device)
+    step = choose_step_kind(loading.compile, device)
     torch.set_num_threads(loading.threads)
     tokenizer = get_tokenizer(shape.tokenizer, settings, say)
     config = AutoConfig.for_model(
@@ -71,6 +73,7 @@ def load_shape(
         revision=digest.hexdigest()[:16],
         folder=tokenizer.folder,
         random_weights=True,
+        step=step,
     )
 
 

@@ -1,0 +1,112 @@
+"""The places and kept steps of one model: which there are, and what went wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import torch
+from transformers import DynamicCache
+
+from evaluation.models.device.kept_step import StepKind
+from evaluation.models.device.slots import SlotCache, SlotRows, place_size
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evaluation.models.abilities import CacheAbilities
+    from evaluation.models.forward import ForwardPass
+
+#: What computes attention under a mask that is given to it.
+_ATTENTION: Final = ("sdpa", "eager")
+#: Share of the range of the logits by which two ways to them may differ.
+_TOLERANCE: Final = {torch.float32: 1e-3, torch.float64: 1e-3}
+_TOLERANCE_OF_HALVES: Final = 0.05
+#: Sizes of batches whose places are kept: that of a batch, and of a text alone.
+_KEPT: Final = 2
+
+
+class KeptSteps:
+    """The caches of fixed size of one model, made when they are first wanted."""
+
+    def __init__(
+        self,
+        forward: ForwardPass,
+        abilities: CacheAbilities,
+        kind: StepKind,
+        trial: Sequence[int],
+    ) -> None:
+        """Look whether the model's steps can be kept: a trial must come out the same.
+
+        Args:
+            forward: The model's forward pass.
+            abilities: What its cache can be trusted with.
+            kind: How steps are to be kept.
+            trial: A text of eight tokens or more.
+        """
+        self._forward = forward
+        self._made: dict[tuple[int, int], SlotCache] = {}
+        self._told: set[str] = set()
+        #: Why steps are not kept although that was asked; empty where they are.
+        self.refused = ""
+        if kind is not StepKind.NONE:
+            why = _why_not(forward, abilities, trial)
+            self.refused = f"steps are not kept ({why})" if why else ""
+        self.kind = StepKind.NONE if self.refused else kind
+
+    def places(self, texts: int, tokens: int) -> SlotCache | None:
+        """Return places for so many texts of so many tokens; None if none are kept."""
+        if self.kind is StepKind.NONE:
+            return None
+        wanted = texts, place_size(tokens)
+        found = self._made.pop(wanted, None)
+        if found is None:
+            while len(self._made) >= _KEPT:
+                del self._made[next(iter(self._made))]
+            found = SlotCache(self._forward, *wanted, self.kind)
+        self._made[wanted] = found
+        return found
+
+    def troubles(self) -> Sequence[str]:
+        """Return why steps are not kept although they were to be, each reason once."""
+        found = [made.trouble for made in self._made.values() if made.trouble]
+        new = [reason for reason in dict.fromkeys(found) if reason not in self._told]
+        self._told.update(new)
+        return [f"steps of decoding are run as they are ({reason})" for reason in new]
+
+    def forget(self) -> None:
+        """Give all memory back."""
+        self._made.clear()
+
+
+def _why_not(
+    forward: ForwardPass, abilities: CacheAbilities, trial: Sequence[int]
+) -> str:
+    """Return why a model has no steps that can be kept; empty if it has."""
+    if not abilities.batch:
+        return abilities.why
+    attention = str(forward.module.config._attn_implementation)  # noqa: SLF001 - nothing public says it
+    if attention not in _ATTENTION:
+        return f"attention by {attention} takes no mask"
+    try:
+        found, wanted = _tried(forward, trial)
+    except (RuntimeError, TypeError, ValueError, IndexError, AttributeError) as error:
+        return f"{type(error).__name__} with a cache of fixed size"
+    share = _TOLERANCE.get(forward.module.dtype, _TOLERANCE_OF_HALVES)
+    apart = float((found - wanted).abs().max())
+    same = apart <= share * float(wanted.max() - wanted.min())
+    return "" if same else "with a cache of fixed size a text comes out differently"
+
+
+def _tried(
+    forward: ForwardPass, trial: Sequence[int]
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return logits of two texts beside each other, and what they should be."""
+    rows = SlotRows(SlotCache(forward, 2, place_size(len(trial)), StepKind.NONE))
+    for length in (2, 4):
+        cache = DynamicCache(config=forward.module.config)
+        forward.over(trial[:length], cache)
+        rows.admit(cache)
+    first = rows.feed([trial[2:4], trial[4:5]])
+    second = rows.feed([trial[4:5], trial[5:6]])
+    everywhere = forward.everywhere(trial)
+    return torch.cat([first, second]), everywhere[[3, 4, 4, 5]]

@@ -1,0 +1,250 @@
+"""A cache of fixed size with a place for each text, over which one step can be kept.
+
+What a graph or a compiled function works on may not move or grow. So every text has a
+place for as many tokens as the longest may have, its keys and values stand there from
+the first token on, and one that ends leaves its place to the next: nothing else moves.
+What lies in a place beyond its text is never looked at.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import torch
+from transformers import Cache, DynamicCache
+from transformers.cache_utils import CacheLayerMixin, DynamicLayer
+
+from evaluation.models.device.kept_step import KeptStep
+from evaluation.models.device.transfer import to_device
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evaluation.models.device.kept_step import StepKind
+    from evaluation.models.forward import ForwardPass
+
+#: Tokens of the smallest place. Others are this times a power of two, so that texts of
+#: about one length have the same sums, and share what was captured.
+_SMALLEST: Final = 512
+
+
+def place_size(tokens: int) -> int:
+    """Return the tokens of a place that holds so many, and one beyond them."""
+    size = _SMALLEST
+    while size <= tokens:
+        size *= 2
+    return size
+
+
+class _Positions:
+    """Where in its place each text has the tokens that are read now."""
+
+    def __init__(self, slots: int, device: torch.device) -> None:
+        #: Shape (places, tokens of the pass).
+        self.now = torch.zeros((slots, 1), dtype=torch.long, device=device)
+        self.rows = torch.arange(slots, device=device)[:, None]
+
+
+class _SlotLayer(CacheLayerMixin):
+    """Keys and values of one layer, of shape (places, heads, tokens, size)."""
+
+    def __init__(self, slots: int, length: int, positions: _Positions) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]  # the library's own lack
+        self._slots, self._length = slots, length
+        self._positions = positions
+
+    def lazy_initialization(
+        self, key_states: torch.Tensor, value_states: torch.Tensor
+    ) -> None:
+        """Take the memory; the first keys and values say of which heads and type."""
+
+        def empty(like: torch.Tensor) -> torch.Tensor:
+            heads, size = like.shape[1], like.shape[3]
+            return like.new_zeros((self._slots, heads, self._length, size))
+
+        self.keys, self.values = empty(key_states), empty(value_states)
+        self.is_initialized = True
+
+    def update(
+        self,
+        key_states: torch.Tensor,
+        value_states: torch.Tensor,
+        *_args: object,
+        **_named: object,
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Write new keys and values where they belong; return all places.
+
+        Raises:
+            TypeError: there is no memory yet.
+        """
+        if self.keys is None or self.values is None:
+            raise TypeError
+        rows, now = self._positions.rows, self._positions.now
+        self.keys[rows, :, now] = key_states.transpose(1, 2)
+        self.values[rows, :, now] = value_states.transpose(1, 2)
+        return self.keys, self.values
+
+    def write(self, slot: int, held: DynamicLayer) -> None:
+        """Copy what another layer holds of one text to the beginning of a place.
+
+        Raises:
+            TypeError: it holds nothing.
+        """
+        if held.keys is None or held.values is None:
+            raise TypeError
+        if not self.is_initialized:
+            self.lazy_initialization(held.keys, held.values)
+        if self.keys is None or self.values is None:
+            raise TypeError
+        length = held.keys.shape[2]
+        self.keys[slot, :, :length] = held.keys[0]
+        self.values[slot, :, :length] = held.values[0]
+
+    def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
+        """Return the tokens that are looked at, and at which they begin."""
+        del query_length
+        return self._length, 0
+
+    def get_seq_length(self) -> int:
+        """Return 0: each text has a length of its own, and positions are told."""
+        return 0
+
+    def get_max_length(self) -> int:
+        """Return the tokens of a place."""
+        return self._length
+
+
+class SlotCache:
+    """Places for texts, and the passes over all of them at once."""
+
+    def __init__(
+        self, forward: ForwardPass, slots: int, length: int, kind: StepKind
+    ) -> None:
+        """Prepare; the memory is taken when the first text comes.
+
+        Args:
+            forward: The model's forward pass.
+            slots: How many texts there may be.
+            length: Tokens of a place; `place_size` says which sizes there are.
+            kind: How the step of one token a text is kept.
+        """
+        self._forward = forward
+        self.slots, self.length = slots, length
+        device = forward.device
+        self._positions = _Positions(slots, device)
+        self._columns = torch.arange(length, device=device)
+        count = len(DynamicCache(config=forward.module.config).layers)
+        self._layers = [
+            _SlotLayer(slots, length, self._positions) for _ in range(count)
+        ]
+        self._cache = Cache(layers=list(self._layers))
+        self._tokens = torch.zeros((slots, 1), dtype=torch.long, device=device)
+        self._step = KeptStep(kind, device, self._one_token)
+
+    @property
+    def trouble(self) -> str:
+        """Why its step is not kept although that was asked; empty where it is."""
+        return self._step.trouble
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether a step of one token a text is handed over at once."""
+        return self._step.is_captured
+
+    @torch.inference_mode()
+    def write(self, slot: int, cache: DynamicCache) -> None:
+        """Copy a text's keys and values to the beginning of a place."""
+        held = [layer for layer in cache.layers if isinstance(layer, DynamicLayer)]
+        for ours, theirs in zip(self._layers, held, strict=True):
+            ours.write(slot, theirs)
+
+    @torch.inference_mode()
+    def read(
+        self, tokens: Sequence[Sequence[int]], starts: Sequence[int]
+    ) -> torch.Tensor:
+        """Read tokens of every place; return the logits after the last of each.
+
+        Args:
+            tokens: Of each place; those of one that has no more to read may be empty,
+                and what is returned for it has no meaning.
+            starts: The tokens that each holds already.
+
+        Returns:
+            float32, shape (places, vocabulary); it holds until the next reading.
+        """
+        width = max(map(len, tokens))
+        device = self._forward.device
+        rows = [[*row, *[0] * (width - len(row))] for row in tokens]
+        # What is beyond a text is written beyond it, and its text writes over it.
+        last = self.length - 1
+        places = [
+            [min(start + token, last) for token in range(width)] for start in starts
+        ]
+        now = to_device(torch.tensor(places), device)
+        given = to_device(torch.tensor(rows), device)
+        if width == 1:
+            self._tokens.copy_(given)
+            self._positions.now.copy_(now)
+            return self._step.run()
+        kept, self._positions.now = self._positions.now, now
+        try:
+            logits = self._pass(given, keep=0)
+        finally:
+            self._positions.now = kept
+        ends = to_device(torch.tensor([max(len(row), 1) - 1 for row in tokens]), device)
+        return logits[self._positions.rows[:, 0], ends].float()
+
+    def _one_token(self) -> torch.Tensor:
+        return self._pass(self._tokens, keep=1)[:, -1].float()
+
+    def _pass(self, tokens: torch.Tensor, keep: int) -> torch.Tensor:
+        """Return the logits of a pass, shape (places, tokens, vocabulary)."""
+        now = self._positions.now
+        seen = self._columns[None, None, None, :] <= now[:, None, :, None]
+        return self._forward.over_places(tokens, self._cache, now, seen, keep)
+
+
+class SlotRows:
+    """Texts that share every pass over places of their own."""
+
+    def __init__(self, cache: SlotCache) -> None:
+        """Begin with no text."""
+        self._cache = cache
+        self._free = list(range(cache.slots))
+        #: The place of each row, and the tokens that each place holds.
+        self._slots: list[int] = []
+        self._lengths = [0] * cache.slots
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether a step of one token a text is handed over at once."""
+        return self._cache.is_kept
+
+    def admit(self, cache: DynamicCache) -> None:
+        """Take in a text by the cache that holds its prompt."""
+        slot = self._free[0]
+        self._cache.write(slot, cache)
+        del self._free[0]
+        self._lengths[slot] = cache.get_seq_length()
+        self._slots.append(slot)
+
+    def feed(self, rows: Sequence[Sequence[int]]) -> torch.Tensor:
+        """Run one forward pass; see `evaluation.models.base.Decoding`."""
+        tokens: list[Sequence[int]] = [()] * self._cache.slots
+        for slot, row in zip(self._slots, rows, strict=True):
+            tokens[slot] = row
+        logits = self._cache.read(tokens, self._lengths)
+        for slot, row in zip(self._slots, rows, strict=True):
+            self._lengths[slot] += len(row)
+        if self._slots == list(range(self._cache.slots)):
+            return logits
+        return logits[to_device(torch.tensor(self._slots), logits.device)]
+
+    def keep(self, rows: Sequence[int]) -> None:
+        """Go on with these texts only; the places of others are free."""
+        going = [self._slots[row] for row in rows]
+        for slot in self._slots:
+            if slot not in going:
+                self._free.append(slot)
+                self._lengths[slot] = 0
+        self._slots = going

@@ -1,0 +1,180 @@
+"""Places of fixed size and steps that are kept: the same texts, and a word if not."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+import torch
+from transformers import DynamicCache
+
+from curation.system.errors import BadConfiguration
+from evaluation.core.messages import Message
+from evaluation.generation.loop import generate
+from evaluation.generation.text_generation import LoopOptions, TokenizedRequest
+from evaluation.models.device.kept_step import StepKind, choose_step_kind
+from evaluation.models.device.slots import SlotCache, SlotRows, place_size
+from evaluation.models.loading import LoadOptions, load_model
+from tests.evaluation.small_model import small_model
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from evaluation.generation.text_generation import Generation
+    from evaluation.models.transformers import TransformersModel
+
+_CPU = torch.device("cpu")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a small model."""
+    return small_model(tmp_path_factory.mktemp("model"))
+
+
+def _loaded(folder: Path, kind: str, attention: str = "") -> TransformersModel:
+    options = LoadOptions(device="cpu", dtype="fp32", compile=kind, attention=attention)
+    return load_model(folder, options)
+
+
+def _written(model: TransformersModel, texts: int) -> list[Generation]:
+    """Have five texts written, so many at a time."""
+    asked = [
+        TokenizedRequest(
+            id=said,
+            schema="{}",
+            prompt=model.prompt([Message(role="user", content=said)]),
+            budget=budget,
+        )
+        for said, budget in (
+            ("a", 4),
+            ("a longer one", 14),
+            ("b", 9),
+            ("c", 3),
+            ("", 7),
+        )
+    ]
+    return generate(model, asked, [None] * texts, LoopOptions())
+
+
+def test_places_have_few_sizes_and_room_for_one_more_token() -> None:
+    """So that texts of about one length share what was captured."""
+    assert [place_size(tokens) for tokens in (1, 511, 512, 1023, 1024)] == [
+        512,
+        512,
+        1024,
+        1024,
+        2048,
+    ]
+
+
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+def test_logits_over_places_are_those_of_full_passes(
+    folder: Path, attention: str
+) -> None:
+    """Rows of several lengths, some empty, one that ends and one in its place."""
+    model = _loaded(folder, "none", attention)
+    rows = SlotRows(SlotCache(model._forward, 3, 512, StepKind.NONE))
+    texts: list[list[int]] = []
+
+    def admit(tokens: list[int]) -> None:
+        held = DynamicCache(config=model.module.config)
+        model._forward.over(tokens, held)
+        rows.admit(held)
+        texts.append(list(tokens))
+
+    def feed(fed: Sequence[Sequence[int]]) -> None:
+        found = rows.feed(fed)
+        for text, tokens, logits in zip(texts, fed, found, strict=True):
+            text.extend(tokens)
+            if tokens:
+                wanted = model._forward.everywhere(text)[-1]
+                assert float((logits - wanted).abs().max()) < 1e-4
+
+    admit([5, 6, 7])
+    admit([9, 8, 7, 6, 5, 4, 3])
+    feed([[3], [4]])
+    feed([[1, 2, 3], [4]])
+    feed([[], [5, 6]])
+    feed([[7], [8]])
+    rows.keep([1])
+    del texts[0]
+    admit([11, 12])
+    feed([[1], [2]])
+    admit([13, 14, 15, 16])
+    feed([[1], [2], [3]])
+
+
+@pytest.mark.parametrize("texts", [1, 3])
+def test_texts_over_places_are_the_same(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, texts: int
+) -> None:
+    """Alone and in a batch whose texts end one after the other."""
+    monkeypatch.setattr(torch, "compile", lambda step, dynamic: step)  # noqa: ARG005 - as torch's own
+    kept = _loaded(folder, "compile")
+    assert kept.facts()["compile"] == "compile"
+    found, wanted = _written(kept, texts), _written(_loaded(folder, "none"), 1)
+    assert [one.tokens for one in found] == [one.tokens for one in wanted]
+    assert kept.troubles() == []
+
+
+def test_what_cannot_be_kept_is_run_as_it_is_and_said_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever a compiler raises, the text goes on."""
+
+    def broken(step: object, dynamic: bool) -> object:  # noqa: FBT001 - as torch's own
+        def run() -> None:
+            raise ImportError("no compiler\nmore")
+
+        return run
+
+    monkeypatch.setattr(torch, "compile", broken)
+    model = _loaded(folder, "compile")
+    found, wanted = _written(model, 2), _written(_loaded(folder, "none"), 1)
+    assert [one.tokens for one in found] == [one.tokens for one in wanted]
+    (said,) = model.troubles()
+    assert said == "steps of decoding are run as they are (ImportError: no compiler)"
+    _written(model, 1)
+    assert model.troubles() == []
+
+
+def test_a_model_whose_attention_takes_no_mask_keeps_no_steps(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What would come out wrong is not done; the header says why."""
+    monkeypatch.setattr(torch, "compile", lambda step, dynamic: step)  # noqa: ARG005 - as torch's own
+    monkeypatch.setattr(
+        "evaluation.models.device.kept_steps._ATTENTION", ("another one",)
+    )
+    model = _loaded(folder, "compile")
+    assert model.facts()["compile"] == "none"
+    assert model.limits == "steps are not kept (attention by sdpa takes no mask)"
+
+
+def test_graphs_are_refused_where_there_is_no_gpu(folder: Path) -> None:
+    """One line; `auto` keeps nothing on a processor, and graphs on a GPU."""
+    with pytest.raises(BadConfiguration, match="on a CUDA device, not on cpu") as told:
+        _loaded(folder, "graphs")
+    assert "--compile none" in told.value.then
+    with pytest.raises(BadConfiguration, match="say auto, none, graphs, compile"):
+        choose_step_kind("fast", _CPU)
+    assert choose_step_kind("auto", _CPU) is StepKind.NONE
+    assert choose_step_kind("auto", torch.device("cuda")) is StepKind.GRAPHS
+
+
+@pytest.mark.slow
+# torch's compiler imports parts of torch that torch has done with.
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_compiled_step_writes_the_same(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The step is traced as a whole; making machine code of it takes two minutes."""
+    whole = partial(torch.compile, backend="eager", fullgraph=True)
+    monkeypatch.setattr(torch, "compile", whole)
+    model = _loaded(folder, "compile")
+    found, wanted = _written(model, 2), _written(_loaded(folder, "none"), 1)
+    assert [one.tokens for one in found] == [one.tokens for one in wanted]
+    assert model.troubles() == []
