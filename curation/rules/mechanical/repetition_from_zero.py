@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 _NAME = "repetition-from-zero"
 _SIGN = re.compile(rb"\{,[0-9]+\}")
-_UP_TO = re.compile(r"(\\.)|\{(?=,[0-9]+\})", re.DOTALL)
+#: An escape, a class, and the brace of a quantifier that says no least number.
+_UP_TO = re.compile(r"(\\.|\[(?:\\.|[^\]\\])*\])|\{(?=,[0-9]+\})", re.DOTALL)
 
 
 def apply(document: Document, _context: Context) -> Document:

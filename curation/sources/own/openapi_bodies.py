@@ -8,6 +8,7 @@ are nearly those of draft-04, with `nullable`; since 3.1 they are those of 2020-
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from shlex import quote
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect
 
+_SWAGGER = "Swagger 2.0"
 _METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 _COMPONENTS = "#/components/schemas/"
 #: Members of a schema that OpenAPI alone knows; none of them restricts a value.
@@ -47,6 +49,9 @@ def read_openapi(path: Path, say: Callable[[str], None]) -> list[OwnSchema]:
         description = Description.of(value)
     except ValueError as error:
         then = "bodies are read of OpenAPI 3.0 to 3.2"
+        if _SWAGGER in str(error):
+            convert = f"npx swagger2openapi {quote(str(path))} -o openapi.json"
+            then += f"; to convert it: {convert}"
         raise BadData(str(error), str(path), then) from error
     found = list(description.bodies())
     if not found:
@@ -83,7 +88,7 @@ class Description:
         version = document.get("openapi") if isinstance(document, dict) else None
         if not (isinstance(document, dict) and isinstance(version, str)):
             old = isinstance(document, dict) and "swagger" in document
-            what = "of Swagger 2.0" if old else "no OpenAPI description"
+            what = f"a description of {_SWAGGER}" if old else "no OpenAPI description"
             raise ValueError(what)  # noqa: TRY004 (what is wrong is the document)
         if not version.startswith(("3.0", "3.1", "3.2")):
             raise ValueError(f"of OpenAPI {version[:20]}")
