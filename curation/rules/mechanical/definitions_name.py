@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from curation.core.rule import RepairKind, Rule
 from curation.rules.editing import mended, with_schema
 from curation.schema.keywords import CONTAINERS
+from curation.validation.refusal import is_refused
 
 if TYPE_CHECKING:
     from curation.core.documents import Document
@@ -30,6 +31,8 @@ def apply(document: Document, _context: Context) -> Document:
     renamed = {
         _RIGHT if name == _WRONG else name: value for name, value in root.items()
     }
+    if is_refused(renamed) and not is_refused(root):
+        return document
     note = f"no draft knows `{_WRONG}`"
     return mended(with_schema(document, _NAME, renamed, note=note), _NAME, _led, note)
 

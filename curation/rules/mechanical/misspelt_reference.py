@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from curation.core.rule import RepairKind, Rule
 from curation.json.objects import searchable
 from curation.rules.editing import mended
+from curation.schema.dialects import ANY_DIALECT
+from curation.schema.keywords import ANNOTATIONS, CONTAINERS
 
 if TYPE_CHECKING:
     from curation.core.documents import Document
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
 
 _NAME = "misspelt-reference"
 _WRONG, _RIGHT = "#ref", "$ref"
+#: What asks something where it stands. Beside a `$ref` drafts up to 7 would ignore it:
+#: the mended schema would ask for less than the one that was written.
+_ASKING = ANY_DIALECT.effective - CONTAINERS - ANNOTATIONS - {"$ref", "id", "$id"}
 _SIGN = b'"#ref":"'
 
 
@@ -28,12 +33,15 @@ def apply(document: Document, _context: Context) -> Document:
 def _mended(schema: dict[str, Json]) -> dict[str, Json]:
     if not isinstance(schema.get(_WRONG), str) or _RIGHT in schema:
         return schema
+    if not _ASKING.isdisjoint(schema):
+        return schema
     return {_RIGHT if name == _WRONG else name: value for name, value in schema.items()}
 
 
 RULE = Rule(
     name=_NAME,
-    summary="`#ref` with a text becomes `$ref`, where a schema has no `$ref`.",
+    summary="`#ref` with a text becomes `$ref`, where a schema has no `$ref` and asks "
+    "nothing else.",
     source="One GitHub file; the published benchmark mends it",
     apply=apply,
     repair=RepairKind.MECHANICAL,

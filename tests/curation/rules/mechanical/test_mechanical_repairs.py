@@ -278,6 +278,30 @@ def test_define_is_renamed_with_the_references_into_it() -> None:
     assert applied(definitions_name.RULE, words).schema is words
 
 
+#: Schemas that their drafts read, with properties and data named like what is mended.
+NAMED_LIKE_SLIPS: list[UntypedJson] = [
+    D7 | {"properties": {"required": True, "additionalProperties": False}},
+    D7 | {"properties": {"define": {"type": "object"}, "#ref": {"const": "#/a"}}},
+    D7 | {"properties": {"title": {"enum": ["dict"]}, "minProperties": {"minimum": 1}}},
+    D4 | {"properties": {"type": {"type": "string"}, "enum": {"enum": ["str|int"]}}},
+    D4 | {"enum": [{"type": "dict", "required": True, "pattern": "a{,3}"}]},
+    D4 | {"default": {"properties": {"required": ["a"], "title": "x"}}},
+    D7 | {"const": {"define": {"a": {}}, "minimum": "1", "type": {"type": "string"}}},
+    D4 | {"required": ["required"], "properties": {"required": {"type": "array"}}},
+]
+MECHANICAL = [
+    boolean_required.RULE,
+    definitions_name.RULE,
+    misplaced_keywords.RULE,
+    misspelt_reference.RULE,
+    misspelt_types.RULE,
+    quoted_values.RULE,
+    repetition_from_zero.RULE,
+    schema_as_type.RULE,
+    type_as_schema.RULE,
+]
+
+
 def test_a_misspelt_reference_leads_somewhere_again() -> None:
     """`#ref` with a text is meant as `$ref`; beside one, or with no text, it is not."""
     schema = {"items": {"#ref": "#/definitions/a"}, "definitions": {"a": {}}}
@@ -287,6 +311,65 @@ def test_a_misspelt_reference_leads_somewhere_again() -> None:
     others = [{"#ref": "#", "$ref": "#/a"}, {"properties": {"#ref": {}}}]
     for other in others:
         assert applied(misspelt_reference.RULE, other).schema is other
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"#ref": "#/definitions/a", "type": "object", "definitions": {"a": {}}},
+        {
+            "items": {"#ref": "#/definitions/a", "maxLength": 3},
+            "definitions": {"a": {}},
+        },
+        {"properties": {"#ref": {"type": "string"}}},
+        {"enum": [{"#ref": "#/definitions/a"}]},
+        {"default": {"#ref": "#"}, "type": "object"},
+    ],
+)
+def test_a_misspelt_reference_hides_nothing_that_is_asked(schema: UntypedJson) -> None:
+    """In drafts up to 7 what is beside a `$ref` counts no more; and data is data."""
+    assert applied(misspelt_reference.RULE, D4 | schema).schema == D4 | schema
+
+
+def test_define_stays_where_its_members_are_no_schemas() -> None:
+    """An unknown member may hold anything; as `definitions` it would be refused."""
+    schema = D7 | {"type": "object", "define": {"a": {"type": "colour"}}}
+    assert applied(definitions_name.RULE, schema).schema == schema
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        (r"^[{,3}]x{,3}$", r"^[{,3}]x{0,3}$"),
+        (r"^\{,3}y{,2}$", r"^\{,3}y{0,2}$"),
+        (r"^[\]{,9}]z{,2}$", r"^[\]{,9}]z{0,2}$"),
+        (r"^[{,3}]$", r"^[{,3}]$"),
+    ],
+)
+def test_only_a_quantifier_starts_from_zero(written: str, meant: str) -> None:
+    """Inside a class, or escaped, braces are characters and stay so."""
+    schema = D7 | {"pattern": written}
+    mended = applied(repetition_from_zero.RULE, schema).schema
+    assert mended == D7 | {"pattern": meant}
+
+
+@pytest.mark.parametrize("rule", MECHANICAL, ids=lambda rule: rule.name)
+@pytest.mark.parametrize("schema", NAMED_LIKE_SLIPS)
+def test_properties_that_are_named_like_a_slip_are_properties(
+    rule: Rule, schema: UntypedJson
+) -> None:
+    """A schema that its draft reads is what it says, whatever its properties' names."""
+    assert applied(rule, schema).schema == schema
+
+
+def test_a_property_named_required_is_required_as_it_says() -> None:
+    """`required: true` of the property `required` lists that name and no other."""
+    inner = {"type": "boolean", "required": True}
+    schema = D4 | {"type": "object", "properties": {"required": inner, "a": {}}}
+    mended = applied(boolean_required.RULE, schema).schema
+    assert isinstance(mended, dict)
+    assert mended["required"] == ["required"]
+    assert mended["properties"] == {"required": {"type": "boolean"}, "a": {}}
 
 
 def test_a_repetition_without_its_least_number_starts_from_zero() -> None:
