@@ -60,9 +60,13 @@ class WriterOptions:
     ] = 1
     temperature: TemperatureOption = 0.0
     batch: Annotated[
-        int,
-        typer.Option(min=1, help="Texts under way at a time.", rich_help_panel=MODELS),
-    ] = 1
+        str,
+        typer.Option(
+            metavar="N|auto",
+            help="Texts under way at a time; auto is as many as fit into memory.",
+            rich_help_panel=MODELS,
+        ),
+    ] = "1"
     budget: Annotated[
         int | None,
         typer.Option(
@@ -123,6 +127,7 @@ def model_options(writer: WriterOptions, seed: int, work: WorkOptions) -> ModelO
     from evaluation.generation.model_options import (
         ModelOptions,
         loop_options,
+        parse_batch,
         parse_prices,
         split_revision,
     )
@@ -140,7 +145,7 @@ def model_options(writer: WriterOptions, seed: int, work: WorkOptions) -> ModelO
         shots=writer.shots,
         samples=writer.samples,
         temperature=writer.temperature,
-        batch=writer.batch,
+        batch=parse_batch(writer.batch),
         budget=writer.budget,
         seed=seed,
         options=loop_options(

@@ -152,6 +152,12 @@ class LocalWriter:
         The next batches are half as large then. Of a text alone it is an outcome.
         """
         batch = min(self._batch, len(places))
+        if batch > 1:
+            # The longest first: none of them is left to be written alone at the end.
+            places = sorted(
+                places,
+                key=lambda place: -len(requests[place].prompt) - requests[place].budget,
+            )
         without_memory: list[int] = []
 
         def note_most(position: int, generation: Generation) -> None:

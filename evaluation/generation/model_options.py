@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 _MILLION: Final = 1_000_000
 #: The one value of `--compat`: do as the paper did.
 PAPER: Final = "paper"
+#: A batch of as many texts as fit into the memory of the model's device.
+AUTO_BATCH: Final = 0
 #: Of the paper's coverage experiment (its section 5.1).
 PAPER_MODEL: Final = "meta-llama/Llama-3.2-1B-Instruct"
 #: Tokens that the paper's own code allowed each text.
@@ -66,6 +68,7 @@ class ModelOptions:
     shots: int = 2
     samples: int = 1
     temperature: float = 0.0
+    #: Texts under way at a time; `AUTO_BATCH`: as many as fit.
     batch: int = 1
     budget: int | None = None
     seed: int = 0
@@ -149,6 +152,19 @@ def split_revision(model: str) -> tuple[str, str | None]:
         return model, None
     name, _, revision = model.partition("@")
     return name, revision or None
+
+
+def parse_batch(text: str) -> int:
+    """Return a size of batches: a number above 0, or `AUTO_BATCH` for `auto`.
+
+    Raises:
+        BadConfiguration: the text is neither.
+    """
+    if text == "auto":
+        return AUTO_BATCH
+    if not (text.isdecimal() and int(text)):
+        raise BadConfiguration(f"--batch takes a number above 0, or auto, not {text!r}")
+    return int(text)
 
 
 def parse_prices(text: str) -> TokenPrices | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from curation.system.errors import BadConfiguration
 from evaluation import prompts
+from evaluation.generation.model_options import AUTO_BATCH
 from evaluation.generation.requests import RequestBuilder
 from evaluation.generation.runner import run_writers
 from evaluation.measurement.expected_time import seconds_a_text
@@ -65,9 +66,18 @@ class ModelSetup:
         self._say = say
         self._model: LanguageModel | None = None
         if asked.over_http:
+            if asked.batch == AUTO_BATCH:
+                raise BadConfiguration(
+                    "--batch auto: what fits into a server's memory is not known",
+                    then="say how many requests are to be under way: --batch 8",
+                )
             self.tokenizer = tokenizer or get_tokenizer(DEFAULT, fetch, say)
         else:
             self._model = _loaded(asked, fetch, say)
+            if asked.batch == AUTO_BATCH:
+                asked = replace(asked, batch=self._model.texts_that_fit())
+                self._asked = asked
+                say(f"--batch auto: {asked.batch} texts at a time")
             self.tokenizer = _vocabulary(self._model, fetch, say)
         self.questions = request_builder(asked, self.tokenizer)
 

@@ -195,6 +195,12 @@ class LanguageModel(Protocol):
                 that is not known, and a cache has to grow.
         """
 
+    def texts_that_fit(self) -> int:
+        """Return how many texts at a time fit into what memory its device has left.
+
+        Texts of 4,096 tokens, or as many as the model was made for.
+        """
+
     def troubles(self) -> Sequence[str]:
         """Return what could not be done as asked since this was last asked."""
 

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _GIB: Final = 2**30
+#: Share of the free memory that texts may take: passes want some, too.
+_SHARE: Final = 0.7
+#: Most texts at a time, however much memory there is.
+_MOST_ON_A_GPU: Final = 64
+_MOST_ON_A_PROCESSOR: Final = 8
 #: Files of weights; a folder that has both kinds is read from the first.
 _WEIGHTS: Final = ("*.safetensors", "*.bin")
 #: What configs call the number type of the files.
@@ -25,6 +30,21 @@ def free_memory(device: torch.device) -> int:
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
     return psutil.virtual_memory().available
+
+
+def texts_that_fit(device: torch.device, text_bytes: int) -> int:
+    """Return how many texts at a time fit into what a device can still give.
+
+    A power of two, so that a little more or less memory changes nothing: other batches
+    have other last bits. On a processor more than a few texts are no faster.
+
+    Args:
+        device: Where the model is, loaded already.
+        text_bytes: What one text takes at most.
+    """
+    most = _MOST_ON_A_GPU if device.type == "cuda" else _MOST_ON_A_PROCESSOR
+    fitting = int(free_memory(device) * _SHARE) // text_bytes
+    return 1 << (max(1, min(most, fitting)).bit_length() - 1)
 
 
 def check_fits(

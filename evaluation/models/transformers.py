@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import torch
 from transformers import DynamicCache
+from transformers.cache_utils import DynamicLayer
 
 from curation.system.errors import BadConfiguration, NoInput
 from evaluation.models.abilities import find_abilities
@@ -22,6 +23,7 @@ from evaluation.models.device.kept_steps import KeptSteps
 from evaluation.models.device.slots import SlotRows
 from evaluation.models.forward import ForwardPass
 from evaluation.models.hardware import device_facts
+from evaluation.models.memory import texts_that_fit
 from evaluation.models.prefixes import PrefixCache
 from evaluation.models.rows import BatchRows, CachedRow, SeparateRows, WholeRow
 from evaluation.tokenizers.local import tokenizer_file
@@ -50,6 +52,10 @@ _CONTEXT_NAMES: Final = (
     "seq_length",
     "context_length",
 )
+#: Tokens over which the memory of one is measured.
+_MEASURED: Final = 8
+#: Tokens of a text that a batch has memory for: a prompt, two examples, and a budget.
+_LONG_TEXT: Final = 4096
 _TRIAL_TEXT: Final = "The ferry leaves the upper deck at seven, and returns at noon."
 
 
@@ -231,6 +237,24 @@ class TransformersModel:
             chooser,
             None if tokens is None else self._steps.places(texts, tokens),
         )
+
+    def texts_that_fit(self) -> int:
+        """Return how many texts at a time fit into memory; see `LanguageModel`."""
+        if not self._abilities.batch:
+            return 1
+        cache = DynamicCache(config=self.module.config)
+        self._forward.over([0] * _MEASURED, cache)
+        held = [layer for layer in cache.layers if isinstance(layer, DynamicLayer)]
+        of_a_token = sum(
+            part.nbytes // _MEASURED
+            for layer in held
+            for part in (layer.keys, layer.values)
+            if part is not None
+        )
+        tokens = min(_LONG_TEXT, self.context_length or _LONG_TEXT)
+        # Its logits are held in float32, masked, and once more where they are chosen.
+        logits = 4 * torch.float32.itemsize * self.vocab_size
+        return texts_that_fit(self.module.device, of_a_token * tokens + logits)
 
     def troubles(self) -> Sequence[str]:
         """Return what could not be done as asked since this was last asked."""

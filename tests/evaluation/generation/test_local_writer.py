@@ -180,6 +180,22 @@ def test_a_batch_that_does_not_fit_is_halved_and_every_text_goes_on(
     assert "4 texts at a time do not fit" in said[0]
 
 
+def test_a_batch_begins_with_the_longest_texts(
+    writer: Callable[..., LocalWriter], model: TransformersModel
+) -> None:
+    """So that none of them is left to be written alone at the end."""
+    asked = [
+        request for budget in (2, 9, 3, 12) for request in _asked("a", budget=budget)
+    ]
+    ends, model.end_tokens = model.end_tokens, frozenset()
+    ended: list[int] = []
+    try:
+        writer(batch=2).write(asked, lambda place, _generation: ended.append(place))
+    finally:
+        model.end_tokens = ends
+    assert ended == [1, 3, 2, 0]
+
+
 def test_a_device_that_vanishes_ends_the_run_and_is_no_row(
     writer: Callable[..., LocalWriter], monkeypatch: pytest.MonkeyPatch
 ) -> None:
