@@ -14,6 +14,8 @@ from fsspec.asyn import AsyncFileSystem
 
 from curation.credentials.redaction import redacted
 from curation.stores.faults import file_system_errors, may_pass
+from curation.system.errors import BadConfiguration
+from curation.system.extras import install_extra
 from curation.system.retry import RetryPolicy
 
 if TYPE_CHECKING:
@@ -189,5 +191,9 @@ def open_store(url: str) -> ObjectStore:
         CsbdataError: it cannot be reached.
     """
     with file_system_errors(url):
-        files, root = fsspec.core.url_to_fs(url)
+        try:
+            files, root = fsspec.core.url_to_fs(url)
+        except ImportError as error:
+            then = install_extra("s3") if url.startswith(("s3:", "s3a:")) else ""
+            raise BadConfiguration(str(error), redacted(url), then) from error
     return ObjectStore(shown=redacted(url), files=files, root=str(root).rstrip("/"))

@@ -14,14 +14,14 @@ from curation.stores.object_store import is_url
 MODELS: Final = "Models"
 
 
-def _folder(text: str) -> Path:
-    """Return a folder on this machine.
+def local_path(text: str) -> Path:
+    """Return a path on this machine: a URL would become a folder named `s3:`.
 
     Raises:
         BadParameter: it is a URL (exit 2).
     """
     if is_url(text):
-        raise typer.BadParameter(f"a folder on this machine, not {redacted(text)}")
+        raise typer.BadParameter(f"a path on this machine, not {redacted(text)}")
     return Path(text)
 
 
@@ -29,7 +29,7 @@ def _folder(text: str) -> Path:
 RunFolderOption = Annotated[
     Path | None,
     typer.Option(
-        metavar="DIR", help="The run's folder [default: runs/...].", parser=_folder
+        metavar="DIR", help="The run's folder [default: runs/...].", parser=local_path
     ),
 ]
 #: The same of a run of `csbdata eval`.

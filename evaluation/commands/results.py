@@ -19,6 +19,7 @@ from evaluation.commands.opened_run import (
     folder_of,
     open_and_report_problems,
 )
+from evaluation.commands.options import local_path
 from evaluation.commands.ratchet import ratchet
 from evaluation.commands.show_run import FailureOptions, show_failures, show_tables
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption, print_tables
@@ -191,7 +192,10 @@ def compare(
 @app.command()
 def merge(
     runs: RunsArgument,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="The new run's folder.")],
+    out: Annotated[
+        Path,
+        typer.Option(metavar="DIR", help="The new run's folder.", parser=local_path),
+    ],
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
     """Join the shards of a run, or runs of other engines, into one run.
@@ -225,7 +229,10 @@ def export(
         ),
     ],
     out: Annotated[
-        Path, typer.Option(metavar="PATH", help="A folder; of html the file.")
+        Path,
+        typer.Option(
+            metavar="PATH", help="A folder; of html the file.", parser=local_path
+        ),
     ],
     task: _TaskOption = None,
 ) -> None:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from curation.credentials.redaction import redacted
 from curation.system.terminal import command_line
 from curation.workers.fingerprint import fingerprint
 from evaluation.execution.code_digest import measuring_digest, writing_digest
@@ -68,7 +69,7 @@ def header(
         "plan": fingerprint(**asked),
         "shard": f"{plan.shard[0]}/{plan.shard[1]}",
         "jobs": plan.jobs,
-        "command": [*command_line()],
+        "command": [redacted(word) for word in command_line()],
         "engines": [participant.header() for participant in participants],
         "tokenizer": {
             "name": tokenizer.name,

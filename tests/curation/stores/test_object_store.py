@@ -7,6 +7,7 @@ import uuid
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import fsspec
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
@@ -122,3 +123,16 @@ def test_an_unknown_protocol_is_said() -> None:
     """Before anything is asked of anybody."""
     with pytest.raises(BadConfiguration, match="nope"):
         open_store("nope://bucket/run")
+
+
+def test_a_missing_library_is_named_with_what_installs_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of the one store that an extra of ours is for."""
+
+    def lacking(_url: str) -> None:
+        raise ImportError("Install s3fs to access S3")
+
+    monkeypatch.setattr(fsspec.core, "url_to_fs", lacking)
+    with pytest.raises(BadConfiguration, match=r"s3fs.*pip install"):
+        open_store("s3://bucket/run")
