@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
+
+import msgspec
 
 from curation.core.benchmark import split_of
-from curation.core.documents import Change, Rejected  # noqa: TC001 (read by msgspec)
+from curation.core.documents import Change, Rejected
 from curation.core.records import Record  # noqa: TC001 (as above)
 from curation.dataset.ledger import KEPT, LedgerRow
-from curation.dataset.raw_figures import RawFigures  # noqa: TC001 (as above)
+from curation.dataset.raw_figures import RawFigures
+from curation.system.atomic_files import cannot_write
 
 if TYPE_CHECKING:
+    from pathlib import Path
+    from types import TracebackType
+
     from curation.core.documents import Provenance
 
 
@@ -27,6 +35,120 @@ class DocumentResult:
     raw: RawFigures | None = None
     #: The record's shingles (`curation.schema.similarity.shingles.shingles`).
     shingles: bytes = b""
+
+
+class ResultEdits(msgspec.Struct, frozen=True):
+    """The part of a `DocumentResult` that the ledger shows."""
+
+    changes: tuple[Change, ...]
+    raw: RawFigures | None = None
+
+
+class _Shingles(msgspec.Struct, frozen=True):
+    """The part of a `DocumentResult` that says which records it resembles."""
+
+    shingles: bytes = b""
+
+
+_RESULT = msgspec.json.Decoder(DocumentResult)
+_EDITS = msgspec.json.Decoder(ResultEdits)
+_SHINGLES = msgspec.json.Decoder(_Shingles)
+
+
+class ResultFile:
+    """Results of a build's documents on the disk, while the build lasts.
+
+    The file has no name: nothing is left of it when the process ends, in whatever way.
+
+    Example:
+        >>> with ResultFile(folder) as file:
+        ...     file.add(result).record()
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Open a file in a folder that there is.
+
+        Raises:
+            CannotCreate: it cannot be written (exit 73).
+        """
+        self._folder = folder
+        try:
+            self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 (closed by `__exit__`)
+        except OSError as error:
+            raise cannot_write(folder, error) from error
+        self._end = 0
+
+    def __enter__(self) -> Self:
+        """Return the file."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the file, which removes it."""
+        self._file.close()
+
+    def add(self, result: DocumentResult) -> HeldResult:
+        """Write a result; return what of it is held in memory.
+
+        Raises:
+            CannotCreate: it cannot be written (exit 73).
+        """
+        text = msgspec.json.encode(result)
+        try:
+            self._file.write(text)
+        except OSError as error:
+            raise cannot_write(self._folder, error) from error
+        start, self._end = self._end, self._end + len(text)
+        record = result.record
+        return HeldResult(
+            config=result.config,
+            rejected=result.rejected,
+            sha256="" if record is None else record.sha256,
+            split_key="" if record is None else record.split_key,
+            field_count=0 if record is None else record.field_count,
+            file=self,
+            start=start,
+            length=len(text),
+        )
+
+    def read(self, start: int, length: int) -> bytes:
+        """Return bytes that were written."""
+        return os.pread(self._file.fileno(), length, start)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldResult:
+    """What of a result is held in memory while all documents are decided."""
+
+    config: str
+    rejected: Rejected | None
+    #: Of the record; empty, or 0, where there is none.
+    sha256: str
+    split_key: str
+    field_count: int
+    #: Where the rest is.
+    file: ResultFile
+    start: int
+    length: int
+
+    def record(self) -> Record | None:
+        """Return the record, read from the file, or None where there is none."""
+        return _RESULT.decode(self._text()).record if self.sha256 else None
+
+    def shingles(self) -> bytes:
+        """Return the record's shingles, read from the file."""
+        return _SHINGLES.decode(self._text()).shingles
+
+    def edits(self) -> ResultEdits:
+        """Return what the ledger shows of the document, read from the file."""
+        return _EDITS.decode(self._text())
+
+    def _text(self) -> bytes:
+        return self.file.read(self.start, self.length)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +170,7 @@ class DecidedDocument:
     """One raw document with what was finally decided about it."""
 
     source: SourceDocument
-    result: DocumentResult
+    result: HeldResult
     #: What the benchmark rules decided, or else the result's own rejection.
     rejected: Rejected | None
     #: Name of its near-duplicate cluster; empty until all are decided.
@@ -65,7 +187,7 @@ class DecidedDocument:
         Raises:
             ValueError: the document was rejected before it became one.
         """
-        record = self.result.record
+        record = self.result.record()
         if record is None:
             raise ValueError(self.source.unique_id)
         own = self.source.provenance
@@ -83,9 +205,9 @@ class DecidedDocument:
 
     def ledger_row(self) -> LedgerRow:
         """Return the document's row of the ledger."""
-        record, rejected = self.result.record, self.rejected
+        held, rejected = self.result, self.rejected
         own = self.source.provenance
-        figures = self.result.raw
+        edits = held.edits()
         return LedgerRow(
             raw_config=self.source.config,
             config=self.result.config,
@@ -100,8 +222,8 @@ class DecidedDocument:
             outcome=KEPT if rejected is None else rejected.reason.value,
             rule="" if rejected is None else rejected.rule,
             detail="" if rejected is None else rejected.detail,
-            sha256="" if record is None else record.sha256,
-            split=split_of(record.split_key) if record and self.kept else "",
-            changes=self.result.changes,
-            **({} if figures is None else asdict(figures)),
+            sha256=held.sha256,
+            split=split_of(held.split_key) if held.sha256 and self.kept else "",
+            changes=edits.changes,
+            **({} if edits.raw is None else asdict(edits.raw)),
         )

@@ -7,7 +7,8 @@ time, the machine or the order of the input.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Self
 
 from curation.core.benchmark import (
     OTHER_TABLE,
@@ -15,13 +16,15 @@ from curation.core.benchmark import (
     SPLITS,
     holds_instances,
     natural_key,
+    split_of,
 )
 from curation.core.records import Record
 from curation.dataset.parquet_columns import columns_of, parquet_writer, table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
+    from types import TracebackType
 
 #: Characters of schema text after which a row group ends. The Hub's viewer refuses
 #: groups of over 2 MB or so; a single larger row is a group of its own.
@@ -54,6 +57,18 @@ def file_name(folder: str, split: str) -> str:
     return f"{folder}/{split}-00000-of-00001{ending}"
 
 
+def is_group_full(rows: int, size: int, most_length: int, most_rows: int) -> bool:
+    """Return whether a row group ends before a row that is to be added.
+
+    Args:
+        rows: Rows that it has.
+        size: Characters that it would have with the row to be added.
+        most_length: Characters after which a group ends.
+        most_rows: Rows after which a group ends.
+    """
+    return rows > 0 and (size > most_length or rows >= most_rows)
+
+
 def row_group_sizes(
     lengths: Iterable[int], *, most_length: int, most_rows: int
 ) -> Iterator[int]:
@@ -66,7 +81,7 @@ def row_group_sizes(
     """
     rows = size = 0
     for length in lengths:
-        if rows and (size + length > most_length or rows >= most_rows):
+        if is_group_full(rows, size + length, most_length, most_rows):
             yield rows
             rows = size = 0
         rows += 1
@@ -75,15 +90,59 @@ def row_group_sizes(
         yield rows
 
 
-def _groups(records: Sequence[Record]) -> Iterator[Sequence[Record]]:
-    start = 0
-    for rows in row_group_sizes(
-        (len(record.json_schema) for record in records),
-        most_length=ROW_GROUP_LENGTH,
-        most_rows=ROW_GROUP_ROWS,
-    ):
-        yield records[start : start + rows]
-        start += rows
+class SplitFile:
+    """One file of records, written as they come; they come in the order of the file.
+
+    At most one row group is held in memory.
+
+    Example:
+        >>> with SplitFile(Path("train-00000-of-00001.parquet")) as file:
+        ...     file.add(record)
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open the file.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        self._writer = parquet_writer(path, COLUMNS, distinct=DISTINCT)
+        self._group: list[Record] = []
+        self._length = 0
+
+    def __enter__(self) -> Self:
+        """Return the file."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Write what is left, unless something has failed, and close the file."""
+        if kind is None:
+            self._write_group()
+        self._writer.close()
+
+    def add(self, record: Record) -> None:
+        """Write a record, after those that were added before.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        length = len(record.json_schema)
+        rows, size = len(self._group), self._length + length
+        if is_group_full(rows, size, ROW_GROUP_LENGTH, ROW_GROUP_ROWS):
+            self._write_group()
+        self._group.append(record)
+        self._length += length
+
+    def _write_group(self) -> None:
+        if self._group:
+            table = table_of(self._group, COLUMNS)
+            self._writer.write_table(table, row_group_size=len(self._group))
+        self._group, self._length = [], 0
 
 
 def write_split(records: Iterable[Record], path: Path) -> None:
@@ -95,9 +154,32 @@ def write_split(records: Iterable[Record], path: Path) -> None:
         OSError: the file cannot be written.
     """
     rows = sorted(records, key=lambda record: natural_key(record.unique_id))
-    with parquet_writer(path, COLUMNS, distinct=DISTINCT) as writer:
-        for group in _groups(rows):
-            writer.write_table(table_of(group, COLUMNS), row_group_size=len(group))
+    with SplitFile(path) as file:
+        for record in rows:
+            file.add(record)
+
+
+def write_sorted(folder: Path, config: str, records: Iterable[Record]) -> None:
+    """Write the files of a config, whose records come in natural order of their ids.
+
+    They are the files of `write_config`, but only a row group of each is held.
+
+    Args:
+        folder: The dataset folder.
+        config: The config's name.
+        records: The records of all splits.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    (folder / config).mkdir(parents=True, exist_ok=True)
+    with ExitStack() as opened:
+        files = {
+            split: opened.enter_context(SplitFile(folder / file_name(config, split)))
+            for split in SPLITS
+        }
+        for record in records:
+            files[split_of(record.split_key)].add(record)
 
 
 def write_config(

@@ -6,9 +6,8 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from curation.core.benchmark import SPLITS, split_of
 from curation.dataset.ledger import write_ledger
-from curation.dataset.parquet import write_config
+from curation.dataset.parquet import write_sorted
 from curation.instances.dataset.parquet import write_instances
 from curation.packaging.derived_files import write_derived
 from curation.packaging.eval_yaml import FILE as EVAL_YAML
@@ -54,7 +53,7 @@ def write_folder(
             kept, key=lambda document: document.result.config
         ):
             records = (_compiled(member.record(), compiled) for member in members)
-            write_config(folder, config, _by_split(records))
+            write_sorted(folder, config, records)
         write_ledger((document.ledger_row() for document in documents), folder)
         write_facts(summary, folder)
         drawing.begin()
@@ -67,10 +66,3 @@ def write_folder(
 
 def _compiled(record: Record, verdicts: Mapping[str, str]) -> Record:
     return replace(record, fastjsonschema=verdicts.get(record.sha256))
-
-
-def _by_split(records: Iterable[Record]) -> Mapping[str, Sequence[Record]]:
-    splits: dict[str, list[Record]] = {split: [] for split in SPLITS}
-    for record in records:
-        splits[split_of(record.split_key)].append(record)
-    return splits

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from curation.cluster.executor import ExecutorChoice, open_executor
+from curation.dataset.decisions import ResultFile
 from curation.dataset.summary import summarise
 from curation.download.acquire import FetchSettings
 from curation.packaging.derived_files import carry_over
@@ -214,16 +215,18 @@ def _build_with(
         manifest, peak = find_finished_build(request.out, run, request.options), 0.0
         unchanged = manifest is not None
         if manifest is None:
-            steps = BuildSteps(
-                rules=plan.rules,
-                inputs=plan.inputs,
-                run=run,
-                executor=executor,
-                progress=progress,
-                cache=request.fetch.cache,
-                joined=joined,
-            )
-            manifest, peak = _write(request, plan, steps, clock)
+            with ResultFile(run.folder) as file:
+                steps = BuildSteps(
+                    rules=plan.rules,
+                    inputs=plan.inputs,
+                    run=run,
+                    executor=executor,
+                    progress=progress,
+                    file=file,
+                    cache=request.fetch.cache,
+                    joined=joined,
+                )
+                manifest, peak = _write(request, plan, steps, clock)
         else:
             clock.lap("check")
         result = BuildResult(

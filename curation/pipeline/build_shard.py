@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from curation.cluster.executor import open_executor
+from curation.dataset.decisions import ResultFile
 from curation.pipeline.build import plan_of
 from curation.pipeline.shards import (
     FILE,
@@ -30,8 +31,7 @@ from curation.workers.run_folder import RunFolder
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.pipeline.build import BuildPlan, BuildRequest
-    from curation.workers.executor import Executor
+    from curation.pipeline.build import BuildRequest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,34 +78,29 @@ def build_shard(
             begun = there and msgspec.structs.replace(there, documents=None)
             if begun != header:
                 _write_header(header, request.out)
-            done = _work(request, plan, header, run, executor, progress)
+            with ResultFile(request.out) as file:
+                steps = BuildSteps(
+                    rules=plan.rules,
+                    inputs=plan.inputs,
+                    run=run,
+                    executor=executor,
+                    progress=progress,
+                    file=file,
+                    cache=request.fetch.cache,
+                    shard=shard,
+                )
+                done = _work(request, steps)
             finished = msgspec.structs.replace(header, documents=done)
             _write_header(finished, request.out)
     return ShardResult(header=finished, unchanged=there == finished)
 
 
-def _work(  # noqa: PLR0913, PLR0917 (one argument for each thing that is needed)
-    request: BuildRequest,
-    plan: BuildPlan,
-    header: ShardHeader,
-    run: RunFolder,
-    executor: Executor,
-    progress: Progress,
-) -> int:
+def _work(request: BuildRequest, steps: BuildSteps) -> int:
     """Work on the documents of a shard; return how many they are."""
-    steps = BuildSteps(
-        rules=plan.rules,
-        inputs=plan.inputs,
-        run=run,
-        executor=executor,
-        progress=progress,
-        cache=request.fetch.cache,
-        shard=header.shard,
-    )
     documents, _ = steps.decide()
     if request.fastjsonschema:
         verdicts = steps.compile_records(documents)
-        run.store(VERDICTS, msgspec.json.encode(verdicts))
+        steps.run.store(VERDICTS, msgspec.json.encode(verdicts))
     if request.instances:
         steps.make_instances(documents, wanted=True).store_keys()
     return len(documents)

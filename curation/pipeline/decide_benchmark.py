@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING
 from curation.core.benchmark import CONFIGS, in_benchmark_order, natural_key
 from curation.core.rule import Candidate
 from curation.dataset.decisions import DecidedDocument
-from curation.schema.similarity.near_duplicates import clusters
+from curation.schema.similarity.near_duplicates import OnDemand, clusters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from curation.dataset.decisions import DocumentResult, SourceDocument
+    from curation.dataset.decisions import HeldResult, SourceDocument
     from curation.rules.sets import RuleSet
     from curation.sources.base import Source
 
 
 def decide_benchmark(
     documents: Iterable[SourceDocument],
-    results: Mapping[int, DocumentResult],
+    results: Mapping[int, HeldResult],
     rules: RuleSet,
     sources: Mapping[str, Source],
 ) -> list[DecidedDocument]:
@@ -58,27 +58,23 @@ def decide_benchmark(
 
 def _in_clusters(decided: list[DecidedDocument]) -> list[DecidedDocument]:
     """Return the documents, those that were kept with their near-duplicate cluster."""
-    kept = [
-        (position, document.result.record.sha256, document.result.shingles)
-        for position, document in enumerate(decided)
-        if document.kept and document.result.record is not None
-    ]
-    names = clusters([sha256 for _, sha256, _ in kept], [own for *_, own in kept])
-    for (position, *_), name in zip(kept, names, strict=True):
+    kept = [position for position, document in enumerate(decided) if document.kept]
+    names = clusters(
+        [decided[position].result.sha256 for position in kept],
+        OnDemand(len(kept), lambda place: decided[kept[place]].result.shingles()),
+    )
+    for position, name in zip(kept, names, strict=True):
         decided[position] = replace(decided[position], cluster=name)
     return decided
 
 
 def _candidate(document: DecidedDocument, sources: Mapping[str, Source]) -> Candidate:
-    record = document.result.record
-    if record is None:
-        raise ValueError(document.source.unique_id)
     source = sources[document.source.provenance.source]
     return Candidate(
         config=document.result.config,
         unique_id=document.source.unique_id,
-        sha256=record.sha256,
-        field_count=record.field_count,
+        sha256=document.result.sha256,
+        field_count=document.result.field_count,
         quota=source.quota,
         least_fields=source.least_fields,
         extra=document.result.config not in CONFIGS,

@@ -29,6 +29,7 @@ from curation.workers.outcomes import Ending
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from curation.dataset.decisions import HeldResult, ResultFile
     from curation.pipeline.documents.document_messages import DocumentUnit
     from curation.pipeline.inputs import BuildInput
     from curation.pipeline.opt_out import OptOuts
@@ -136,7 +137,8 @@ def process_batches(  # noqa: PLR0913 (one argument for each thing that is neede
     *,
     shard: tuple[int, int] = WHOLE,
     joined: JoinedShards,
-) -> dict[int, DocumentResult]:
+    file: ResultFile,
+) -> dict[int, HeldResult]:
     """Return the result of each distinct document of a shard, by its position.
 
     Args:
@@ -146,46 +148,49 @@ def process_batches(  # noqa: PLR0913 (one argument for each thing that is neede
         progress: Told how many more documents are done.
         shard: Which part of the documents is worked on.
         joined: The shards that have done it already, if any.
+        file: Where results are kept for the rest of the build.
 
     Raises:
         WorkerDidNotStart: a worker cannot be started.
         CannotCreate: the run folder cannot be written.
         BadData: a shard lacks a batch.
     """
-    results: dict[int, list[DocumentResult]] = {}
-    starts: dict[int, int] = {}
-    pending: list[
-        tuple[int, Sequence[DocumentResult | None], Sequence[RawDocument]]
-    ] = []
+    results: dict[int, HeldResult] = {}
+    pending: dict[
+        int, tuple[int, int, Sequence[DocumentResult | None], Sequence[RawDocument]]
+    ] = {}
+
+    def keep(start: int, batch: Iterable[DocumentResult]) -> None:
+        for position, result in enumerate(batch, start):
+            results[position] = file.add(result)
 
     def remaining() -> Iterator[list[DocumentUnit]]:
-        start = 0
+        end = sent_batches = 0
         for number, (position, batch) in enumerate(reader.batches()):
-            starts[number], start = start, start + len(batch)
+            start, end = end, end + len(batch)
             if not has_batch(shard, number):
                 continue
             name = _name(number)
             stored = joined.batch(number, name) or run.done(name)
             if stored is not None:
-                results[number] = _STORED.decode(stored)
+                keep(start, _STORED.decode(stored))
                 progress(len(batch))
                 continue
             known = [reader.refusal(raw, position) for raw in batch]
             sent = [raw for raw, own in zip(batch, known, strict=True) if own is None]
-            pending.append((number, known, [_without_content(raw) for raw in sent]))
+            shown = [_without_content(raw) for raw in sent]
+            pending[sent_batches] = (number, start, known, shown)
+            sent_batches += 1
             yield [unit_of(raw, position) for raw in sent]
 
     for finished in pool.run_batches(remaining()):
-        number, known, sent = pending[finished.index]
+        number, start, known, sent = pending.pop(finished.index)
         answers = iter(_results(sent, finished))
-        results[number] = [own or next(answers) for own in known]
-        run.store(_name(number), msgspec.json.encode(results[number]))
+        batch = [own or next(answers) for own in known]
+        run.store(_name(number), msgspec.json.encode(batch))
+        keep(start, batch)
         progress(len(known))
-    return {
-        starts[number] + place: result
-        for number in sorted(results)
-        for place, result in enumerate(results[number])
-    }
+    return results
 
 
 def setup_of(rules: RuleSet, inputs: Sequence[BuildInput]) -> BuildSetup:

@@ -29,7 +29,7 @@ from curation.workers.process import Program
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.dataset.decisions import DecidedDocument
+    from curation.dataset.decisions import DecidedDocument, ResultFile
     from curation.pipeline.inputs import BuildInput
     from curation.rules.sets import RuleSet
     from curation.system.progress import Progress
@@ -53,6 +53,8 @@ class BuildSteps:
     run: RunFolder
     executor: Executor
     progress: Progress
+    #: Where results are kept while the build lasts.
+    file: ResultFile
     #: The cache folder.
     cache: Path
     #: Which part of the documents is worked on.
@@ -79,7 +81,13 @@ class BuildSteps:
             ) as advance,
         ):
             results = process_batches(
-                reader, pool, self.run, advance, shard=self.shard, joined=self.joined
+                reader,
+                pool,
+                self.run,
+                advance,
+                shard=self.shard,
+                joined=self.joined,
+                file=self.file,
             )
             peak = pool.peak_rss_mb
         sources = {given.source.name: given.source for given in self.inputs}

@@ -268,8 +268,8 @@ def tasks_of(documents: Iterable[DecidedDocument]) -> list[InstanceTask]:
     """Return the task of every record, in the order of the build."""
     tasks = []
     for document in documents:
-        record = document.result.record
-        if document.kept and record is not None:
+        record = document.result.record() if document.kept else None
+        if record is not None:
             task = InstanceTask(
                 config=document.result.config,
                 unique_id=document.source.unique_id,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
@@ -14,6 +14,7 @@ from curation.dataset.parquet import (
     ROW_GROUP_LENGTH,
     file_name,
     write_config,
+    write_sorted,
     write_split,
 )
 from tests.made import in_split, record
@@ -84,3 +85,27 @@ def test_values_come_back(tmp_path: Path) -> None:
     assert row["valid_under"] == []
     assert row["depth"] == 7
     assert row["fastjsonschema"] is None
+
+
+def test_records_that_come_sorted_give_the_same_files(tmp_path: Path) -> None:
+    """Written as they come, a row group at a time, they are those of `write_config`."""
+    long = "x" * (ROW_GROUP_LENGTH // 3)
+    splits = {
+        split: [
+            replace(in_split(split), unique_id=f"{split[0]}{number}", json_schema=long)
+            for number in range(7)
+        ]
+        for split in SPLITS
+    }
+    for name in ("together", "as they come"):
+        (tmp_path / name).mkdir()
+    write_config(tmp_path / "together", "Snowplow", splits)
+    mixed = [
+        record for records in zip(*splits.values(), strict=True) for record in records
+    ]
+    write_sorted(tmp_path / "as they come", "Snowplow", mixed)
+    for split in SPLITS:
+        file = file_name("Snowplow", split)
+        written = tmp_path / "as they come" / file
+        assert pq.ParquetFile(written).num_row_groups == 3
+        assert written.read_bytes() == (tmp_path / "together" / file).read_bytes()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from hypothesis import given, settings
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 
 from curation.core.documents import Origin, Provenance, RawDocument
 from curation.core.rule import Context
-from curation.dataset.decisions import DecidedDocument, SourceDocument
+from curation.dataset.decisions import ResultFile, SourceDocument
 from curation.pipeline.decide_benchmark import decide_benchmark
 from curation.pipeline.documents.process_document import apply_rules
 from curation.references.library import NoLibrary
@@ -63,10 +65,10 @@ def _records(
         )
         results.append(apply_rules(raw, rules, context))
     sources = {"snowplow": source_named("snowplow")}
-    decided: list[DecidedDocument] = decide_benchmark(
-        documents, dict(enumerate(results)), rules, sources
-    )
-    return {one.source.unique_id: one.record() for one in decided if one.kept}
+    with TemporaryDirectory() as name, ResultFile(Path(name)) as file:
+        held = {place: file.add(result) for place, result in enumerate(results)}
+        decided = decide_benchmark(documents, held, rules, sources)
+        return {one.source.unique_id: one.record() for one in decided if one.kept}
 
 
 @given(schemas=SCHEMAS, others=SCHEMAS)
