@@ -22,7 +22,15 @@ from typing import Any
 PARTS = {
     part: f"bench.{folder}.{part}"
     for folder, parts in {
-        "data": ("building", "splits", "reached", "ajv", "labels", "publishing"),
+        "data": (
+            "building",
+            "splits",
+            "reached",
+            "ajv",
+            "labels",
+            "publishing",
+            "driver",
+        ),
         "generators": ("instances",),
         "engine": (
             *("engines", "engine_noise", "maskbench", "batches", "official_suite"),
