@@ -35,7 +35,7 @@ def folder_of(place: str) -> Path:
     if not is_url(place):
         return Path(place)
     from curation.download.acquire import FetchSettings
-    from evaluation.results.stored_copy import copy_run
+    from evaluation.stored_runs.stored_copy import copy_run
 
     return copy_run(place, FetchSettings.from_environment().cache)
 

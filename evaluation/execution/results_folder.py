@@ -3,7 +3,7 @@
 Killed at any moment, the same command goes on: a torn last line is cut off, and a
 case counts as finished only if a whole line has its fingerprint. Rows are appended to
 one file that people read: they are no pieces of `curation.workers.finished_work`.
-Where rows go is the business of a `RowFile`: `execution.stored_run` has another one.
+Where rows go is the business of a `RowFile`: `stored_runs.stored_run` has another one.
 """
 
 from __future__ import annotations

@@ -18,7 +18,6 @@ from evaluation.core.run_header import RunHeader
 from evaluation.execution.header import header
 from evaluation.execution.plan import RunPlan, RunTotals
 from evaluation.execution.results_folder import open_results_folder
-from evaluation.execution.stored_run import open_stored_results
 from evaluation.measurement.preconditions import (
     check_executor,
     check_open_loop,
@@ -35,6 +34,7 @@ from evaluation.scheduling.lanes import LocalLanes
 from evaluation.scheduling.runner import run as run_engines
 from evaluation.scheduling.shared_work import wanted_cases
 from evaluation.setup.selected_engines import EngineUnderTest, select_engines
+from evaluation.stored_runs.stored_run import open_stored_results
 from evaluation.tasks.registry import task_named
 from evaluation.tokenizers import get_tokenizer
 

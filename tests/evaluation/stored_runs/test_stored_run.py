@@ -16,10 +16,10 @@ from curation.system.errors import (
     CannotCreate,
     NoInput,
 )
-from evaluation.execution import stored_run
-from evaluation.execution.stored_run import open_stored_results
 from evaluation.results.reader import open_run
-from evaluation.results.stored_copy import copy_run
+from evaluation.stored_runs import stored_run
+from evaluation.stored_runs.stored_copy import copy_run
+from evaluation.stored_runs.stored_run import open_stored_results
 from tests.evaluation.made_runs import row
 
 if TYPE_CHECKING:

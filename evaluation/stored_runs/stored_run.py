@@ -30,7 +30,7 @@ from evaluation.execution.results_folder import (
     lines_name,
     record_end,
 )
-from evaluation.results.stored_copy import (
+from evaluation.stored_runs.stored_copy import (
     IDENTITY,
     OBJECTS,
     copy_folder,
