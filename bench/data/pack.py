@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from curation.core.benchmark import is_table
@@ -18,10 +19,28 @@ from curation.dataset.parquet_columns import parquet_writer
 from curation.packaging.derived_files import is_derived, rebuild
 
 
+def _as_written(read: pa.Schema) -> pa.Schema:
+    """Return columns as a build makes them: parquet calls the items of lists others."""
+    return pa.schema(
+        [
+            (column.name, pa.list_(column.type.value_type))
+            if pa.types.is_list(column.type)
+            else (column.name, column.type)
+            for column in read
+        ]
+    )
+
+
+def _is_all_null(column: pq.ColumnChunkMetaData) -> bool:
+    """Return whether a column chunk holds nothing, which needs no dictionary."""
+    statistics = column.statistics
+    return statistics is not None and statistics.num_values == 0
+
+
 def _rewrite(source: Path, target: Path) -> None:
     """Write a table again: the same row groups, columns, dictionaries."""
     with pq.ParquetFile(source) as file:
-        columns = file.schema_arrow.remove_metadata()
+        columns = _as_written(file.schema_arrow)
         groups = [
             file.metadata.row_group(number)
             for number in range(file.metadata.num_row_groups)
@@ -31,11 +50,12 @@ def _rewrite(source: Path, target: Path) -> None:
             for group in groups
             for number in range(group.num_columns)
             if not group.column(number).has_dictionary_page
+            and not _is_all_null(group.column(number))
         )
         with parquet_writer(target, columns, distinct=plain) as writer:
             for number, group in enumerate(groups):
                 writer.write_table(
-                    file.read_row_group(number).replace_schema_metadata(),
+                    file.read_row_group(number).cast(columns),
                     row_group_size=group.num_rows,
                 )
 

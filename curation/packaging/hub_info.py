@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from curation.core.benchmark import DEFAULT, SPLITS, instances_folder
 from curation.dataset.parquet import file_name
-from curation.system.errors import BadData
+from curation.system.errors import BadData, NoInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -108,10 +108,14 @@ def dataset_info(listed: Sequence[HubConfig], folder: Path) -> list[Json]:
     """Return the metadata's `dataset_info`.
 
     Raises:
+        NoInput: a file with records is not there (exit 66).
         OSError: a file cannot be read.
     """
     weights: dict[str, int] = {}
-    for path in {path for config in listed for path in config.paths}:
+    for path in sorted({path for config in listed for path in config.paths}):
+        if not (folder / path).is_file():
+            what = "not there, and the ledger has records in it"
+            raise NoInput(what, str(folder / path), "csbdata build writes it")
         weights[path] = arrow_bytes(folder / path)
     return [_info(config, folder, weights) for config in listed]
 
@@ -156,8 +160,10 @@ def arrow_bytes(path: Path) -> int:
         groups = fragment.row_groups
         if not groups:
             return 0
+        # A group of no rows is none that a build writes, but one that others do.
+        rows = max(1, groups[0].num_rows)
         batches = fragment.to_batches(
-            batch_size=groups[0].num_rows, batch_readahead=0, fragment_readahead=0
+            batch_size=rows, batch_readahead=0, fragment_readahead=0
         )
         return sum(pa.Table.from_batches([batch]).nbytes for batch in batches)
 

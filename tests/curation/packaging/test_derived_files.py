@@ -203,6 +203,14 @@ def test_eval_yaml_comes_on_request_and_stays(built: Path) -> None:
     assert (built / "eval.yaml").read_text() == asked
 
 
+def test_a_missing_table_is_named(built: Path) -> None:
+    """A split that the ledger has records of, and nobody has the file of."""
+    gone = built / "Github_easy" / "test-00000-of-00001.parquet"
+    gone.unlink()
+    with pytest.raises(NoInput, match="test-00000"):
+        rebuild(built)
+
+
 @pytest.mark.parametrize("write", [rebuild, differing_files])
 def test_what_is_no_build_is_refused(
     tmp_path: Path, write: Callable[[Path], object]

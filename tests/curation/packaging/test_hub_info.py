@@ -10,7 +10,7 @@ import pytest
 from huggingface_hub import DatasetCard
 
 from curation.core.benchmark import CONFIGS, SPLITS
-from curation.dataset.parquet import write_split
+from curation.dataset.parquet import COLUMNS, write_split
 from curation.dataset.summary import ConfigSummary
 from curation.packaging.hub_info import arrow_bytes, hub_configs
 from curation.system.errors import BadData
@@ -72,6 +72,14 @@ def test_a_file_without_rows_takes_no_bytes(tmp_path: Path) -> None:
     """An empty split weighs nothing."""
     write_split([], tmp_path / "x.parquet")
     assert arrow_bytes(tmp_path / "x.parquet") == 0
+
+
+def test_a_row_group_without_rows_takes_no_bytes(tmp_path: Path) -> None:
+    """Other programs write one where a table is empty; a build never does."""
+    path = tmp_path / "x.parquet"
+    pq.write_table(COLUMNS.empty_table(), path)
+    assert pq.read_metadata(path).num_row_groups == 1
+    assert arrow_bytes(path) == 0
 
 
 def test_records_without_a_split_are_said() -> None:
