@@ -189,6 +189,7 @@ class TransformersModel:
             **({"random_weights": True} if self._random_weights else {}),
             "threads": torch.get_num_threads(),
             "compile": str(self._steps.kind),
+            "warm_up": self._steps.warm_up,
             "attention": str(self.module.config._attn_implementation),  # noqa: SLF001 - nothing public says it
             "cache": {
                 "kept": able.kept,

@@ -114,6 +114,10 @@ def _model(model: ModelHeader) -> Iterator[str]:
     yield f"texts: {', '.join(asked)}"
     if model.clock:
         yield f"clock: {model.clock}"
+    if model.warm_up:
+        yield f"warm-up, in no figure: {model.warm_up}"
+    if model.compile:
+        yield f"steps of decoding kept as: {model.compile}"
     if model.gpu_settings:
         told = (f"{name} {figure}" for name, figure in model.gpu_settings.items())
         yield f"GPU: {', '.join(told)}"

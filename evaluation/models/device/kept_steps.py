@@ -46,6 +46,8 @@ class KeptSteps:
         self._forward = forward
         self._made: dict[tuple[int, int], SlotCache] = {}
         self._told: set[str] = set()
+        #: Why there are no places of some size.
+        self._lacking: list[str] = []
         #: Why steps are not kept although that was asked; empty where they are.
         self.refused = ""
         if kind is not StepKind.NONE:
@@ -53,8 +55,20 @@ class KeptSteps:
             self.refused = f"steps are not kept ({why})" if why else ""
         self.kind = StepKind.NONE if self.refused else kind
 
+    @property
+    def warm_up(self) -> str:
+        """What was run before any text, so that its times count nowhere."""
+        first = "passes over a trial text when the model is loaded"
+        if self.kind is StepKind.NONE:
+            return first
+        return f"{first}; a step of each size before the first text of that size"
+
     def places(self, texts: int, tokens: int) -> SlotCache | None:
-        """Return places for so many texts of so many tokens; None if none are kept."""
+        """Return places for so many texts of so many tokens, warmed up.
+
+        None where no steps are kept, or where there is no memory for the places: then
+        caches grow with their texts.
+        """
         if self.kind is StepKind.NONE:
             return None
         wanted = texts, place_size(tokens)
@@ -63,12 +77,19 @@ class KeptSteps:
             while len(self._made) >= _KEPT:
                 del self._made[next(iter(self._made))]
             found = SlotCache(self._forward, *wanted, self.kind)
+            try:
+                found.warm_up()
+            except torch.OutOfMemoryError:
+                size = f"{wanted[0]} places of {wanted[1]:,} tokens"
+                self._lacking.append(f"no memory for {size}")
+                return None
         self._made[wanted] = found
         return found
 
     def troubles(self) -> Sequence[str]:
         """Return why steps are not kept although they were to be, each reason once."""
         found = [made.trouble for made in self._made.values() if made.trouble]
+        found += self._lacking
         new = [reason for reason in dict.fromkeys(found) if reason not in self._told]
         self._told.update(new)
         return [f"steps of decoding are run as they are ({reason})" for reason in new]

@@ -75,8 +75,10 @@ class _SlotLayer(CacheLayerMixin):
         """Write new keys and values where they belong; return all places.
 
         Raises:
-            TypeError: there is no memory yet.
+            TypeError: there is no memory.
         """
+        if not self.is_initialized:
+            self.lazy_initialization(key_states, value_states)
         if self.keys is None or self.values is None:
             raise TypeError
         rows, now = self._positions.rows, self._positions.now
@@ -120,7 +122,7 @@ class SlotCache:
     def __init__(
         self, forward: ForwardPass, slots: int, length: int, kind: StepKind
     ) -> None:
-        """Prepare; the memory is taken when the first text comes.
+        """Prepare; the memory is taken by `warm_up`, or when the first text comes.
 
         Args:
             forward: The model's forward pass.
@@ -150,6 +152,15 @@ class SlotCache:
     def is_kept(self) -> bool:
         """Whether a step of one token a text is handed over at once."""
         return self._step.is_captured
+
+    @torch.inference_mode()
+    def warm_up(self) -> None:
+        """Take the memory, compile and capture, so that no text has to wait for it.
+
+        What the step writes stands where texts begin, and they write over it.
+        """
+        self._pass(self._tokens, keep=1)
+        self._step.run()
 
     @torch.inference_mode()
     def write(self, slot: int, cache: DynamicCache) -> None:

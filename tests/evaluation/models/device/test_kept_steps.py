@@ -19,7 +19,7 @@ from evaluation.models.loading import LoadOptions, load_model
 from tests.evaluation.small_model import small_model
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from evaluation.generation.text_generation import Generation
@@ -138,6 +138,49 @@ def test_what_cannot_be_kept_is_run_as_it_is_and_said_once(
     (said,) = model.troubles()
     assert said == "steps of decoding are run as they are (ImportError: no compiler)"
     _written(model, 1)
+    assert model.troubles() == []
+
+
+def test_the_first_text_waits_for_no_compiler(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A step of a size is run before the first text of that size begins, and once."""
+    ran: list[int] = []
+
+    def counted(step: Callable[[], torch.Tensor], dynamic: bool) -> object:  # noqa: FBT001 - as torch's own
+        def run() -> torch.Tensor:
+            ran.append(1)
+            return step()
+
+        return run
+
+    monkeypatch.setattr(torch, "compile", counted)
+    model = _loaded(folder, "compile")
+    assert "before the first text" in str(model.facts()["warm_up"])
+    assert ran == []
+    for _ in range(2):
+        model.open(2, 100)
+        assert ran == [1]
+    model.open(2, 1000)
+    assert ran == [1, 1]
+
+
+def test_without_memory_for_places_caches_grow(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The texts are written all the same, and that is said once."""
+
+    def full(self: SlotCache) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory.")
+
+    monkeypatch.setattr(torch, "compile", lambda step, dynamic: step)  # noqa: ARG005 - as torch's own
+    monkeypatch.setattr(SlotCache, "warm_up", full)
+    model = _loaded(folder, "compile")
+    found, wanted = _written(model, 2), _written(_loaded(folder, "none"), 1)
+    assert [one.tokens for one in found] == [one.tokens for one in wanted]
+    (said,) = model.troubles()
+    assert "no memory for 2 places of 512 tokens" in said
+    _written(model, 2)
     assert model.troubles() == []
 
 
