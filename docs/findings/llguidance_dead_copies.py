@@ -3,12 +3,16 @@
 A string of 28,000 characters, which its `maxLength` allows, runs into the limit of
 250,000 lexer states. Copies of the compiled matcher share these: in the next copy even
 `"a"` fails, while a matcher that is compiled anew takes it. Ends with 0 if this is so,
-with 1 if it is not.
+with 1 if it is not, with 2 if the engine cannot be imported.
 """
 
 import sys
 
-from llguidance import LLMatcher, LLTokenizer
+try:
+    from llguidance import LLMatcher, LLTokenizer
+except ImportError as error:
+    print(f"not run: {error}")
+    sys.exit(2)
 
 SCHEMA = '{"type": "string", "maxLength": 28000}'
 TOKENS = LLTokenizer("byte")

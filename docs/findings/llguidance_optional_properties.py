@@ -1,12 +1,17 @@
 """llguidance 1.9.1: 512 optional properties compile, and the first `{` fails.
 
-"Current row has 2047 items; max is 2000". Ends with 0 if this is so, with 1 if not.
+"Current row has 2047 items; max is 2000". Ends with 0 if this is so, with 1
+if it is not, with 2 if the engine cannot be imported.
 """
 
 import json
 import sys
 
-from llguidance import LLMatcher, LLTokenizer
+try:
+    from llguidance import LLMatcher, LLTokenizer
+except ImportError as error:
+    print(f"not run: {error}")
+    sys.exit(2)
 
 TOKENS = LLTokenizer("byte")
 

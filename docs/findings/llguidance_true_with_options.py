@@ -1,11 +1,16 @@
 """llguidance 1.9.1: the schema `true` is compiled, and with any option it is refused.
 
-Ends with 0 if this is so, with 1 if it is not.
+Ends with 0 if this is so, with 1 if it is not, with 2 if the engine cannot be
+imported.
 """
 
 import sys
 
-from llguidance import LLMatcher, LLTokenizer
+try:
+    from llguidance import LLMatcher, LLTokenizer
+except ImportError as error:
+    print(f"not run: {error}")
+    sys.exit(2)
 
 TOKENS = LLTokenizer("byte")
 

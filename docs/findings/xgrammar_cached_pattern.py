@@ -1,11 +1,16 @@
 """XGrammar 0.2.8: with its cache, `^[a-z]{1,255}$` is refused; without, it is compiled.
 
-The cache is on by default. Ends with 0 if this is so, with 1 if it is not.
+The cache is on by default. Ends with 0 if this is so, with 1 if it is not, with 2
+if the engine cannot be imported.
 """
 
 import sys
 
-import xgrammar
+try:
+    import xgrammar
+except ImportError as error:
+    print(f"not run: {error}")
+    sys.exit(2)
 
 SCHEMA = '{"type": "string", "pattern": "^[a-z]{1,255}$"}'
 VOCABULARY = [bytes([byte]) for byte in range(256)] + [b"</s>"]

@@ -1,11 +1,16 @@
 """XGrammar 0.2.8: a mask without the token `}}`, which the matcher takes to the end.
 
-A model that would write it is kept from it. Ends with 0 if this is so, with 1 if not.
+A model that would write it is kept from it. Ends with 0 if this is so, with 1 if it is
+not, with 2 if the engine cannot be imported.
 """
 
 import sys
 
-import xgrammar
+try:
+    import xgrammar
+except ImportError as error:
+    print(f"not run: {error}")
+    sys.exit(2)
 
 SCHEMA = """{"type": "object", "properties": {"x": {"$ref": "#"}},
 "unevaluatedProperties": false}"""

@@ -138,12 +138,10 @@ class WalkSession:
         deadline = Deadline(question["seconds"], question["wall_seconds"])
         found: list[list[object]] = []
         first, late, mask = None, False, None
-        count = len(question["walks"])
-        checks = question.get("checks") or [""] * count
-        counted = question.get("forced") or [True] * count
-        for tokens, check, forced in zip(
-            question["walks"], checks, counted, strict=True
-        ):
+        texts = question["walks"]
+        checks = question.get("checks") or [""] * len(texts)
+        counted = question.get("forced") or [True] * len(texts)
+        for tokens, check, forced in zip(texts, checks, counted, strict=True):
             if late:
                 break
             if tokens is None:
@@ -170,9 +168,8 @@ class WalkSession:
     def _apply_ns(self, mask: bytes | bytearray | memoryview) -> int | None:
         """Return how long the engine's kernel takes, of one schema among several."""
         self._walked += 1
-        if (self._walked - 1) % _APPLIED_ONE_OF:
-            return None
-        return apply_ns(self._engine, mask)
+        told = (self._walked - 1) % _APPLIED_ONE_OF == 0
+        return apply_ns(self._engine, mask) if told else None
 
 
 class _Walk:
@@ -186,18 +183,15 @@ class _Walk:
         checks: bool,  # noqa: FBT001 (made in one place)
         counts_forced: bool,  # noqa: FBT001 (as above)
     ) -> None:
-        self.tokens = tokens
-        self.mask_bytes = mask_bytes
+        self.tokens, self.mask_bytes = tokens, mask_bytes
         self.deadline = deadline
-        self.checks = checks
-        self.counts_forced = counts_forced
-        self.verdict, self.detail = _ACCEPTED, ""
+        self.checks, self.counts_forced = checks, counts_forced
+        self.verdict, self.detail, self.late = _ACCEPTED, "", False
         self.at: int | None = None
         self.mask_ns: list[int] = []
         self.commit_ns: list[int] = []
         self.forced: int | None = None
         self.first_ns: int | None = None
-        self.late = False
         self.first_mask: bytes | bytearray | memoryview | None = None
 
     def result(self) -> list[object]:

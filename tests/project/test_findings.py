@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -58,3 +59,17 @@ def test_the_fault_shows(program: Path) -> None:
         timeout=300,
     )
     assert said.returncode == 0, said.stdout + said.stderr
+
+
+@pytest.mark.parametrize("program", _PROGRAMS, ids=lambda program: program.stem)
+def test_without_the_engine_a_program_says_nothing_of_the_fault(program: Path) -> None:
+    """Its exit code is neither that of a fault nor that of none."""
+    done = subprocess.run(
+        [sys.executable, "-S", "-E", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (2, "")
+    assert re.search(r"^not run: No module named '\w+'$", done.stdout, re.MULTILINE)
