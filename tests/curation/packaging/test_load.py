@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.core.benchmark import SPLITS
+from curation.core.benchmark import SPLITS, natural_key
 from curation.dataset.ledger import write_ledger
 from curation.dataset.parquet import COLUMNS, write_config
 from curation.packaging.derived_files import rebuild
@@ -60,6 +60,18 @@ def test_every_config_and_split_loads(folder: Path, cache: str, config: str) -> 
         )
         assert loaded.column_names == COLUMNS.names
         assert sorted(loaded["unique_id"]) == sorted(each.unique_id for each in records)
+
+
+@pytest.mark.slow
+def test_every_config_streams(folder: Path, cache: str) -> None:
+    """With `streaming=True` rows come one by one, in the order of the file."""
+    for config, splits in BUILD.items():
+        for split, records in splits.items():
+            streamed = datasets.load_dataset(
+                str(folder), config, split=split, cache_dir=cache, streaming=True
+            )
+            ids = sorted((record.unique_id for record in records), key=natural_key)
+            assert [row["unique_id"] for row in streamed] == ids
 
 
 def test_the_default_config_holds_all_rows(folder: Path, cache: str) -> None:
