@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from curation.json.same_object import remembered
 from curation.references.closure import Closure, NotResolvedError
 from curation.references.library import NoLibrary
 from curation.schema.keywords import REFERENCE_KEYWORDS
 from curation.schema.subschemas import subschema_locations, subschemas
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from curation.core.json_types import Json
     from curation.json.pointer import Tokens
@@ -28,6 +29,15 @@ def taking_part(
 
     References that lead nowhere are passed over.
     """
+    return iter(_taking_part(schema, dialect))
+
+
+@remembered
+def _taking_part(
+    schema: Json, dialect: Dialect
+) -> Sequence[tuple[Tokens, dict[str, Json]]]:
+    """Return what `taking_part` yields."""
+    found: list[tuple[Tokens, dict[str, Json]]] = []
     seen: set[Tokens] = set()
     for start, value in _starts(schema, dialect):
         if start in seen:
@@ -36,7 +46,8 @@ def taking_part(
             tokens = start + location.tokens
             if isinstance(location.schema, dict) and tokens not in seen:
                 seen.add(tokens)
-                yield tokens, location.schema
+                found.append((tokens, location.schema))
+    return found
 
 
 def schemas_taking_part(schema: Json, dialect: Dialect) -> Iterator[dict[str, Json]]:
@@ -58,6 +69,7 @@ def _starts(schema: Json, dialect: Dialect) -> Iterator[tuple[Tokens, Json]]:
         yield reached.location.tokens, reached.location.schema
 
 
+@remembered
 def _any_leaves_the_subschemas(schema: Json, dialect: Dialect) -> bool:
     """Return, quickly, whether a reference may lead to what is no subschema."""
     return any(

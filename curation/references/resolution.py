@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urldefrag, urljoin
 
 from curation.json.pointer import Tokens, member, tokens_of
+from curation.json.same_object import remembered
 from curation.schema.keywords import Shape
 from curation.schema.locations import SchemaLocation
 from curation.schema.subschemas import children
@@ -156,6 +157,12 @@ def scan_references(start: SchemaLocation, dialect: Dialect) -> ReferenceScan:
     return result
 
 
+@remembered
+def _scan_by_itself(schema: Json, dialect: Dialect) -> ReferenceScan:
+    """Return the scan of a document whose URI is unknown."""
+    return scan_references(SchemaLocation((), schema), dialect)
+
+
 def starts_resource(schema: Mapping[str, Json], dialect: Dialect) -> bool:
     """Return whether a schema's identifier changes the base URI."""
     own = schema.get(dialect.id_keyword)
@@ -219,6 +226,10 @@ class SchemaDocument:
     dialect: Dialect
     #: The URI under which it was found; empty if that is unknown.
     uri: str
+    #: What URIs and fragments were found to lead to.
+    _found: dict[tuple[str, str], SchemaLocation | None] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @cached_property
     def base(self) -> str:
@@ -233,7 +244,9 @@ class SchemaDocument:
     @cached_property
     def scanned(self) -> ReferenceScan:
         """The walk over the whole document, made once."""
-        return scan_references(self.root, self.dialect)
+        if self.uri:
+            return scan_references(self.root, self.dialect)
+        return _scan_by_itself(self.schema, self.dialect)
 
     def inside(self, location: SchemaLocation) -> str:
         """Return the base URI inside a location, its own identifier considered."""
@@ -251,6 +264,13 @@ class SchemaDocument:
         Raises:
             LookupError: the resource is in here, but the fragment leads nowhere.
         """
+        asked = (uri, fragment)
+        if asked not in self._found:
+            self._found[asked] = self._search(uri, fragment)
+        return self._found[asked]
+
+    def _search(self, uri: str, fragment: str) -> SchemaLocation | None:
+        """Return what `find` does, not remembered."""
         resource = self.resource(uri)
         if resource is None:
             return None

@@ -10,11 +10,12 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING
 
+from curation.json.same_object import remembered
 from curation.schema.keywords import Shape
 from curation.schema.locations import SchemaLocation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from curation.core.json_types import Json
     from curation.json.pointer import Tokens
@@ -82,13 +83,21 @@ def subschema_locations(schema: Json, dialect: Dialect) -> Iterator[SchemaLocati
 def subschemas(schema: Json, dialect: Dialect) -> Iterator[dict[str, Json]]:
     """Yield a schema and its subschemas, those that are objects, in any order.
 
-    The quick walk, for rules that ask first whether they concern a schema at all.
+    The quick walk, for rules that ask first whether they concern a schema at all. Of
+    the schemas asked about last it is remembered.
     """
+    return iter(_all_subschemas(schema, dialect))
+
+
+@remembered
+def _all_subschemas(schema: Json, dialect: Dialect) -> Sequence[dict[str, Json]]:
+    """Return what `subschemas` yields."""
     shapes = dialect.applicators
+    found: list[dict[str, Json]] = []
     stack = [schema] if isinstance(schema, dict) else []
     while stack:
         subschema = stack.pop()
-        yield subschema
+        found.append(subschema)
         for keyword in subschema:
             shape = shapes.get(keyword)
             if shape is None:
@@ -104,6 +113,7 @@ def subschemas(schema: Json, dialect: Dialect) -> Iterator[dict[str, Json]]:
                     stack += [
                         member for member in value.values() if isinstance(member, dict)
                     ]
+    return found
 
 
 def edited(schema: Json, dialect: Dialect, edit: _Edit) -> Json:

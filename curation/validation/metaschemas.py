@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from curation.json.pointer import pointer
+from curation.json.same_object import SameObject
 from curation.json.text import plain, write
 from curation.schema.dialects import (
     ANY_DIALECT,
@@ -59,23 +60,8 @@ def _quick(name: str) -> jsonschema_rs.Validator:
     )
 
 
-class _SameObject:
-    """A JSON value as a key: equal to itself alone. No one mutates one."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Json) -> None:
-        self.value = value
-
-    def __hash__(self) -> int:
-        return id(self.value)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _SameObject) and other.value is self.value
-
-
 @lru_cache(maxsize=_REMEMBERED)
-def _valid(schema: _SameObject, name: str) -> bool:
+def _valid(schema: SameObject[Json], name: str) -> bool:
     return bool(_quick(name).is_valid(plain(schema.value)))
 
 
@@ -84,12 +70,12 @@ def is_valid(schema: Json, dialect: Dialect) -> bool:
 
     The last answers are remembered: one rule after another asks of the same object.
     """
-    return _valid(_SameObject(schema), dialect.name)
+    return _valid(SameObject(schema), dialect.name)
 
 
 def valid_under(schema: Json) -> tuple[str, ...]:
     """Return the names of the dialects under which a schema is valid, oldest first."""
-    key = _SameObject(schema)
+    key = SameObject(schema)
     return tuple(dialect.name for dialect in DIALECTS if _valid(key, dialect.name))
 
 
