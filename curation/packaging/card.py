@@ -190,6 +190,9 @@ class MeasuredEngine(msgspec.Struct, frozen=True, kw_only=True):
     engine: str
     #: Schemas that it compiles, of all.
     declared: str = "not run"
+    #: Of the run with a model: schemas that it compiles, and answers that met theirs.
+    declared_of_60: str = "not run"
+    answered: str = "not run"
     #: Of the schemas of the small run: walked to the end, refused, out of time.
     walked: str = "not run"
     refused: str = "not run"

@@ -83,7 +83,8 @@ class Witnesses(LM):  # type: ignore[misc] # lm_eval ships no types
 
     def loglikelihood(self, requests: list[Any], **_: object) -> list[Any]:
         """Refuse: these tasks generate."""
-        raise NotImplementedError
+        what = "these tasks generate: no log-likelihood is asked of this model"
+        raise NotImplementedError(what)
 
     loglikelihood_rolling = loglikelihood
 
