@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING
 
 from curation.core.github_subsets import UNDIVIDED
 from curation.sources.base import Reading, Source
-from curation.sources.identifiers import claimed_uris
-from curation.sources.original_repositories import COLLECTED, OriginalRepositories
+from curation.sources.claims.identifiers import claimed_uris
+from curation.sources.claims.original_repositories import (
+    COLLECTED,
+    OriginalRepositories,
+)
 from curation.sources.readers import EDITED, document, files_in, lines
 
 if TYPE_CHECKING:

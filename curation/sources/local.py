@@ -20,7 +20,7 @@ from curation.core.documents import Rejected
 from curation.json import text as jsontext
 from curation.json.yaml_text import SUFFIXES, parse_yaml
 from curation.sources.base import Reading, Source
-from curation.sources.identifiers import claimed_uris
+from curation.sources.claims.identifiers import claimed_uris
 from curation.sources.readers import document, own_uri
 from curation.system.errors import BadConfiguration, BadData, NoInput
 

@@ -20,7 +20,7 @@ import orjson
 from curation.core.benchmark import natural_key
 from curation.core.documents import Origin
 from curation.sources.base import Reading, Source
-from curation.sources.identifiers import claimed_uris
+from curation.sources.claims.identifiers import claimed_uris
 from curation.sources.readers import document
 from curation.sources.schemastore_hosted.lock import (
     LIVE,

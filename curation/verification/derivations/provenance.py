@@ -12,7 +12,7 @@ from curation.dataset.ledger import CHANGES, DOCUMENTS, KEPT
 from curation.download.pins import load_pins
 from curation.packaging.manifest import read_facts
 from curation.sources.base import SAMPLE_LICENCE
-from curation.sources.original_repositories import COLLECTED, repository_licences
+from curation.sources.claims.original_repositories import COLLECTED, repository_licences
 from curation.system.package_data import raw_folder
 from curation.verification.core.check import CheckResult, FolderCheck
 from curation.verification.core.findings import Finding

@@ -8,7 +8,11 @@ import polars as pl
 
 from curation.core.documents import Origin
 from curation.download.pins import load_pins
-from curation.sources.original_repositories import COLLECTED, LIST, claimed_repository
+from curation.sources.claims.original_repositories import (
+    COLLECTED,
+    LIST,
+    claimed_repository,
+)
 from curation.verification.core.findings import Finding
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 from curation.core.documents import Origin
-from curation.sources.identifiers import claimed_uri
+from curation.sources.claims.identifiers import claimed_uri
 from curation.sources.readers import lines
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""What a document or its collection says of itself: addresses and homes."""
