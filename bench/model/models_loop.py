@@ -56,6 +56,8 @@ def token_cost() -> dict[str, Any]:
         booking = _processor_ms(lambda: _booked(session), _TOKENS)
     packed = np.packbits(draw.random(_VOCABULARY) < 0.5, bitorder="little")  # noqa: PLR2004 - half
     device = torch.device("cpu")
+    # As models are loaded by default.
+    torch.set_num_threads(1)
     chooser = TokenChooser(device, frozenset({_END}), DeviceClock(device), tie=0.0)
 
     def choose() -> None:
