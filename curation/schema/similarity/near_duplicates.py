@@ -12,6 +12,7 @@ from array import array
 from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import combinations
 from typing import TYPE_CHECKING, overload
 
 import rensa
@@ -28,6 +29,7 @@ LEAST_IN_COMMON = 0.9
 _HASHES = 160
 _BANDS = 32
 _SEED = 18
+_BAND = _HASHES // _BANDS * 8
 # Records whose shingles are taken apart together, and those held as sets of numbers.
 _TOGETHER = 1_000
 _HELD = 1_000
@@ -84,10 +86,15 @@ def clusters(digests: Sequence[str], shingles: Sequence[bytes]) -> list[str]:
         if place == len(firsts):
             firsts.append(position)
         places.append(place)
-    joined = list(range(len(distinct)))
+    del distinct
     own = OnDemand(len(firsts), lambda place: shingles[firsts[place]])
-    for one, other in _near_pairs(own):
-        joined[_head(joined, one)] = _head(joined, other)
+    joined = list(range(len(own)))
+    held = lru_cache(_HELD)(lambda place: frozenset(hashes_of(own[place])))
+    for one, other in _proposed_pairs(own):
+        heads = _head(joined, one), _head(joined, other)
+        # Whatever is connected already stays so, near or not.
+        if heads[0] != heads[1] and _near(held(one), held(other)):
+            joined[heads[0]] = heads[1]
     names: dict[int, str] = {}
     for digest, place in zip(digests, places, strict=True):
         head = _head(joined, place)
@@ -103,38 +110,39 @@ def _head(joined: list[int], place: int) -> int:
     return place
 
 
-def _near_pairs(shingles: Sequence[bytes]) -> Iterator[tuple[int, int]]:
-    """Yield the pairs, by their positions, that are near-duplicates."""
-    if not shingles:
-        return
-    index = rensa.RMinHashLSH(
-        threshold=LEAST_IN_COMMON, num_perm=_HASHES, num_bands=_BANDS
-    )
-    signatures: list[rensa.RMinHash] = []
+def _proposed_pairs(shingles: Sequence[bytes]) -> Iterator[tuple[int, int]]:
+    """Yield pairs, by their positions, that have a band of hashes in common.
+
+    In memory are eight bytes a band of each, and one band's table at a time.
+    """
+    bands = [array("q") for _ in range(_BANDS)]
     lengths = array("Q")
     for start in range(0, len(shingles), _TOGETHER):
         places = range(start, min(start + _TOGETHER, len(shingles)))
         some = [shingles[place] for place in places]
         lengths.extend(len(packed) for packed in some)
-        signatures += rensa.RMinHash.from_token_sets(
+        for signature in rensa.RMinHash.from_token_sets(
             [
                 [packed[at : at + 8] for at in range(0, len(packed), 8)]
                 for packed in some
             ],
             num_perm=_HASHES,
             seed=_SEED,
-        )
-    index.insert_many(signatures)
-    held = lru_cache(_HELD)(lambda place: frozenset(hashes_of(shingles[place])))
-    for start in range(0, len(signatures), _TOGETHER):
-        found = index.query_all(signatures[start : start + _TOGETHER])
-        for one, others in enumerate(found, start):
-            for other in others:
-                if (
-                    other > one
-                    and _alike_in_number(lengths[one], lengths[other])
-                    and _near(held(one), held(other))
-                ):
+        ):
+            hashes = array("Q", signature.digest()).tobytes()
+            for band, at in zip(bands, range(0, len(hashes), _BAND), strict=True):
+                # Differs from run to run, but what is equal stays so.
+                band.append(hash(hashes[at : at + _BAND]))
+    while bands:
+        groups: dict[int, list[int]] = {}
+        seen: dict[int, int] = {}
+        for place, key in enumerate(bands.pop()):
+            first = seen.setdefault(key, place)
+            if first != place:
+                groups.setdefault(key, [first]).append(place)
+        for group in groups.values():
+            for one, other in combinations(group, 2):
+                if _alike_in_number(lengths[one], lengths[other]):
                     yield one, other
 
 
