@@ -45,8 +45,9 @@ class FinishedInstances:
     """The instances that several runs have made.
 
     Example:
-        >>> made = FinishedInstances([run.done])
-        >>> made.find(task_key('{"type": "string"}', "2020-12", ()))
+        >>> made = FinishedInstances([{}.get])
+        >>> made.find(task_key('{"type": "string"}', "2020-12", ())) is None
+        True
     """
 
     def __init__(self, runs: Sequence[Callable[[str], bytes | None]]) -> None:

@@ -86,6 +86,7 @@ def ajv_differences(
         rows: Its instances, with the verdict `valid` of its draft, formats asserted.
 
     Example:
+        >>> from curation.instances.dataset.make_instances import make_instances
         >>> made = make_instances('{"format": "iri"}', "draft-07")
         >>> [difference.cause for difference in made.ajv]
         [<AjvCause.UNKNOWN_FORMAT: 'unknown_format'>]

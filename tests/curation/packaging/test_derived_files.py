@@ -97,6 +97,7 @@ def test_an_untouched_folder_does_not_differ(sample: Path) -> None:
     assert bytes_of(sample) == before
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("drawn")
 def test_whatever_is_not_what_the_data_give_is_named(built: Path) -> None:
     """Edited, missing and surplus files are each named; then `rebuild` mends them."""

@@ -289,6 +289,7 @@ def test_released_it_says_its_version_everywhere(base: Path, tmp_path: Path) -> 
     assert log.count("# Changelog") == 1
 
 
+@pytest.mark.slow
 def test_the_month_is_a_label_beside_the_version(tmp_path: Path) -> None:
     """Changelog and card say it; neither version nor first release hangs on it."""
     folder = write_build(tmp_path / "x")

@@ -189,6 +189,7 @@ def test_a_text_that_ends_makes_room_at_once(
     assert order.index(5) < order.index(3)
 
 
+@pytest.mark.slow
 def test_a_process_that_is_replaced_goes_on_where_it_was(
     model: TransformersModel, tokenizer: TokenizerFiles
 ) -> None:
