@@ -77,22 +77,25 @@ def _documents(contents: FolderContents) -> Iterator[Finding]:
         yield Finding(check=_NAME, where=CHANGES, detail=detail)
 
 
+#: A text's hash in place of the text: all texts of a build do not belong in memory.
+_TEXT = pl.col("text").hash()
+
+
 def _instances(contents: FolderContents) -> pl.DataFrame:
     """Return what the ledger derives from, of every instance."""
-    frames = []
-    for table in contents.tables.values():
-        if holds_instances(table.folder):
-            rows = _table(contents, table.path).select(
-                "unique_id", "number", "kind", "valid", "text", "verdicts"
-            )
-            config = pl.lit(records_config(table.folder))
-            frames.append(rows.with_columns(config=config))
     said = pl.col("verdicts").str.json_path_match("$.jsonschema[0]")
     rust = pl.col("verdicts").str.json_path_match("$.jsonschema_rs[0]")
-    return (
-        pl.concat(frames)
-        .with_columns(python=said == "true", rust=rust == "true")
-        .collect()
+    return pl.concat(
+        _table(contents, table.path)
+        .select("unique_id", "number", "kind", "valid", _TEXT, "verdicts")
+        .with_columns(
+            config=pl.lit(records_config(table.folder)),
+            python=said == "true",
+            rust=rust == "true",
+        )
+        .collect(engine="streaming")
+        for table in contents.tables.values()
+        if holds_instances(table.folder)
     )
 
 
@@ -175,7 +178,12 @@ def _differing(contents: FolderContents, rows: pl.DataFrame) -> Iterator[Finding
     wanted = rows.filter(
         pl.col("python").is_not_null() & (pl.col("python") != pl.col("valid"))
     ).select(*names, jsonschema_rs="valid", jsonschema="python")
-    stated = _table(contents, DISAGREEMENTS).select(wanted.columns).collect()
+    stated = (
+        _table(contents, DISAGREEMENTS)
+        .with_columns(_TEXT)
+        .select(wanted.columns)
+        .collect()
+    )
     for one, other, fact in (
         (wanted, stated, "the validators differ, and it is not listed"),
         (stated, wanted, "no instance on which the validators differ"),
@@ -186,7 +194,7 @@ def _differing(contents: FolderContents, rows: pl.DataFrame) -> Iterator[Finding
 
 def _of_ajv(contents: FolderContents, rows: pl.DataFrame) -> Iterator[Finding]:
     """Compare what AJV is known to judge otherwise with the instances."""
-    stated = _table(contents, AJV).collect()
+    stated = _table(contents, AJV).with_columns(_TEXT).collect()
     causes = [cause.value for cause in AjvCause]
     odd = stated.filter(~pl.col("cause").is_in(causes))
     yield from _named(odd, AJV, "a cause that there is not")

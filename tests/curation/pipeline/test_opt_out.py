@@ -101,7 +101,7 @@ def test_no_build_has_what_is_left_out(
     kept = open_ledger(before.request.out).entries(config="Snowplow", outcome="kept")
     wanted = OptOut(asked=DAY, id=f"Snowplow/{kept[0].unique_id}")
     monkeypatch.setattr(
-        "curation.pipeline.build.read_opt_outs", lambda: OptOuts([wanted])
+        "curation.pipeline.steps.read_opt_outs", lambda: OptOuts([wanted])
     )
     after = build(request_for(tmp_path / "two"), Quiet())
     (row,) = open_ledger(after.request.out).entries(
