@@ -28,6 +28,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
     derandomize="CI" in os.environ,
 )
+settings.register_profile("quick", settings.get_profile("csbdata"), max_examples=40)
 settings.load_profile("csbdata")
 
 # Workers of pytest-xdist find them set, by the library that reads lines for Python:
@@ -58,6 +59,12 @@ def pytest_xdist_auto_num_workers() -> int | None:
     if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
         return None
     return (os.cpu_count() or 1) + 1
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Draw fewer examples of a law where the slow tests are left out."""
+    if config.getoption("markexpr") == "not slow":
+        settings.load_profile("quick")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -198,6 +198,7 @@ def test_a_pipe_in_a_folder_is_not_waited_for(tmp_path: Path) -> None:
         run(str(tmp_path))
 
 
+@pytest.mark.slow
 def test_a_reference_out_of_the_folder_leads_nowhere(tmp_path: Path) -> None:
     """Not even over a link: what a schema says does not open files of the machine."""
     inside, outside = tmp_path / "in", tmp_path / "out.json"

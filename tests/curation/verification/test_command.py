@@ -44,6 +44,7 @@ def run(*arguments: object) -> Result:
     return done
 
 
+@pytest.mark.slow
 def test_a_build_is_sound_and_ends_with_the_next_command(sound: Path) -> None:
     """No failure, every config and split was opened, and where to go on."""
     done = run(sound)

@@ -126,8 +126,8 @@ def test_pauses_between_pieces_are_the_inter_token_latencies() -> None:
 
     (sent,) = _send(serve, 1)
     assert len(sent.gaps_ns) == 2
-    assert sent.gaps_ns[0] >= 25_000_000
-    assert sent.gaps_ns[1] >= 8_000_000
+    assert sent.gaps_ns[0] >= 200_000_000
+    assert sent.gaps_ns[1] >= 20_000_000
     made = sent.generation
     assert made.ttft_ns is not None
     assert made.total_ns is not None

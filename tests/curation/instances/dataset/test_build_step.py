@@ -167,6 +167,7 @@ def test_a_record_has_witnesses_or_a_reason(tmp_path: Path) -> None:
     assert json.loads(made["easy"].instances[0].text).keys() == {"a"}
 
 
+@pytest.mark.slow
 def test_what_costs_too_much_has_that_as_its_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

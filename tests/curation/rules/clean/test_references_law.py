@@ -84,6 +84,7 @@ _INSTANCES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=100)
 @given(_documents(), _documents(), _documents(), st.lists(_INSTANCES, min_size=4))
 def test_bringing_documents_in_does_not_change_what_is_accepted(
