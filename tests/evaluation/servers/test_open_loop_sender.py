@@ -115,9 +115,9 @@ def test_pauses_between_pieces_are_the_inter_token_latencies() -> None:
         return Said(
             pieces=[
                 event(content="{"),
-                0.03,
+                0.3,
                 event(content=" "),
-                0.01,
+                0.1,
                 event(content="}"),
                 event(finish="stop", usage=usage),
                 b"data: [DONE]\n\n",

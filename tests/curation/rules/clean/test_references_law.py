@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
