@@ -7,6 +7,7 @@ import pickle
 from typing import TYPE_CHECKING
 
 import pytest
+from coverage import Coverage
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
@@ -65,6 +66,18 @@ def pytest_configure(config: pytest.Config) -> None:
     """Draw fewer examples of a law where the slow tests are left out."""
     if config.getoption("markexpr") == "not slow":
         settings.load_profile("quick")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish() -> None:
+    """Save what is covered while pytest-xdist still waits for its worker.
+
+    It kills a worker that has not ended ten seconds after its last test.
+    """
+    measuring = Coverage.current()
+    if measuring is not None:
+        measuring.stop()
+        measuring.save()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -29,7 +29,7 @@ _SCRIPT = """
 import sys
 from pathlib import Path
 from tests.evaluation.measuring import measured, miniature, request_of
-from tests.faults.test_eval_killed import samples
+from tests.faults.measuring.test_eval_killed import samples
 folder = Path(sys.argv[1])
 measured(folder, [miniature("troubled")], request_of(folder, samples()))
 """

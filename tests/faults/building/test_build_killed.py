@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from curation.workers.run_folder import RunFolder
-from tests.faults.build_kills import tree
+from tests.faults.building.build_kills import tree
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 KILLS = Path(__file__).with_name("build_kills.py")
 RULES = ("clean", "paper")
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from http.server import BaseHTTPRequestHandler
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SCRIPT = Path(__file__).with_name("push_once.py")
 SEED = 20261122
 #: How many requests the push here makes; a test below counts them.

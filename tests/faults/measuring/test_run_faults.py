@@ -19,8 +19,8 @@ from curation.workers.pool import Pool
 from curation.workers.process import Program
 from curation.workers.run_folder import RunFolder
 
-ROOT = Path(__file__).parent.parent.parent
-KILL_POINTS = Path(__file__).with_name("kill_points.py")
+ROOT = Path(__file__).parents[3]
+KILL_POINTS = ROOT / "tests/faults/kill_points.py"
 MINIATURE = ROOT / "tests" / "miniature_worker.py"
 SCENARIOS = {"completions": 8, "one_file": 4, "out": 10, "out_slow": 12}
 

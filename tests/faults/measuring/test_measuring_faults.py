@@ -32,7 +32,7 @@ from tests.evaluation.measuring import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 #: What may run code of others while it reads their bytes.
 _POISONABLE = frozenset(
     {"pickle", "_pickle", "dill", "cloudpickle", "joblib", "marshal", "shelve"}

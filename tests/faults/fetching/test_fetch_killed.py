@@ -12,7 +12,7 @@ import pytest
 from tests.archives_made import github_pin, github_tarball
 from tests.loopback import body, serving
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 SCRIPT = Path(__file__).with_name("fetch_kills.py")
 PIN = github_pin()
 
