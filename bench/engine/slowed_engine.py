@@ -60,7 +60,7 @@ class _SlowedMatcher:
     def __init__(self, matcher):
         self.mask, self.commit = _slowed(matcher.mask), _slowed(matcher.commit)
         self.may_end = matcher.may_end
-        for name in ("forced", "error", "reason"):
+        for name in ("forced", "error", "reason", "takes"):
             if hasattr(matcher, name):
                 setattr(self, name, getattr(matcher, name))
 

@@ -9,9 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-import fsspec
-from fsspec.asyn import AsyncFileSystem
-
 from curation.credentials.redaction import redacted
 from curation.stores.faults import file_system_errors, may_pass
 from curation.system.errors import BadConfiguration
@@ -161,6 +158,8 @@ class ObjectStore:
 
         In object stores, whose file systems are asynchronous, that would be a bucket.
         """
+        from fsspec.asyn import AsyncFileSystem  # noqa: PLC0415 - `is_url` needs it not
+
         if not isinstance(self.files, AsyncFileSystem):
             folder = self._path(name).rpartition("/")[0]
             self.files.makedirs(folder, exist_ok=True)
@@ -190,6 +189,8 @@ def open_store(url: str) -> ObjectStore:
         BadConfiguration: fsspec does not know it, or a package for it is missing.
         CsbdataError: it cannot be reached.
     """
+    import fsspec  # noqa: PLC0415 - 40 ms, of which `is_url` needs nothing
+
     with file_system_errors(url):
         try:
             files, root = fsspec.core.url_to_fs(url)

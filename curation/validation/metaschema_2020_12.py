@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from curation.json.objects import searchable
 from curation.json.pointer import pointer
 from curation.json.text import plain
 from curation.system.escaping import shortened
+from curation.validation.complaint import Complaint
 from curation.validation.python_validators import PYTHON_VALIDATORS, SchemaError
 from curation.validation.rust_validators import refuse
 
@@ -43,18 +43,6 @@ _RECHECKED = 512
 
 class DisagreementError(AssertionError):
     """The quick check and jsonschema's own do not agree on a schema."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Complaint:
-    """The first error of a check: where it stands, and what it says."""
-
-    pointer: str
-    message: str
-
-    def __str__(self) -> str:
-        """Return the complaint as one line."""
-        return f"{self.pointer or '(root)'}: {self.message}"
 
 
 def _conforms(name: str) -> Callable[[str], bool]:

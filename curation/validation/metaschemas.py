@@ -13,19 +13,21 @@ import warnings
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
+from jsonschema_specifications import REGISTRY
+
 from curation.json.pointer import pointer
 from curation.json.same_object import SameObject
 from curation.json.text import plain, write
 from curation.schema.dialects import (
     ANY_DIALECT,
+    BY_NAME,
     DIALECTS,
     DRAFT_04,
     DRAFT_2019_09,
     Dialect,
 )
 from curation.schema.subschemas import subschemas
-from curation.validation.metaschema_2020_12 import Complaint
-from curation.validation.python_validators import PYTHON_VALIDATORS, jsonschema
+from curation.validation.complaint import Complaint
 from curation.validation.rust_validators import RUST_VALIDATORS, refuse
 
 if TYPE_CHECKING:
@@ -42,7 +44,6 @@ _EXACT = 2**53
 _IDENTIFIERS = frozenset(
     {"$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary"}
 )
-_NO_FORMATS = jsonschema.FormatChecker(formats=())
 #: Answers remembered; more would keep documents in memory that are done.
 _REMEMBERED = 16
 #: Longest text kept of a value that an error is about.
@@ -54,7 +55,7 @@ MASK = "\0"
 @cache
 def _quick(name: str) -> jsonschema_rs.Validator:
     """Return jsonschema-rs's validator of schemas of one dialect, built once."""
-    metaschema = dict(PYTHON_VALIDATORS[name].META_SCHEMA)
+    metaschema = dict(REGISTRY.contents(BY_NAME[name].uri))
     return RUST_VALIDATORS[name](
         metaschema, validate_formats=False, retriever=refuse, mask=MASK
     )
@@ -113,13 +114,19 @@ def python_complaint(schema: Json, dialect: Dialect) -> Complaint | None:
     Some hundred times slower than `complaint`. The interpreter's recursion limit
     is raised meanwhile, so that the verdict does not hang on the caller's depth.
     """
+    from curation.validation.python_validators import (  # noqa: PLC0415 - 100 ms, rarely asked
+        PYTHON_VALIDATORS,
+        jsonschema,
+    )
+
+    no_formats = jsonschema.FormatChecker(formats=())
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, _FRAMES))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             PYTHON_VALIDATORS[dialect.name].check_schema(
-                plain(schema), format_checker=_NO_FORMATS
+                plain(schema), format_checker=no_formats
             )
     except jsonschema.SchemaError as error:
         tokens = tuple(map(str, error.absolute_path))

@@ -77,6 +77,18 @@ class ForkingMatcher(Matcher, Protocol):
         """Return another matcher in the same state; neither moves the other."""
 
 
+class OfferedMatcher(Matcher, Protocol):
+    """A matcher that can be offered a token cheaply; not every one can."""
+
+    def takes(self, token: int) -> bool:
+        """Commit a token if it is allowed; return whether it was.
+
+        The same as `commit`, for tokens that are not in the mask: that an engine takes
+        none of those is looked at in every text that is blocked. Worth having where a
+        refusal by `commit` costs more than a mask, because the engine writes down why.
+        """
+
+
 class ExplainingMatcher(Matcher, Protocol):
     """A matcher that says why it refuses; not every engine does."""
 

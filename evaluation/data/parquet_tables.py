@@ -13,7 +13,6 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from curation.core.documents import Rejected
@@ -222,6 +221,8 @@ def _instances(
     paths: Sequence[Path], names: set[str]
 ) -> Iterator[tuple[str, Instance]]:
     """Yield the instances of some records, each with its record's name."""
+    import pyarrow.compute as pc  # noqa: PLC0415 - 50 ms, for a build's instances alone
+
     wanted = pa.array(sorted(names), pa.string())
     for batch in _batches(paths, _OF_INSTANCES, _BATCH_OF_INSTANCES):
         own = batch.filter(pc.is_in(batch.column("unique_id"), wanted))

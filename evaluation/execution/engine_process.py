@@ -21,6 +21,7 @@ import gc
 import importlib.util
 import os
 import sys
+from functools import cached_property
 from time import perf_counter_ns, process_time_ns
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -76,20 +77,23 @@ class Vocabulary:
     """What an engine's `load` is given, see `engine_protocol.Tokenizer`."""
 
     def __init__(self, given: TokenizerSetup) -> None:
-        """Read the tokens' file."""
-        import json  # noqa: PLC0415 - once a process
-        from binascii import a2b_base64  # noqa: PLC0415 - once a process
-
-        with open(given["tokens"], "rb") as file:  # noqa: PTH123 - pathlib is slow to import
-            listed = json.load(file)
-        self.token_bytes = [
-            None if token is None else a2b_base64(token) for token in listed
-        ]
+        """Take what the parent says of the tokenizer."""
+        self._tokens = given["tokens"]
         self.vocab_size = given["vocab_size"]
         self.eos_id = given["eos_id"]
         self.special_ids = given["special_ids"]
         self.kind = given["kind"]
         self.tokenizer_json = given["tokenizer_json"]
+
+    @cached_property
+    def token_bytes(self) -> list[bytes | None]:
+        """The bytes of every token by id, read when an engine first asks for them."""
+        import json  # noqa: PLC0415 - once a process
+        from binascii import a2b_base64  # noqa: PLC0415 - once a process
+
+        with open(self._tokens, "rb") as file:  # noqa: PTH123 - pathlib is slow to import
+            listed = json.load(file)
+        return [None if token is None else a2b_base64(token) for token in listed]
 
 
 class PrintedOutput:

@@ -310,7 +310,7 @@ class EngineWorker:
                 seconds=bounds.run_seconds,
                 wall_seconds=bounds.run_seconds * bounds.wall_times,
                 checks=_checks(pending.case),
-                forced=[walk.valid for walk in pending.case.walks],
+                forced=_counts_forced(pending),
             )
             found.append((walk, bounds.run_seconds + _GRACE))
         return found
@@ -334,6 +334,17 @@ class EngineWorker:
             seconds=outcome.seconds,
             by_wall_clock=outcome.by_wall_clock,
         )
+
+
+def _counts_forced(pending: PendingCase) -> list[bool]:
+    """Return of which texts forced tokens are counted: of the first valid one."""
+    walks = pending.case.walks
+    wanted = [
+        index
+        for index, (walk, tokens) in enumerate(zip(walks, pending.tokens, strict=True))
+        if tokens and walk.valid and not walk.label.get("apart")
+    ]
+    return [index in wanted[:1] for index in range(len(walks))]
 
 
 def _checks(case: Case) -> tuple[str, ...]:

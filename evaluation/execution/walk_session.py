@@ -315,8 +315,9 @@ class _Walk:
         self._stop(_BLOCKED, index, "")
         if not self.checks:
             return
+        take = getattr(matcher, "takes", matcher.commit)
         for place in range(index, len(self.tokens)):
-            if not _takes(matcher, self.tokens[place]):
+            if not _takes(take, self.tokens[place]):
                 if place > index:
                     self.detail = f"commit refuses only token {place}"
                 return
@@ -335,10 +336,9 @@ class _Walk:
 
 
 def apply_ns(engine: Engine, mask: bytes | bytearray | memoryview) -> int | None:
-    """Return how long the engine's kernel takes for the logits of one text.
+    """Return how long the engine's kernel takes, at its second application.
 
-    The second of two applications is timed. None where the engine has no kernel, or
-    one that does not work here.
+    None where the engine has no kernel, or one that does not work here.
     """
     kernel = getattr(engine, "kernel", None)
     if kernel is None:
@@ -357,10 +357,10 @@ def apply_ns(engine: Engine, mask: bytes | bytearray | memoryview) -> int | None
         return None
 
 
-def _takes(matcher: Matcher, token: int) -> bool:
+def _takes(take: Callable[[int], bool], token: int) -> bool:
     """Return whether a token that no mask has is taken; it may be refused anyhow."""
     try:
-        return bool(matcher.commit(token))
+        return bool(take(token))
     except (KeyboardInterrupt, MemoryError):
         raise
     except BaseException:  # noqa: BLE001 - as above

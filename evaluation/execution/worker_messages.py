@@ -32,8 +32,8 @@ class WalkQuestion(msgspec.Struct, frozen=True, kw_only=True):
     wall_seconds: float
     #: The check of each walk (`InstanceWalk.check`); empty where none has any.
     checks: Sequence[str] = ()
-    #: Of which texts forced tokens are counted: the valid ones, of which alone their
-    #: share is told.
+    #: Of which texts forced tokens are counted: of the first valid one, since asking
+    #: for them costs as much as a commit.
     forced: Sequence[bool] = ()
 
 

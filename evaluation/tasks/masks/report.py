@@ -129,7 +129,8 @@ def _instances(engines: Mapping[str, _EngineTotals]) -> Table:
         "blocked which after the same tokens was let through in another text of the "
         "schema. engine errors: the engine raised, or said that it had failed, as at "
         "a limit of its own; these are no blocks. tokens forced: the engine "
-        "offers the token as the only way on, of the tokens of valid instances.",
+        "offers the token as the only way on, of the tokens of each schema's first "
+        "valid instance.",
     )
 
 

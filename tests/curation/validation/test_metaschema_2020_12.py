@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from curation.json.text import SpelledFloat, plain
 from curation.validation import metaschema_2020_12
-from curation.validation.metaschema_2020_12 import Complaint, DisagreementError
+from curation.validation.complaint import Complaint
+from curation.validation.metaschema_2020_12 import DisagreementError
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson

@@ -91,9 +91,18 @@ def examine(
             if content is None and allowed(quoted, each)
         ],
         "refuses": refused,
+        "offered": _offered(engine.start(grammar), encode),
         "forced": _plain(engine.start(grammar).forced()),
         "warnings": list(engine.warnings(grammar)),
     }
+
+
+def _offered(matcher: Matcher, encode: Callable[[str], list[int]]) -> list[bool] | None:
+    """Return whether tokens are taken: a right one, a wrong one, the next right one."""
+    takes = getattr(matcher, "takes", None)
+    first, second, *_ = encode('{"a": 1}')
+    wrong = encode("]")[0]
+    return takes and [takes(first), takes(wrong), takes(second)]
 
 
 def _plain(forced: Sequence[int] | None) -> list[int] | None:

@@ -90,6 +90,14 @@ class TestContract:
         """A token outside the mask is not taken."""
         assert examined(name, preset)["refuses"]
 
+    def test_takes_what_commit_takes(
+        self, name: str, preset: str, examined: Examined
+    ) -> None:
+        """A token that is offered is committed, or refused with nothing changed."""
+        offered = examined(name, preset)["offered"]
+        assert (offered is None) == (name != "llguidance")
+        assert offered in (None, [True, False, True])
+
     def test_says_whether_it_forces_tokens(
         self, name: str, preset: str, examined: Examined
     ) -> None:

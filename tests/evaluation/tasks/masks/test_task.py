@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -92,15 +93,37 @@ def test_what_is_accepted_wrongly_is_booked_under_its_keyword(tmp_path: Path) ->
     assert any("order" in name for name in tables)
 
 
-def test_forced_tokens_are_asked_for_in_valid_texts_alone(tmp_path: Path) -> None:
-    """Of those alone their share is told, and to ask takes as long as a mask may."""
+def test_forced_tokens_are_asked_for_in_the_first_valid_text(tmp_path: Path) -> None:
+    """One text a schema tells their share, and to ask takes as long as a mask may."""
     text = Path(miniature("accept_all")).read_text("utf-8")
     engine = tmp_path / "forcing.py"
     engine.write_text(text.replace("return None", "return []"), "utf-8")
-    _, run = measured(tmp_path, [str(engine)], request_of(tmp_path, [_SUBJECT]))
+    two = Instance(text="{}", valid=True, kind="full")
+    subject = replace(_SUBJECT, instances=(_SUBJECT.instances[1], two, two))
+    request = request_of(tmp_path, [subject], settings=TaskSettings(orders=1))
+    _, run = measured(tmp_path, [str(engine)], request)
     (row,) = run.rows()
     assert [(walk.valid, walk.forced) for walk in row.walks] == [
+        (False, None),
         (True, 0),
-        (False, None),
-        (False, None),
+        (True, None),
     ]
+
+
+def test_a_blocked_token_is_offered_where_a_refusal_is_cheap(tmp_path: Path) -> None:
+    """An engine with `takes` is asked by it, one by one; others by `commit`."""
+    text = Path(miniature("accept_all")).read_text("utf-8").replace("xff", "0")
+    silent = text.replace("return True", "return False", 1)
+    offered = silent.replace(
+        "    def may_end(self):",
+        "    def takes(self, _token):\n        return True\n\n    def may_end(self):",
+    )
+    found = []
+    for name, content in (("silent", silent), ("offered", offered)):
+        folder = tmp_path / name
+        folder.mkdir()
+        engine = folder / "engine.py"
+        engine.write_text(content, "utf-8")
+        _, run = measured(folder, [str(engine)], request_of(folder, [_SUBJECT]))
+        found.append(next(run.rows()).walks[0].verdict)
+    assert found == [WalkVerdict.BLOCKED, WalkVerdict.MASK_GAP]
