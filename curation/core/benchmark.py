@@ -48,6 +48,13 @@ SPLITS = ("train", "val", "test")
 # Sixty, ten and thirty of a hundred parts of the keys, whose number is 2^64.
 _UPPER_BOUNDS = {"train": 60, "val": 70, "test": 100}
 _DIGITS = re.compile(r"([0-9]+)")
+#: Names at the root of an archive, in any spelling and with any ending.
+_NOTICE = re.compile(r"(?:COPYING|LICEN[CS]E|NOTICE)(?:[._-][\w.-]+)?", re.IGNORECASE)
+
+
+def is_notice(path: str) -> bool:
+    """Return whether a file of an archive is its licence text or a notice."""
+    return _NOTICE.fullmatch(path) is not None
 
 
 def split_of(split_key: str) -> str:

@@ -83,6 +83,9 @@ class ArchivePin:
     #: Of the publisher's own statement of the licence: of a repository the text of its
     #: licence file, else the words in the metadata. Empty where none is recorded.
     licence_sha256: str = ""
+    #: Of the licence texts and notices among the selected files, which a build copies:
+    #: lines `sha256hex  path`.
+    texts: tuple[str, ...] = ()
     #: SPDX expression of the collection.
     licence: str
     #: SPDX expression of the single files.
@@ -160,7 +163,7 @@ def _pin(name: str, table: Mapping[str, Json], path: Path) -> ArchivePin:
         values["repository"] = values.pop("package", None)
         values["commit"] = values.pop("version", None)
     known = {field.name for field in fields(ArchivePin)} - {"name"}
-    wanted = known - {"file", "sha256", "licence_sha256"}
+    wanted = known - {"file", "sha256", "licence_sha256", "texts"}
     wrong = sorted((values.keys() - known) | (wanted - values.keys()))
     sums = ("digest", "sha256", "licence_sha256")
     wrong += [key for key in sums if not _is_sum(values.get(key))]

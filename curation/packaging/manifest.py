@@ -56,7 +56,8 @@ _DISTRIBUTIONS = (
 )
 
 
-def _versions() -> dict[str, str]:
+def versions_here() -> dict[str, str]:
+    """Return the versions of Python and of the programs that are installed here."""
     return {
         "python": platform.python_version(),
         **{name: version(name) for name in _DISTRIBUTIONS},
@@ -153,7 +154,7 @@ def facts_of(summary: Summary) -> BuildFacts:
         canary=canary(),
         partial=list(summary.partial),
         rules=summary.rules,
-        versions=_versions(),
+        versions=versions_here(),
         pins=[ManifestPin(**asdict(pin)) for pin in summary.pins],
         rule_list=list(summary.rule_notes),
         extras=sorted(summary.extras),

@@ -6,19 +6,15 @@ They are taken from the archive itself at every build, byte for byte.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from curation.core.benchmark import NOTICES
+from curation.core.benchmark import NOTICES, is_notice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
     from curation.pipeline.inputs import BuildInput
-
-#: Names at the root of an archive, in any spelling and with any ending.
-_NAMES = re.compile(r"(?:COPYING|LICEN[CS]E|NOTICE)(?:[._-][\w.-]+)?", re.IGNORECASE)
 
 
 def write_notices(inputs: Iterable[BuildInput], folder: Path) -> None:
@@ -33,7 +29,7 @@ def write_notices(inputs: Iterable[BuildInput], folder: Path) -> None:
         # The user's own folder has schemas in it, or nothing.
         own = given.reading.config is not None
         for name in () if own else files.paths:
-            if _NAMES.fullmatch(name):
+            if is_notice(name):
                 place = folder / NOTICES / given.reading.archive / name
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(files.read(name))

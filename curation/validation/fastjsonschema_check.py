@@ -37,6 +37,8 @@ _ENDINGS = {
     Ending.OUT_OF_MEMORY: "out_of_memory",
     Ending.CRASH: "crashed",
 }
+#: The verdicts on schemas that cost too much, or ended the process.
+ENDED = frozenset(_ENDINGS.values())
 
 
 def try_fastjsonschema(

@@ -25,6 +25,7 @@ from curation.verification.derivations.encoding import ENCODING
 from curation.verification.derivations.facts import FACTS
 from curation.verification.derivations.ledger_tables import LEDGER_TABLES
 from curation.verification.derivations.provenance import PROVENANCE
+from curation.verification.derivations.remaking import ALL_REMADE, REMAKING
 from curation.verification.derivations.strays import STRAYS
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ CHECKS = (
     LEDGER_TABLES,
     ENCODING,
     INSTANCES,
+    REMAKING,
     SCHEMAS,
     IDENTITY,
     LEAKAGE,
@@ -59,7 +61,8 @@ def checks_to_make(
     """Return the checks of a folder, in order.
 
     Args:
-        whole: Whether every instance is judged again, and not a seeded sample.
+        whole: Whether every instance is judged and made again, and not a seeded
+            sample.
         public_key: The key with which the folder must be signed, as
             `curation.packaging.signature.signature_fault` takes it; None for none.
 
@@ -69,6 +72,7 @@ def checks_to_make(
     others = {}
     if whole:
         others[INSTANCES.name] = ALL_INSTANCES
+        others[REMAKING.name] = ALL_REMADE
     if public_key is not None:
         require_public_key(public_key)
         others[SIGNATURE.name] = signature_check(public_key)

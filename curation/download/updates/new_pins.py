@@ -11,6 +11,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from curation.core.benchmark import is_notice
 from curation.download.cache import Cache
 from curation.download.packs import SUFFIX, open_pack
 from curation.download.path_patterns import Selection
@@ -66,7 +67,9 @@ def write_new_pins(
         state = update.upstream
         if state is None:
             continue
-        values = {"licence_sha256": state.licence_sha256}
+        values: dict[str, str | Sequence[str]] = {
+            "licence_sha256": state.licence_sha256
+        }
         if update.is_newer:
             try:
                 values |= _values(_new_pin(update, settings, say))
@@ -107,24 +110,32 @@ def _new_pin(
     ):
         pack = pack_of(wanted, file, cache)
         sha256 = file_digest(file) if old.sha256 else ""
-    if not len(open_pack(pack)):
+    files = open_pack(pack)
+    if not len(files):
         what = f"the paths of the pin name nothing in {old.repository} {state.commit}"
         raise BadData(what, old.name, "say its new paths by hand")
-    return replace(wanted, digest=pack.name.removesuffix(SUFFIX), sha256=sha256)
+    texts = tuple(
+        f"{files.sha256(path)}  {path}" for path in filter(is_notice, files.paths)
+    )
+    digest = pack.name.removesuffix(SUFFIX)
+    return replace(wanted, digest=digest, sha256=sha256, texts=texts)
 
 
-def _values(pin: ArchivePin) -> dict[str, str]:
+def _values(pin: ArchivePin) -> dict[str, str | Sequence[str]]:
     """Return the values of a pin that name its state, by their keys in the file."""
-    found = {
+    found: dict[str, str | Sequence[str]] = {
         "version" if pin.kind.is_package else "commit": pin.commit,
         "file": pin.file,
         "sha256": pin.sha256,
         "digest": pin.digest,
+        "texts": pin.texts,
     }
-    return {key: value for key, value in found.items() if value}
+    return {key: value for key, value in found.items() if value != ""}
 
 
-def _with_values(text: str, name: str, values: Mapping[str, str]) -> str:
+def _with_values(
+    text: str, name: str, values: Mapping[str, str | Sequence[str]]
+) -> str:
     """Return the text of a file of pins with other values in one of its tables.
 
     Raises:
@@ -138,14 +149,14 @@ def _with_values(text: str, name: str, values: Mapping[str, str]) -> str:
     if old and "version" in values:
         paths = re.search(r"^paths = \[[^]]*\]", made, re.MULTILINE)
         if paths:
-            new = paths[0].replace(old[1], values["version"])
+            new = paths[0].replace(old[1], str(values["version"]))
             made = made.replace(paths[0], new)
     lines = made.splitlines(keepends=True)
     for key, value in values.items():
-        if not value:
+        old_one = _place_of(key, lines)
+        if value == "" or (not value and old_one is None):
             continue
         line = f"{key} = {json.dumps(value)}\n"
-        old_one = _place_of(key, lines)
         if old_one is None:
             lines.insert((_place_of("digest", lines) or 0) + 1, line)
         else:

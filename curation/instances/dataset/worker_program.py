@@ -25,6 +25,9 @@ _REASONS = {
     Ending.TIMEOUT: "timed_out",
     Ending.OUT_OF_MEMORY: "out_of_memory",
 }
+_CRASHED = "crashed"
+#: How the detail begins of a record that has witnesses alone, since it cost too much.
+LEAN = "without near misses: "
 
 
 def program(seed: int = 0) -> Program:
@@ -63,10 +66,20 @@ def merged_instances(first: ProcessResult, again: ProcessResult) -> SchemaInstan
     made = instances_of(again)
     if not made.instances:
         return made
-    why = f"without near misses: {_reason_of(first)}, {first.detail}"
+    why = f"{LEAN}{_reason_of(first)}, {first.detail}"
     return msgspec.structs.replace(made, detail=why)
 
 
 def _reason_of(outcome: ProcessResult) -> str:
     """Return the reason in the ledger for the end of a process."""
-    return _REASONS.get(outcome.ending, "crashed")
+    return _REASONS.get(outcome.ending, _CRASHED)
+
+
+def cost_too_much(reason: str, detail: str) -> bool:
+    """Return whether a record has no instances, or fewer, because of what they cost.
+
+    Args:
+        reason: Its reason in the ledger of instances.
+        detail: Its detail there.
+    """
+    return reason in {*_REASONS.values(), _CRASHED} or detail.startswith(LEAN)

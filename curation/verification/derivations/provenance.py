@@ -8,6 +8,7 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from curation.core.documents import Origin
+from curation.core.github_subsets import VACUOUS, final_config, is_github_config
 from curation.dataset.ledger import CHANGES, DOCUMENTS, KEPT
 from curation.download.pins import load_pins
 from curation.packaging.manifest import read_facts
@@ -17,7 +18,10 @@ from curation.system.package_data import raw_folder
 from curation.verification.core.check import CheckResult, FolderCheck
 from curation.verification.core.findings import Finding
 from curation.verification.derivations.repositories import unlike_the_schemas
-from curation.verification.derivations.rule_list import mechanical_rules
+from curation.verification.derivations.rule_list import (
+    mechanical_rules,
+    sizes_by_raw_file,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -119,6 +123,35 @@ def _unlike_the_ledger(
             )
 
 
+def _in_another_config(contents: FolderContents, rules: str) -> Iterator[Finding]:
+    """Yield each record in another config than its document and size say."""
+    by_raw_file = sizes_by_raw_file(rules)
+    told = (
+        pl.scan_parquet(contents.files[DOCUMENTS], glob=False)
+        .filter(pl.col("outcome") == KEPT)
+        .select("config", "unique_id", "raw_config", "raw_field_count")
+        .collect()
+    )
+    names = ["unique_id", "field_count", "vacuous"]
+    for table in contents.records():
+        rows = pl.read_parquet(contents.files[table.path], columns=names, glob=False)
+        both = rows.with_columns(config=pl.lit(table.folder)).join(
+            told, on=["config", "unique_id"]
+        )
+        for row in both.iter_rows(named=True):
+            raw_config = row["raw_config"]
+            if by_raw_file:
+                wanted = final_config(raw_config, row["raw_field_count"])
+            else:
+                fields, vacuous = row["field_count"], row["vacuous"]
+                wanted = final_config(raw_config, fields, vacuous=vacuous)
+            is_sized = is_github_config(raw_config) or raw_config == VACUOUS
+            if table.folder != wanted or is_sized:
+                detail = f"read for {raw_config}, it belongs in {wanted}"
+                where = f"{table.folder}/{row['unique_id']}"
+                yield Finding(check=_NAME, where=where, detail=detail)
+
+
 def _unlike_the_pins(contents: FolderContents, facts: BuildFacts) -> Iterator[Finding]:
     """Yield each raw document that cannot come from an archive that is pinned."""
     pinned = {(pin.source, pin.origin, pin.commit): pin.archive for pin in facts.pins}
@@ -183,6 +216,7 @@ def _judge(contents: FolderContents, _results: Sequence[UnitResult]) -> CheckRes
     return CheckResult(
         findings=[
             *_limited(_unlike_the_ledger(contents, facts), "rows"),
+            *_limited(_in_another_config(contents, facts.rules), "rows"),
             *_limited(_unlike_the_pins(contents, facts), DOCUMENTS),
             *_limited(unlike_the_schemas(contents, _NAME), "rows"),
         ]

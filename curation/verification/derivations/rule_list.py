@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from curation.core.documents import Reason
 from curation.core.rule import RepairKind
-from curation.dataset.ledger import CHANGES, DOCUMENTS
+from curation.dataset.ledger import CHANGES, DOCUMENTS, KEPT
 from curation.rules.sets import rule_set
 from curation.system.errors import BadUsage
 from curation.verification.derivations.contradiction import (
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 #: What the ledger names where no rule decided: the document could not be read, or was
 #: too large or took too long.
 _NO_RULES = frozenset({"parse", "limits", ""})
+
+#: The reasons of documents for which any rule may take too much, or fail.
+_OF_ANY_RULE = frozenset({Reason.TIMED_OUT, Reason.OUT_OF_MEMORY, Reason.CRASHED})
 
 
 def contradictions(
@@ -55,6 +59,12 @@ def contradictions(
         )
     for name in sorted(_acted(contents) - stated.keys() - _NO_RULES):
         yield Contradiction(f"`rule_list` lacks {name}, of which the ledger tells")
+    reasons = {rule.name: rule.reasons for rule in known}
+    for name, outcome in _rejections(contents):
+        if name in reasons and outcome not in {*reasons[name], *_OF_ANY_RULE}:
+            yield Contradiction(
+                f"the ledger has {outcome} of {name}, which never says so", certain
+            )
 
 
 def mechanical_rules(rules: str) -> frozenset[str]:
@@ -68,6 +78,24 @@ def mechanical_rules(rules: str) -> frozenset[str]:
         for rule in rule_set(rules).rules
         if rule.repair is RepairKind.MECHANICAL
     )
+
+
+def sizes_by_raw_file(rules: str) -> bool:
+    """Return whether a set of rules divides GitHub's schemas by their raw files.
+
+    Raises:
+        BadUsage: there is no such rule set.
+    """
+    return rule_set(rules).subset_by_raw_file
+
+
+def _rejections(contents: FolderContents) -> list[tuple[str, str]]:
+    """Return each rule that rejects in the ledger, with each of its reasons there."""
+    if DOCUMENTS not in contents.tables:
+        return []
+    documents = pl.scan_parquet(contents.files[DOCUMENTS], glob=False)
+    rejected = documents.filter(pl.col("outcome") != KEPT)
+    return sorted(rejected.select("rule", "outcome").unique().collect().iter_rows())
 
 
 def _acted(contents: FolderContents) -> set[str]:

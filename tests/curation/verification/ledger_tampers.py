@@ -17,6 +17,7 @@ from curation.instances.dataset.parquet import (
 )
 from curation.verification.checks.instances import INSTANCES as JUDGED
 from curation.verification.derivations.ledger_tables import LEDGER_TABLES
+from curation.verification.derivations.remaking import REMAKING
 from tests.curation.verification.tampering import (
     COPIES,
     FIRST,
@@ -89,6 +90,34 @@ def _listed_of_ajv(**changed: object) -> Callable[[Path], None]:
 
 LEDGER_TAMPERS = list(
     chain(
+        tampers(
+            REMAKING,
+            (
+                "kind of witness",
+                where(INSTANCES, pl.col("kind") == "minimal", kind="random"),
+                "kind of its row 0",
+            ),
+            (
+                "order of instances",
+                rewrite(INSTANCES, lambda rows: rows.reverse().sort("unique_id")),
+                "number of its row 0",
+            ),
+            (
+                "place of a missing near miss",
+                where(MISSING, pl.lit(value=True), schema_pointer="/x"),
+                "schema_pointer of its row 0",
+            ),
+            (
+                "sites and branches",
+                where(INSTANCE_LEDGER, pl.lit(value=True), targets=1_000),
+                "targets of its row 0",
+            ),
+            (
+                "most that there can be",
+                where(INSTANCE_LEDGER, pl.lit(value=True), pairs_possible=1_000),
+                "pairs_possible of its row 0",
+            ),
+        ),
         tampers(
             LEDGER_TABLES,
             (

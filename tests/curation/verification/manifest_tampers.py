@@ -5,7 +5,9 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from curation.core.benchmark import NOTICES
 from curation.dataset.ledger import DOCUMENTS
+from curation.download.pins import load_pins
 from curation.verification.checks.canary import CANARY
 from curation.verification.derivations.facts import FACTS
 from tests.curation.verification.tampering import (
@@ -39,6 +41,26 @@ def _member(name: str, value: UntypedJson) -> Callable[[Path], None]:
 
 def _pin(name: str, value: str) -> Callable[[Path], None]:
     return manifest(lambda stated: stated["pins"][0].update({name: value}))
+
+
+def _as_read(archive: str) -> Callable[[Path], None]:
+    """Say that an archive itself was read, in the state that is pinned."""
+
+    def change(stated: UntypedJson) -> None:
+        (pin,) = (pin for pin in stated["pins"] if pin["archive"] == archive)
+        pin.update(origin="upstream", commit=load_pins()[archive].commit)
+
+    return manifest(change)
+
+
+def _notice(path: str, text: str) -> Callable[[Path], None]:
+    """Put a text into the folder of the archives' own texts."""
+
+    def do(folder: Path) -> None:
+        (folder / NOTICES / path).parent.mkdir(parents=True)
+        (folder / NOTICES / path).write_text(text)
+
+    return do
 
 
 _RELEASED = all_of(
@@ -85,6 +107,31 @@ MANIFEST_TAMPERS = list(
                 "rule unknown",
                 where(DOCUMENTS, COPIES, rule="mine"),
                 "lacks mine, of which the ledger tells",
+            ),
+            (
+                "reason",
+                where(DOCUMENTS, COPIES, outcome="secret"),
+                "has secret of duplicates, which never says so",
+            ),
+            (
+                "documents dropped",
+                _as_read("json-schema-corpus"),
+                "6,335 documents that are read of json-schema-corpus",
+            ),
+            (
+                "licence text",
+                all_of(_as_read("ans-schema"), _notice("ans-schema/LICENSE", "mine")),
+                "LICENSE is not the text of the pin ans-schema",
+            ),
+            (
+                "licence text added",
+                all_of(_as_read("ans-schema"), _notice("ans-schema/NOTICE", "mine")),
+                "NOTICE is no text of the pin ans-schema",
+            ),
+            (
+                "licence text removed",
+                _as_read("ans-schema"),
+                "LICENSE, which the pin ans-schema has, is lost",
             ),
             ("extras", _member("extras", ["Acme"]), "`extras` is ['Acme']"),
             ("options", _member("options", []), "`options` lacks 'instances'"),

@@ -13,6 +13,7 @@ from curation.verification.checks.identity import IDENTITY
 from curation.verification.checks.leakage import LEAKAGE
 from curation.verification.checks.schemas import SCHEMAS
 from curation.verification.derivations.provenance import PROVENANCE
+from curation.verification.derivations.remaking import REMAKING
 from tests.curation.verification.tampering import (
     INSTANCES,
     KEPT,
@@ -43,6 +44,17 @@ def _copied(folder: Path) -> None:
         "Snowplow/train-00000-of-00001.parquet",
         lambda rows: pl.concat([copy, rows]),
     )(folder)
+
+
+def _larger(folder: Path) -> None:
+    """Move a record into the next size, with all that tells of it."""
+    larger = RECORDS.replace("easy", "medium")
+    moved = pl.read_parquet(folder / RECORDS).head(1)
+    name = moved["unique_id"][0]
+    rewrite(RECORDS, lambda rows: rows.slice(1))(folder)
+    rewrite(larger, lambda rows: pl.concat([moved, rows]))(folder)
+    own = (pl.col("unique_id") == name) & (pl.col("config") == "Github_easy")
+    where(DOCUMENTS, own, config="Github_medium")(folder)
 
 
 #: A repository that no row of the sample comes from.
@@ -109,7 +121,18 @@ RECORD_TAMPERS = list(
             ("copied to another config", _copied, "the same schema as"),
         ),
         tampers(
+            REMAKING,
+            (
+                "fastjsonschema's verdict",
+                rewrite(
+                    RECORDS, lambda r: r.with_columns(fastjsonschema=pl.lit("x.Error"))
+                ),
+                "but 'compiles' when it is asked again",
+            ),
+        ),
+        tampers(
             PROVENANCE,
+            ("config", _larger, "read for Github, it belongs in Github_easy"),
             ("source", record(source="kubernetes"), "source is 'kubernetes', but"),
             ("path", record(path="elsewhere.json"), "path is 'elsewhere.json', but"),
             ("commit", record(commit="f" * 40), "but 'sample' in the ledger"),
