@@ -125,6 +125,14 @@ class ApplyingEngine(Engine, Protocol):
         """
 
 
+class SideBySideEngine(Engine, Protocol):
+    """An engine that computes masks of several texts at a time; not every one does."""
+
+    #: Whether `mask` of different matchers, of one grammar or several, may be called
+    #: in different threads at a time. That helps where it lets go of Python's lock.
+    masks_side_by_side: bool
+
+
 class Load(Protocol):
     """The one function of an engine's file.
 

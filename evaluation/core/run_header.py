@@ -6,6 +6,8 @@ that is missing has its default. `RecordedRun.raw_header` has the file's whole c
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
 from curation.core.json_types import UntypedJson
@@ -13,6 +15,9 @@ from evaluation.core.refusal_pattern import RefusalPattern
 from evaluation.core.task_settings import TaskSettings
 
 _NS_PER_SECOND = 1_000_000_000
+#: What a header says of a model that moves by itself: the same command goes on where
+#: these have changed.
+MOVING_FACTS: Final = frozenset({"gpu_settings", "mask_threads"})
 
 
 class ParticipantHeader(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,6 +132,8 @@ class ModelHeader(msgspec.Struct, frozen=True, kw_only=True):
     #: Whether its weights were drawn: its times say something, its texts nothing.
     random_weights: bool = False
     threads: int | None = None
+    #: Masks of a batch that were computed at a time, by engines that allow it.
+    mask_threads: int | None = None
     #: Version by the library's name.
     libraries: dict[str, str] = {}
     #: The day that the chat template was told; empty where there is no template.

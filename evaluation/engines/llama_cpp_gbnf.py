@@ -58,6 +58,9 @@ PRESETS = {
 class Engine:
     """A converter of the one, a compiler of the other."""
 
+    #: Its masks are XGrammar's.
+    masks_side_by_side = True
+
     def __init__(self, tokenizer: Tokenizer, options: Mapping[str, Any]) -> None:
         """Build XGrammar's tables of the vocabulary."""
         masks = _beside("xgrammar")

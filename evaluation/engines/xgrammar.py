@@ -103,6 +103,9 @@ class StandIn(types.ModuleType):
 class Engine:
     """A grammar compiler over one vocabulary."""
 
+    #: Its masks are native code that lets go of Python's lock.
+    masks_side_by_side = True
+
     def __init__(self, tokenizer: Tokenizer, options: Mapping[str, Any]) -> None:
         """Build the vocabulary's tables; raises what xgrammar raises."""
         xgrammar = import_xgrammar()
@@ -199,10 +202,16 @@ class Matcher:
         self._size = (engine.vocab_size + 31) // 32 * 4
         self._bits = bytearray(self._size)
         self._tensor = torch.frombuffer(self._bits, dtype=torch.int32).view(1, -1)
+        #: Whether the bits are those of the present state.
+        self._present = False
         # Version 0.1 rolls back only what it was told to keep, and does not fork.
         if hasattr(matcher, "fork"):
-            self.rollback = matcher.rollback
+            self.rollback = self._rollback
             self.fork = self._fork
+
+    def _rollback(self, count: int) -> object:
+        self._present = False
+        return self._matcher.rollback(count)
 
     def _fork(self) -> Matcher:
         return Matcher(self._engine, self._matcher.fork())
@@ -212,16 +221,19 @@ class Matcher:
         needed = self._matcher.fill_next_token_bitmask(self._tensor)
         if needed is False:
             self._bits[:] = b"\xff" * self._size
+        self._present = True
         return self._bits
 
     def commit(self, token: int) -> bool:
         """Take a token."""
+        self._present = False
         return bool(self._matcher.accept_token(token))
 
     def may_end(self) -> bool:
         """Return whether the mask allows the stop token."""
         eos = self._engine.eos_id
-        return bool(self.mask()[eos // 8] >> eos % 8 & 1)
+        bits = self._bits if self._present else self.mask()
+        return bool(bits[eos // 8] >> eos % 8 & 1)
 
     def forced(self) -> Sequence[int]:
         """Return the string it would jump over, in the longest tokens that fit.

@@ -57,6 +57,8 @@ if TYPE_CHECKING:
         #: Path of the file that masks are written to, and for how many texts.
         masks: str
         texts: int
+        #: How many masks of a batch may be computed at a time.
+        mask_threads: int
 
     #: What is asked and answered: a JSON object.
     Question = dict[str, Any]

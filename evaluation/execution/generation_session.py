@@ -14,6 +14,9 @@ costs one line each way. Every question names its `text`, a place in the batch.
     {"take": 17, "forced": 8}   -> {"taken": true, "forced": [...]}
     {"retake": [17, 4]}         -> {"taken": true}: tokens that were taken before
     {"mask": true}              -> {"mask_ns": 1, "may_end": false}
+    {"mask": true, "all": [0, 2]}
+                                -> the same; the masks of these texts are begun, each
+                                   in a thread, where the engine says that this may be
 
 `forced` is how many tokens may be taken beyond the one given where they are the only
 way on. A question after a refused compile or a token that was not taken is answered
@@ -23,7 +26,8 @@ by `{"closed": true}`.
 from __future__ import annotations
 
 import mmap
-from threading import Thread
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier, Thread
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
@@ -37,6 +41,7 @@ from evaluation.execution.engine_process import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Future
 
     from evaluation.core.engine_protocol import Engine, Matcher
     from evaluation.execution.engine_process import (
@@ -68,6 +73,13 @@ class _TextUnderWay:
         self._thread: Thread | None = None
         self._found: Answer = {}
         self._full: MemoryError | None = None
+        #: The mask that was begun beside those of other texts.
+        self._begun: Future[Answer] | None = None
+
+    def begin_mask(self, threads: ThreadPoolExecutor) -> None:
+        """Begin to compute the mask in another thread; `answer` waits for it."""
+        if self._ready and self._matcher is not None:
+            self._begun = threads.submit(self._mask, self._matcher)
 
     def answer(self, question: Question) -> Answer:
         if "compile" in question:
@@ -88,7 +100,8 @@ class _TextUnderWay:
         if "retake" in question:
             taken = all(take_token(self._matcher, one) for one in question["retake"])
             return {"taken": taken}
-        return self._mask(self._matcher)
+        begun, self._begun = self._begun, None
+        return self._mask(self._matcher) if begun is None else begun.result()
 
     def _begin(self, schema: str, *, beside: bool) -> Answer:
         self._grammar = self._matcher = None
@@ -163,5 +176,25 @@ def open_session(
         _TextUnderWay(engine, printed, masks, place * size, size)
         for place in range(setup["texts"])
     ]
+    beside = min(setup["texts"], setup.get("mask_threads", 1))
+    threads = None
+    if beside > 1 and getattr(engine, "masks_side_by_side", False):
+        threads = _started(beside)
     freeze()
-    return lambda question: texts[question["text"]].answer(question)
+
+    def answer(question: Question) -> Answer:
+        if threads is not None:
+            for place in question.get("all", ()):
+                texts[place].begin_mask(threads)
+        return texts[question["text"]].answer(question)
+
+    return answer
+
+
+def _started(count: int) -> ThreadPoolExecutor:
+    """Return threads that run already: what they take is not counted as growth."""
+    threads = ThreadPoolExecutor(count)
+    together = Barrier(count)
+    for waiting in [threads.submit(together.wait) for _ in range(count)]:
+        waiting.result()
+    return threads

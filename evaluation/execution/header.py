@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from curation.credentials.redaction import redacted
 from curation.system.terminal import command_line
 from curation.workers.fingerprint import fingerprint
+from evaluation.core.run_header import MOVING_FACTS
 from evaluation.execution.code_digest import measuring_digest, writing_digest
 from evaluation.setup.machine import clock_cost_ns, cpu_governor, machine
 
@@ -59,7 +60,11 @@ def header(
         "limit": limit,
         "repeats": plan.repeats,
         "only": [*sorted(plan.only)],
-        "models": dict(models or {}),
+        "models": {
+            name: fact
+            for name, fact in (models or {}).items()
+            if name not in MOVING_FACTS
+        },
         "sources": digests,
     }
     return {
@@ -84,7 +89,7 @@ def header(
         "limit": limit,
         "repeats": plan.repeats,
         "only": asked["only"],
-        "models": asked["models"],
+        "models": dict(models or {}),
         "machine": machine(),
         "governor": cpu_governor(),
         "timer_ns": clock_cost_ns(),

@@ -35,7 +35,13 @@ class EngineProcess:
     """
 
     def __init__(
-        self, program: Program, texts: int, *, vocab_size: int, limits: Limits
+        self,
+        program: Program,
+        texts: int,
+        *,
+        vocab_size: int,
+        limits: Limits,
+        mask_threads: int = 1,
     ) -> None:
         """Prepare; the process is started when first needed.
 
@@ -46,13 +52,15 @@ class EngineProcess:
             texts: How many texts may be under way.
             vocab_size: The number of ids that a mask covers.
             limits: What the process may use.
+            mask_threads: How many masks may be computed at a time, where the engine
+                allows it.
         """
         self._open = ExitStack()
         size = (vocab_size + 7) // 8
         masks = self._open.enter_context(SharedMemory(size * texts))
         printed = self._open.enter_context(SharedMemory(0))
         self._pipe = EnginePipe(
-            _session_program(program, masks, printed, texts), limits
+            _session_program(program, masks, printed, texts, mask_threads), limits
         )
         self._open.callback(self._pipe.close)
         self.sessions = tuple(
@@ -83,14 +91,23 @@ class EngineProcess:
 
 
 def _session_program(
-    program: Program, masks: SharedMemory, printed: SharedMemory, texts: int
+    program: Program,
+    masks: SharedMemory,
+    printed: SharedMemory,
+    texts: int,
+    mask_threads: int,
 ) -> Program:
     setup = program.setup
     if not isinstance(setup, dict):
         raise TypeError
     return Program(
         file=_ENGINES,
-        setup={**setup, "masks": masks.path, "texts": texts},
+        setup={
+            **setup,
+            "masks": masks.path,
+            "texts": texts,
+            "mask_threads": mask_threads,
+        },
         interpreter=program.interpreter,
         arguments=(
             str(Path(protocol.__file__)),

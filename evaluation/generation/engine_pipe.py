@@ -84,7 +84,9 @@ class EngineQuestion:
 class EnginePipe:
     """Sends questions to an engine process, and hands out its answers.
 
-    A process that dies takes only that text with it on which it died.
+    A process that dies takes only that text with it on which it died. The masks of
+    several texts are asked for together, and last, so that the process may compute
+    them side by side.
     """
 
     def __init__(self, program: Program, limits: Limits) -> None:
@@ -96,6 +98,9 @@ class EnginePipe:
         self._sent: deque[EngineQuestion] = deque()
         #: The process that knows the texts under way.
         self._child: Child | None = None
+        #: Whether masks are computed one after the other: a process has died over
+        #: several, and it is not known yet over which.
+        self._apart = False
 
     def serve_for(self, askers: Sequence[Asker]) -> None:
         """Say whose questions these are: all that a death of the process concerns."""
@@ -119,14 +124,14 @@ class EnginePipe:
 
     def flush(self) -> None:
         """Send what is queued, once what was sent before has been answered."""
-        while self._sent:
-            self.serve(None)
         if not self._queued:
             return
+        while self._sent:
+            self.serve(None)
         self._worker.start()
         if self._is_another_process():
             return
-        self._sent.extend(self._queued)
+        self._sent.extend(self._masks_last())
         self._queued = []
         self._child = self._worker.child
         self._worker.begin(
@@ -135,6 +140,19 @@ class EnginePipe:
         )
         # The questions are on their way only when the pipe has been served once.
         self.serve(0.0)
+
+    def _masks_last(self) -> list[EngineQuestion]:
+        """Return what is queued, the masks behind the tokens that they follow.
+
+        The first mask names the texts whose masks may be computed beside it.
+        """
+        masks = [question for question in self._queued if "mask" in question.asked]
+        if len(masks) < 2 or self._apart:  # noqa: PLR2004 - one is beside another
+            return self._queued
+        others = [one for one in self._queued if "mask" not in one.asked]
+        places = [question.asked["text"] for question in masks]
+        masks[0].asked = {**masks[0].asked, "all": places}
+        return [*others, *masks]
 
     def _is_another_process(self) -> bool:
         """Return whether the process has ended unasked; then all is redone."""
@@ -173,14 +191,19 @@ class EnginePipe:
     def _mourn(self, question: EngineQuestion, ended: EngineEnded) -> None:
         """Blame the text on which the process died; the others are to be redone.
 
-        Beside a compile nobody knows whose fault it was. Then every text is redone
+        Beside a compile nobody knows whose fault it was, nor where several masks were
+        being computed, unless one of them came too late. Then every text is redone
         without anything beside it, and whoever is to blame dies alone.
         """
+        masks = sum("mask" in sent.asked for sent in (question, *self._sent))
         self._forget_process()
-        unclear = any(
+        over_masks = masks > 1 and not self._apart and "mask" in question.asked
+        over_masks = over_masks and ended.result is not Result.TIMEOUT
+        unclear = over_masks or any(
             asker.is_compiling_beside and asker is not question.asker
             for asker in self._askers
         )
+        self._apart = over_masks or (self._apart and unclear)
         for asker in self._askers:
             if asker is question.asker and not unclear:
                 asker.end(ended)

@@ -167,19 +167,31 @@ class EngineSession:
             warnings=tuple(dict.fromkeys(lines)),
         )
 
-    def take(self, token: int, *, forced: int, seconds: float) -> tuple[int, ...]:
-        """Commit a token and ask for the next mask; return what was forced after it.
+    def take(self, token: int, *, forced: int, seconds: float) -> None:
+        """Ask to commit a token, and for the next mask.
+
+        Args:
+            token: The token.
+            forced: How many tokens may be taken after it that are the only way on.
+            seconds: Deadline of either answer.
 
         Raises:
-            EngineEnded: the token was refused, though its mask allowed it; where
-                nothing is forced, `mask` raises it.
+            EngineEnded: a new process does not do again what a lost one has done.
         """
         if self._lost:
             self._redo()
         self._unsure = _UnsureToken(token, forced, seconds)
         self._ask_to_take(self._unsure)
-        # Nothing comes back but that it was taken where nothing may be forced.
-        return self._answer_to_take() if forced else ()
+
+    def forced_after(self) -> tuple[int, ...]:
+        """Wait until the last token is taken; return what was forced after it.
+
+        Where nothing may be forced, `mask` waits for that.
+
+        Raises:
+            EngineEnded: the token was refused, though its mask allowed it.
+        """
+        return self._answer_to_take()
 
     def _ask_to_take(self, unsure: _UnsureToken) -> None:
         self._ask({"take": unsure.token, "forced": unsure.forced}, unsure.seconds)

@@ -9,6 +9,7 @@ from curation.workers.fingerprint import fingerprint
 from curation.workers.limits import Limits
 from curation.workers.process import Program
 from evaluation.core.cases import Result
+from evaluation.core.run_header import MOVING_FACTS
 from evaluation.execution.engine_worker import ONE_THREAD, tokenizer_setup
 from evaluation.generation.engine_batch import EngineProcess
 from evaluation.generation.loop import generate
@@ -80,7 +81,11 @@ class LocalWriter:
         self.identity = fingerprint(
             engine=engine.identity,
             model=model.name,
-            facts=dict(model.facts()),
+            facts={
+                name: fact
+                for name, fact in model.facts().items()
+                if name not in MOVING_FACTS
+            },
             tokenizer=tokenizer.digest,
             overlap=[options.overlap_compile, options.overlap_mask],
             forced=options.forced,
@@ -252,6 +257,7 @@ class LocalWriter:
                     memory_mb=self._memory_mb,
                     recycle_after=_NEVER,
                 ),
+                mask_threads=self._model.mask_threads,
             )
             self._process.start()
         return list(self._process.sessions[:count])

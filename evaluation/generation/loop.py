@@ -231,6 +231,14 @@ class _Batch:
                 self._end(text, TextEnding.ENGINE, ended.detail, ended.result)
             except LogitsError as error:
                 self._end_by_model(choice.text, error)
+        for choice in ready:
+            text = choice.text
+            if text.session is None or text.outcome is not None:
+                continue
+            try:
+                self._go_on(text, text.session)
+            except EngineEnded as ended:
+                self._end(text, TextEnding.ENGINE, ended.detail, ended.result)
 
     def _take_choice(self, choice: TextChoice, chosen: ChosenToken, took: int) -> None:
         """Book what was chosen for a text, which took so many nanoseconds."""
@@ -273,14 +281,22 @@ class _Batch:
         if self._is_used_up(text) or self._is_late(text) or text.session is None:
             return
         left = text.request.budget - len(text.tokens)
-        forced = text.session.take(
+        text.session.take(
             token,
             forced=left if self._options.forced else 0,
             seconds=self._options.run_seconds,
         )
-        self._add_forced(text, forced)
+
+    def _go_on(self, text: TextUnderWay, session: EngineSession) -> None:
+        """Wait for what the next pass waits for, once the engine has all tokens.
+
+        Raises:
+            EngineEnded: the engine failed, or refused the token.
+        """
+        if self._options.forced:
+            self._add_forced(text, session.forced_after())
         if not self._options.overlap_mask:
-            text.session.wait_for_answers()
+            session.wait_for_answers()
 
     def _is_late(self, text: TextUnderWay) -> bool:
         """End a text that has taken too long; return whether it has."""

@@ -174,6 +174,10 @@ class LanguageModel(Protocol):
     tokenizer_folder: Path
 
     @property
+    def mask_threads(self) -> int:
+        """How many masks of a batch may be computed at a time: on the free cores."""
+
+    @property
     def limits(self) -> str:
         """What cannot be done with its cache, and why; empty where everything can."""
 

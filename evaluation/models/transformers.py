@@ -26,6 +26,7 @@ from evaluation.models.hardware import device_facts
 from evaluation.models.memory import texts_that_fit
 from evaluation.models.prefixes import PrefixCache
 from evaluation.models.rows import BatchRows, CachedRow, SeparateRows, WholeRow
+from evaluation.setup.machine import usable_cores
 from evaluation.tokenizers.local import tokenizer_file
 
 if TYPE_CHECKING:
@@ -188,6 +189,7 @@ class TransformersModel:
             "dtype": str(self.module.dtype).removeprefix("torch."),
             **({"random_weights": True} if self._random_weights else {}),
             "threads": torch.get_num_threads(),
+            "mask_threads": self.mask_threads,
             "compile": str(self._steps.kind),
             "warm_up": self._steps.warm_up,
             "attention": str(self.module.config._attn_implementation),  # noqa: SLF001 - nothing public says it
@@ -200,6 +202,16 @@ class TransformersModel:
             "limits": self.limits,
             **self._prompts.facts(),
         }
+
+    @property
+    def mask_threads(self) -> int:
+        """How many masks of a batch may be computed at a time.
+
+        On the cores that the model leaves: beside a GPU all but that of the loop.
+        """
+        on_gpu = self.module.device.type == "cuda"
+        taken = 1 if on_gpu else torch.get_num_threads()
+        return max(1, len(usable_cores()) - taken)
 
     @property
     def limits(self) -> str:

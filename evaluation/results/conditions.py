@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from evaluation.core.run_header import MOVING_FACTS
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
@@ -28,7 +30,7 @@ _OF_DATA: Final = ("sha256", "configs", "splits", "instances")
 #: What messages call a member where its name says little.
 _SHOWN: Final = {"sha256": "content"}
 #: Of models, what decides nothing but a sum of money, and what moves by itself.
-_NOT_OF_MODELS: Final = frozenset({"prices", "gpu_settings"})
+_NOT_OF_MODELS: Final = MOVING_FACTS | {"prices"}
 #: Of a suite, what it is called here, and who answers.
 _NOT_OF_SUITES: Final = frozenset({"data", "models"})
 _DEVICE_NUMBER: Final = re.compile(r":\d+$")

@@ -59,13 +59,14 @@ def engine_file(folder: Path, body: str) -> Path:
 
 
 @contextmanager
-def sessions(
+def sessions(  # noqa: PLR0913 - what a process is given
     tokenizer: TokenizerFiles,
     engine: Path,
     options: dict[str, UntypedJson] | None = None,
     *,
     texts: int = 1,
     limits: Limits | None = None,
+    mask_threads: int = 1,
 ) -> Iterator[Sequence[EngineSession]]:
     """Open an engine's process over the small vocabulary, for a batch of texts."""
     given: dict[str, UntypedJson] = {
@@ -81,7 +82,11 @@ def sessions(
         setup={"engine": str(engine), "options": options or {}, "tokenizer": given},
     )
     with EngineProcess(
-        program, texts, vocab_size=tokenizer.vocab_size, limits=limits or Limits()
+        program,
+        texts,
+        vocab_size=tokenizer.vocab_size,
+        limits=limits or Limits(),
+        mask_threads=mask_threads,
     ) as opened:
         yield opened.sessions
 

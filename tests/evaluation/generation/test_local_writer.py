@@ -32,6 +32,7 @@ from evaluation.setup.selected_engines import select_engines
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from curation.core.json_types import Json
     from evaluation.models.transformers import TransformersModel
     from evaluation.tokenizers import TokenizerFiles
 
@@ -178,6 +179,23 @@ def test_a_batch_that_does_not_fit_is_halved_and_every_text_goes_on(
     one.write(_asked(*names))
     assert len(said) == 1
     assert "4 texts at a time do not fit" in said[0]
+
+
+def test_what_moves_by_itself_is_no_other_writer(
+    writer: Callable[..., LocalWriter],
+    model: TransformersModel,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A GPU's present clock rate changes no row's fingerprint; its driver does."""
+    facts = dict(model.facts())
+
+    def identity(**other: Json) -> str:
+        monkeypatch.setattr(type(model), "facts", lambda _model: {**facts, **other})
+        return writer().identity
+
+    first = identity(gpu_settings={"sm_clock_mhz": "1980"})
+    assert first == identity(gpu_settings={"sm_clock_mhz": "345"}, mask_threads=9)
+    assert first != identity(driver="535.1")
 
 
 def test_a_batch_begins_with_the_longest_texts(
