@@ -1,13 +1,16 @@
 """Records to parquet: the files that `datasets` and the Hub's viewer open.
 
 Row groups are small and pages indexed, because the viewer reads a page of rows at
-a time and refuses groups of much more than 2 MB. Nothing in a file depends on the
-time, the machine or the order of the input.
+a time and refuses groups of much more than 2 MB. A split that is large has several
+files, so that each can be fetched, streamed and pushed by itself. Nothing in a file
+depends on the time, the machine or the order of the input.
 """
 
 from __future__ import annotations
 
+import re
 from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from curation.core.benchmark import (
@@ -26,6 +29,13 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+#: Bytes with which a file is full: it ends with the row group that reaches them. The
+#: index of groups and pages behind them takes a twentieth more, so that no file has
+#: over 300 MB.
+FULL_FILE = 250_000_000
 #: Characters of schema text after which a row group ends. The Hub's viewer refuses
 #: groups of over 2 MB or so; a single larger row is a group of its own.
 ROW_GROUP_LENGTH = 1_500_000
@@ -33,28 +43,72 @@ ROW_GROUP_LENGTH = 1_500_000
 ROW_GROUP_ROWS = 1_000
 #: The columns of every file: `Record`'s fields in order.
 COLUMNS = columns_of(Record)
-#: Those that rarely repeat a value.
-DISTINCT = frozenset(
-    {
-        "json_schema",
-        "unique_id",
-        "path",
-        "sha256",
-        "skeleton_sha256",
-        "split_key",
-        "cluster",
-    }
+#: What a file's name says behind its split.
+_COUNTED = re.compile(r"^[a-z]+-[0-9]{5}-of-[0-9]{5}\.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableForm:
+    """How the rows of one kind of table become files."""
+
+    columns: pa.Schema
+    #: Columns that rarely repeat a value.
+    distinct: frozenset[str]
+    #: The column whose characters count for a row group.
+    text: str
+    #: Characters, and rows, after which a row group ends.
+    most_length: int
+    most_rows: int
+
+
+#: Tables of records.
+RECORDS = TableForm(
+    columns=COLUMNS,
+    distinct=frozenset(
+        {
+            "json_schema",
+            "unique_id",
+            "path",
+            "sha256",
+            "skeleton_sha256",
+            "split_key",
+            "cluster",
+        }
+    ),
+    text="json_schema",
+    most_length=ROW_GROUP_LENGTH,
+    most_rows=ROW_GROUP_ROWS,
 )
 
 
-def file_name(folder: str, split: str) -> str:
-    """Return the path of a split's file inside a build, with `/`.
+def file_name(folder: str, split: str, number: int = 0, files: int = 1) -> str:
+    """Return the path of a file of a split inside a build, with `/`.
 
-    `folder` is a config's, or that of its instances
-    (`curation.core.benchmark.instances_folder`).
+    Args:
+        folder: A config's, or that of its instances
+            (`curation.core.benchmark.instances_folder`).
+        split: The split.
+        number: Which of its files, from 0.
+        files: How many it has.
     """
     ending = OTHER_TABLE if holds_instances(folder) else SCHEMA_TABLE
-    return f"{folder}/{split}-00000-of-00001{ending}"
+    return f"{folder}/{split}-{number:05d}-of-{files:05d}{ending}"
+
+
+def split_files(folder: Path, inside: str, split: str) -> list[str]:
+    """Return the files of a split that are there, in order.
+
+    Args:
+        folder: The dataset folder.
+        inside: The folder in it, as for `file_name`.
+        split: The split.
+
+    Returns:
+        Paths inside the dataset folder, with `/`.
+    """
+    ending = OTHER_TABLE if holds_instances(inside) else SCHEMA_TABLE
+    names = (path.name for path in (folder / inside).glob(f"{split}-*{ending}"))
+    return [f"{inside}/{name}" for name in sorted(names) if _COUNTED.search(name)]
 
 
 def is_group_full(rows: int, size: int, most_length: int, most_rows: int) -> bool:
@@ -90,28 +144,45 @@ def row_group_sizes(
         yield rows
 
 
-class SplitFile:
-    """One file of records, written as they come; they come in the order of the file.
+class SplitFiles:
+    """The files of one split, written as its rows come; they come in their order.
 
-    At most one row group is held in memory.
+    At most one row group is held in memory. A split without rows is a file of columns
+    without rows. While files are written each is named as the only one; the names
+    that count them are given in the end.
 
     Example:
-        >>> with SplitFile(Path("train-00000-of-00001.parquet")) as file:
-        ...     file.add(record)
+        >>> with SplitFiles(Path("build"), "Snowplow", "train", RECORDS) as files:
+        ...     files.add(record)
     """
 
-    def __init__(self, path: Path) -> None:
-        """Open the file.
+    def __init__(self, folder: Path, inside: str, split: str, form: TableForm) -> None:
+        """Open the first file.
+
+        Args:
+            folder: The dataset folder.
+            inside: The folder in it, as for `file_name`; it is there.
+            split: The split.
+            form: What its rows are.
 
         Raises:
             OSError: it cannot be written.
         """
-        self._writer = parquet_writer(path, COLUMNS, distinct=DISTINCT)
-        self._group: list[Record] = []
+        self._folder, self._inside, self._split = folder, inside, split
+        self._form = form
+        self._group: list[object] = []
         self._length = 0
+        self._files = 0
+        self._writer = self._opened()
+
+    def _opened(self) -> pq.ParquetWriter:
+        """Open the next file."""
+        path = self._folder / file_name(self._inside, self._split, self._files)
+        self._files += 1
+        return parquet_writer(path, self._form.columns, distinct=self._form.distinct)
 
     def __enter__(self) -> Self:
-        """Return the file."""
+        """Return the files."""
         return self
 
     def __exit__(
@@ -120,43 +191,49 @@ class SplitFile:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Write what is left, unless something has failed, and close the file."""
+        """Write what is left and name the files, unless something has failed."""
         if kind is None:
             self._write_group()
         self._writer.close()
+        if kind is None and self._files > 1:
+            for number in range(self._files):
+                old, new = (
+                    file_name(self._inside, self._split, number, files)
+                    for files in (1, self._files)
+                )
+                (self._folder / old).rename(self._folder / new)
 
-    def add(self, record: Record) -> None:
-        """Write a record, after those that were added before.
+    def add(self, row: object) -> None:
+        """Write a row, after those that were added before.
 
         Raises:
             OSError: it cannot be written.
         """
-        length = len(record.json_schema)
+        form, length = self._form, len(getattr(row, self._form.text))
         rows, size = len(self._group), self._length + length
-        if is_group_full(rows, size, ROW_GROUP_LENGTH, ROW_GROUP_ROWS):
+        if is_group_full(rows, size, form.most_length, form.most_rows):
             self._write_group()
-        self._group.append(record)
+        self._group.append(row)
         self._length += length
 
     def _write_group(self) -> None:
         if self._group:
-            table = table_of(self._group, COLUMNS)
+            if self._writer.file_handle.tell() >= FULL_FILE:
+                self._writer.close()
+                self._writer = self._opened()
+            table = table_of(self._group, self._form.columns)
             self._writer.write_table(table, row_group_size=len(self._group))
         self._group, self._length = [], 0
 
 
-def write_split(records: Iterable[Record], path: Path) -> None:
-    """Write one file of records, sorted in natural order of their ids.
-
-    No records give a file of columns without rows.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
-    rows = sorted(records, key=lambda record: natural_key(record.unique_id))
-    with SplitFile(path) as file:
-        for record in rows:
-            file.add(record)
+def is_full(metadata: pq.FileMetaData, groups: int) -> bool:
+    """Return whether a file is full with so many of its first row groups."""
+    if groups < 1 or not metadata.num_columns:
+        return False
+    last = metadata.row_group(groups - 1)
+    chunk = last.column(last.num_columns - 1)
+    begin = chunk.dictionary_page_offset or chunk.data_page_offset
+    return bool(begin + chunk.total_compressed_size >= FULL_FILE)
 
 
 def write_sorted(folder: Path, config: str, records: Iterable[Record]) -> None:
@@ -175,7 +252,7 @@ def write_sorted(folder: Path, config: str, records: Iterable[Record]) -> None:
     (folder / config).mkdir(parents=True, exist_ok=True)
     with ExitStack() as opened:
         files = {
-            split: opened.enter_context(SplitFile(folder / file_name(config, split)))
+            split: opened.enter_context(SplitFiles(folder, config, split, RECORDS))
             for split in SPLITS
         }
         for record in records:
@@ -185,9 +262,9 @@ def write_sorted(folder: Path, config: str, records: Iterable[Record]) -> None:
 def write_config(
     folder: Path, config: str, splits: Mapping[str, Iterable[Record]]
 ) -> tuple[str, ...]:
-    """Write `<config>/<split>-00000-of-00001.parquet` for each of the splits.
+    """Write the files of a config, sorted in natural order of their ids.
 
-    A split without records gets a file all the same.
+    A split without records gets a file all the same, of columns without rows.
 
     Args:
         folder: The dataset folder.
@@ -201,7 +278,13 @@ def write_config(
         OSError: a file cannot be written.
     """
     (folder / config).mkdir(parents=True, exist_ok=True)
-    written = tuple(file_name(config, split) for split in SPLITS)
-    for split, name in zip(SPLITS, written, strict=True):
-        write_split(splits.get(split, ()), folder / name)
-    return written
+    for split in SPLITS:
+        records = splits.get(split, ())
+        with SplitFiles(folder, config, split, RECORDS) as files:
+            for record in sorted(
+                records, key=lambda record: natural_key(record.unique_id)
+            ):
+                files.add(record)
+    return tuple(
+        name for split in SPLITS for name in split_files(folder, config, split)
+    )

@@ -13,7 +13,7 @@ from curation.core.benchmark import SPLITS
 from curation.core.documents import Origin
 from curation.core.github_subsets import size_name, size_names
 from curation.dataset.ledger import KEPT
-from curation.dataset.parquet import file_name
+from curation.dataset.parquet import split_files
 from curation.instances.dataset.parquet import DISAGREEMENTS, INSTANCE_LEDGER
 from curation.lint.lint import CODES
 
@@ -168,8 +168,11 @@ def _records(folder: Path, configs: list[str]) -> pl.DataFrame:
     }
     frames = [pl.LazyFrame(schema=schema)]
     for split in SPLITS:
-        paths = [folder / file_name(config, split) for config in configs]
-        there = [path for path in paths if path.is_file()]
+        there = [
+            folder / path
+            for config in configs
+            for path in split_files(folder, config, split)
+        ]
         if there:
             rows = pl.scan_parquet(there, glob=False)
             rows = rows.select(*wanted, *fields, length, split=pl.lit(split))
@@ -198,16 +201,16 @@ def _example(folder: Path, configs: list[str]) -> str:
     """Return a row that fits a page, as JSON; the sample's only where no other does."""
     of_sample = ""
     for config in configs:
-        path = folder / file_name(config, SPLITS[-1])
-        if not path.is_file():
+        there = [folder / path for path in split_files(folder, config, SPLITS[-1])]
+        if not there:
             continue
         text = pl.col("json_schema")
-        fitting = pl.read_parquet(path, glob=False).filter(
+        fitting = pl.scan_parquet(there, glob=False).filter(
             text.str.len_chars().is_between(*_EXAMPLE),
             # No address of anybody's.
             ~text.str.contains("@", literal=True),
         )
-        for row in fitting.sort("sha256").head(1).to_dicts():
+        for row in fitting.sort("sha256").head(1).collect().to_dicts():
             # ASCII, so that no character of the row's can pass for the card's own.
             shown = json.dumps(row, indent=1).replace("`", "\\u0060")
             if row["origin"] != Origin.SAMPLE.value:

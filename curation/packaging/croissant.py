@@ -88,7 +88,7 @@ def croissant_description(
     edition, words = published(), responsible()
     paper = f"https://arxiv.org/abs/{edition.arxiv}"
     terms = licences.archive_terms(summary, contents.counts.licences)
-    described = [*contents.listed, *instance_configs(summary)]
+    described = [*contents.listed, *instance_configs(summary, folder)]
     return {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",

@@ -131,7 +131,7 @@ def _contents(
     folder: Path, into: Path, summary: Summary, drawing: PlotProcess
 ) -> CardContents:
     names = [config.config for config in summary.configs]
-    listed = hub_configs(summary)
+    listed = hub_configs(summary, folder)
     known = CardContents(
         summary=summary,
         counts=count_rows(folder, open_ledger(folder), names),

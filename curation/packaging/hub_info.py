@@ -15,7 +15,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from curation.core.benchmark import DEFAULT, SPLITS, instances_folder
-from curation.dataset.parquet import file_name
+from curation.dataset.parquet import file_name, split_files
 from curation.system.errors import BadData, NoInput
 
 if TYPE_CHECKING:
@@ -46,8 +46,12 @@ class HubConfig:
         return [path for paths in self.files.values() for path in paths]
 
 
-def hub_configs(summary: Summary) -> list[HubConfig]:
+def hub_configs(summary: Summary, folder: Path) -> list[HubConfig]:
     """Return the configs of schemas that have rows, `default` first.
+
+    Args:
+        summary: What the build came to.
+        folder: The dataset folder, with the tables.
 
     Raises:
         BadData: the ledger keeps records without a split.
@@ -55,8 +59,11 @@ def hub_configs(summary: Summary) -> list[HubConfig]:
     names = [config.config for config in summary.configs if config.kept]
     schemas = {name: summary.of(name).splits for name in names}
     ten = {name: schemas[name] for name in names if name not in summary.extras}
-    listed = [HubConfig(name=DEFAULT, files=_files(ten), default=True)] if ten else []
-    listed += [_config(name, splits) for name, splits in schemas.items()]
+    listed = []
+    if ten:
+        files = _files(ten, folder)
+        listed.append(HubConfig(name=DEFAULT, files=files, default=True))
+    listed += [_config(name, splits, folder) for name, splits in schemas.items()]
     for config in listed:
         if not config.paths:
             what = "the ledger keeps records of it, and says no split that there is"
@@ -64,26 +71,34 @@ def hub_configs(summary: Summary) -> list[HubConfig]:
     return listed
 
 
-def instance_configs(summary: Summary) -> list[HubConfig]:
+def instance_configs(summary: Summary, folder: Path) -> list[HubConfig]:
     """Return the folders of instances that have rows, by their paths.
 
     The Hub is not told of them: who reads every config reads schemas. `croissant.json`
     describes them.
     """
     return [
-        _config(instances_folder(config), splits)
+        _config(instances_folder(config), splits, folder)
         for config, splits in summary.instances.items()
         if any(splits.values())
     ]
 
 
-def _config(name: str, splits: Mapping[str, int]) -> HubConfig:
-    return HubConfig(name=name, files=_files({name: splits}))
+def _config(name: str, splits: Mapping[str, int], folder: Path) -> HubConfig:
+    return HubConfig(name=name, files=_files({name: splits}, folder))
 
 
-def _files(configs: Mapping[str, Mapping[str, int]]) -> dict[str, list[str]]:
+def _files(
+    configs: Mapping[str, Mapping[str, int]], folder: Path
+) -> dict[str, list[str]]:
     found = {
-        split: [file_name(name, split) for name in configs if configs[name].get(split)]
+        split: [
+            path
+            for name in configs
+            if configs[name].get(split)
+            # One that is not there is named, so that it is missed.
+            for path in split_files(folder, name, split) or [file_name(name, split)]
+        ]
         for split in SPLITS
     }
     return {split: paths for split, paths in found.items() if paths}

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from curation.core.benchmark import SPLITS, in_benchmark_order, instances_folder
 from curation.core.documents import Origin, Reason
 from curation.dataset.ledger import KEPT
-from curation.dataset.parquet import file_name
+from curation.dataset.parquet import split_files
 from curation.dataset.summary import ConfigSummary
 
 if TYPE_CHECKING:
@@ -89,13 +89,12 @@ def recount_instances(
     """
     return {
         config: {
-            split: _rows(folder / file_name(instances_folder(config), split))
+            split: sum(
+                int(pq.read_metadata(folder / path).num_rows)
+                for path in split_files(folder, instances_folder(config), split)
+            )
             for split in SPLITS
         }
         for config in configs
         if (folder / instances_folder(config)).is_dir()
     }
-
-
-def _rows(path: Path) -> int:
-    return int(pq.read_metadata(path).num_rows) if path.is_file() else 0

@@ -11,7 +11,7 @@ import polars as pl
 
 from curation.core.benchmark import SPLITS, in_benchmark_order, instances_folder
 from curation.dataset.editions import open_edition
-from curation.dataset.parquet import file_name
+from curation.dataset.parquet import file_name, split_files
 from curation.dataset.story import closest_ids
 from curation.instances.dataset.build_step import InstanceTask
 from curation.instances.dataset.maskbench import MaskFile, MaskTest
@@ -134,10 +134,12 @@ def maskbench_files(folder: Path, rows: pl.DataFrame) -> Iterator[MaskFile]:
 
 def _instances(folder: Path, config: str, split: str) -> dict[str, list[InstanceRow]]:
     """Return the instances of a split by the ids of their records."""
-    path = folder / file_name(instances_folder(config), split)
-    if not path.is_file():
+    inside = instances_folder(config)
+    there = [folder / path for path in split_files(folder, inside, split)]
+    if not there:
+        path = folder / file_name(inside, split)
         raise NoInput("no instances here", str(path), "csbdata build --instances")
-    content = pl.read_parquet(path, glob=False).to_dicts()
+    content = pl.read_parquet(there, glob=False).to_dicts()
     found: dict[str, list[InstanceRow]] = {}
     for row in msgspec.convert(content, list[InstanceRow]):
         found.setdefault(row.unique_id, []).append(row)

@@ -11,12 +11,13 @@ validators differ, and `ledger/ajv.pq` each that AJV is known to judge otherwise
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from curation.core.benchmark import SPLITS, instances_folder
-from curation.dataset.parquet import file_name
+from curation.dataset.parquet import SplitFiles, TableForm
 from curation.dataset.parquet_columns import columns_of, parquet_writer, table_of
 from curation.instances.model import InstanceKind, InstanceRow
 
@@ -37,8 +38,15 @@ ROW_GROUP_LENGTH = 1_500_000
 ROW_GROUP_ROWS = 4_000
 #: The columns of every config of instances.
 COLUMNS = columns_of(InstanceRow)
-#: Columns that rarely repeat a value: of instances, and of the reports.
-DISTINCT = frozenset({"text"})
+#: How they become files.
+ROWS = TableForm(
+    columns=COLUMNS,
+    distinct=frozenset({"text"}),
+    text="text",
+    most_length=ROW_GROUP_LENGTH,
+    most_rows=ROW_GROUP_ROWS,
+)
+#: Columns of the reports that rarely repeat a value.
 LEDGER_DISTINCT = frozenset({"unique_id", "text"})
 
 
@@ -291,14 +299,23 @@ def write_instances(folder: Path, records: Iterable[RecordInstances]) -> None:
     unreached: list[UnreachedPlace] = []
     of_ajv: list[AjvDisagreement] = []
     for config, members in groupby(records, key=lambda record: record.task.config):
-        with _Files(folder, instances_folder(config)) as files:
+        inside = instances_folder(config)
+        (folder / inside).mkdir(parents=True, exist_ok=True)
+        with ExitStack() as opened:
+            files = {
+                split: opened.enter_context(SplitFiles(folder, inside, split, ROWS))
+                for split in SPLITS
+            }
             for record in members:
                 ledger.append(ledger_row(record))
                 differing.extend(disagreements(record))
                 missing.extend(missing_pairs(record))
                 unreached.extend(unreached_places(record))
                 of_ajv.extend(ajv_disagreements(record))
-                files.add(record)
+                for row in record.result.instances:
+                    files[record.task.split].add(
+                        replace(row, unique_id=record.task.unique_id)
+                    )
     _write(folder / INSTANCE_LEDGER, InstanceLedgerRow, ledger)
     _write(folder / DISAGREEMENTS, Disagreement, differing)
     _write(folder / MISSING, MissingPair, missing)
@@ -310,52 +327,3 @@ def _write(path: Path, row_type: type, rows: Iterable[object]) -> None:
     columns = columns_of(row_type)
     with parquet_writer(path, columns, distinct=LEDGER_DISTINCT) as writer:
         writer.write_table(table_of(rows, columns))
-
-
-class _Files:
-    """The files of one config, filled record by record."""
-
-    def __init__(self, folder: Path, config: str) -> None:
-        self._paths = {split: folder / file_name(config, split) for split in SPLITS}
-
-    def __enter__(self) -> Self:
-        next(iter(self._paths.values())).parent.mkdir(parents=True, exist_ok=True)
-        self._files = {name: _File(path) for name, path in self._paths.items()}
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for file in self._files.values():
-            file.close()
-
-    def add(self, record: RecordInstances) -> None:
-        self._files[record.task.split].add(
-            replace(row, unique_id=record.task.unique_id)
-            for row in record.result.instances
-        )
-
-
-class _File:
-    """One parquet file whose row groups stay small."""
-
-    def __init__(self, path: Path) -> None:
-        self._writer = parquet_writer(path, COLUMNS, distinct=DISTINCT)
-        self._rows: list[InstanceRow] = []
-        self._length = 0
-
-    def add(self, rows: Iterable[InstanceRow]) -> None:
-        for row in rows:
-            full = self._length + len(row.text) > ROW_GROUP_LENGTH
-            if full or len(self._rows) >= ROW_GROUP_ROWS:
-                self._flush()
-            self._rows.append(row)
-            self._length += len(row.text)
-
-    def _flush(self) -> None:
-        if self._rows:
-            table = table_of(self._rows, COLUMNS)
-            self._writer.write_table(table, row_group_size=len(self._rows))
-        self._rows, self._length = [], 0
-
-    def close(self) -> None:
-        self._flush()
-        self._writer.close()

@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 import pyarrow.parquet as pq
 
-from curation.core.benchmark import SCHEMA_TABLE, holds_instances, records_config
+from curation.core.benchmark import holds_instances, records_config
+from curation.dataset.parquet import split_files
 from curation.instances.judging.grading import grade
 from curation.verification.core.check import CheckResult, CheckUnit, FolderCheck
 from curation.verification.core.findings import Finding
@@ -23,6 +23,7 @@ from curation.verification.core.rows import group_batches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from curation.instances.judging.grading import Grade
     from curation.verification.core.check import CheckBatch, UnitResult
@@ -107,14 +108,14 @@ def _work(folder: Path, unit: CheckUnit) -> JudgedInstances:
     if not unit.whole:
         by_record = _drawn(by_record)
     inside, _, name = unit.where.rpartition("/")
-    records = Path(records_config(inside), name).with_suffix(SCHEMA_TABLE)
-    schemas = _schemas(folder / records)
+    config, split = records_config(inside), name.partition("-")[0]
+    places = _places(folder, tuple(split_files(folder, config, split)))
     wrong: list[tuple[str, str]] = []
     for unique_id, instances in by_record.items():
-        if unique_id not in schemas:
+        if unique_id not in places:
             wrong.append((unique_id, "no such record"))
             continue
-        schema, dialect = schemas[unique_id]
+        schema, dialect = _schemas(folder / places[unique_id])[unique_id]
         graded = grade(schema, dialect, [row.text for row in instances])
         if graded.error:
             wrong.append((unique_id, f"cannot be judged: {graded.error}"))
@@ -145,6 +146,17 @@ def _drawn(
             first = sorted(rows, key=lambda row: rank(f"{unique_id} {row.number}"))
             drawn[unique_id] = first[:_OF_RECORD]
     return drawn
+
+
+@lru_cache(maxsize=1)
+def _places(folder: Path, paths: tuple[str, ...]) -> Mapping[str, str]:
+    """Return the table of every record of a split; the last split is remembered."""
+    found: dict[str, str] = {}
+    for path in paths:
+        with pq.ParquetFile(folder / path) as file:
+            names = file.read(columns=["unique_id"])["unique_id"].to_pylist()
+        found |= dict.fromkeys(names, path)
+    return found
 
 
 @lru_cache(maxsize=1)

@@ -95,7 +95,8 @@ def _of_instances(contents: FolderContents) -> dict[str, dict[str, list[str]]]:
     found: dict[str, dict[str, list[str]]] = {}
     for table in contents.tables.values():
         if holds_instances(table.folder) and table.rows:
-            found.setdefault(table.folder, {})[table.split] = [table.path]
+            splits = found.setdefault(table.folder, {})
+            splits.setdefault(table.split, []).append(table.path)
     return found
 
 
@@ -134,8 +135,10 @@ def _work(folder: Path, unit: CheckUnit) -> OpenedConfig:
     if holds_instances(unit.where):
         files = sorted((place / unit.where).glob(f"*{OTHER_TABLE}"))
         # `datasets` cannot open a split without rows.
-        filled = (path for path in files if pq.read_metadata(path).num_rows)
-        named = {path.name.partition("-")[0]: str(path) for path in filled}
+        named: dict[str, list[str]] = {}
+        for path in files:
+            if pq.read_metadata(path).num_rows:
+                named.setdefault(path.name.partition("-")[0], []).append(str(path))
         loaded = datasets.load_dataset("parquet", data_files=named)
     else:
         loaded = datasets.load_dataset(str(place), unit.where)

@@ -25,6 +25,8 @@ _NAME = "viewer"
 #: made smaller without another schema, so that a large one alone is no failure.
 MOST_ROW = 2_000_000
 MOST_GROUP = 4_000_000
+#: Bytes of one file; a build begins another before.
+MOST_FILE = 300_000_000
 
 
 def _large_rows(table: ParquetTable) -> Iterator[str]:
@@ -60,6 +62,9 @@ def _not_alone(path: Path, table: ParquetTable) -> Iterator[str]:
 
 def _faults_of(path: Path, table: ParquetTable) -> Iterator[str]:
     yield from _not_alone(path, table)
+    size = path.stat().st_size
+    if size > MOST_FILE:
+        yield f"{size:,} bytes; {MOST_FILE:,} is the most"
     metadata = table.metadata
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     for number, group in enumerate(groups):

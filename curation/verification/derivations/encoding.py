@@ -18,17 +18,18 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from curation.core.benchmark import LEDGER, holds_instances
-from curation.dataset import ledger, parquet
+from curation.dataset import ledger
+from curation.dataset.parquet import RECORDS, is_full, row_group_sizes
 from curation.dataset.parquet_columns import parquet_writer
-from curation.instances.dataset import parquet as instances
+from curation.instances.dataset.parquet import LEDGER_COLUMNS, LEDGER_DISTINCT, ROWS
 from curation.system.checksums import file_digest
 from curation.verification.core.check import CheckResult, CheckUnit, FolderCheck
 from curation.verification.core.findings import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from types import ModuleType
 
+    from curation.dataset.parquet import TableForm
     from curation.verification.core.check import CheckBatch, UnitResult
     from curation.verification.core.folder_contents import FolderContents
 
@@ -52,8 +53,8 @@ def _distinct(path: str) -> frozenset[str]:
     if path in {ledger.DOCUMENTS, ledger.CHANGES}:
         return ledger.DISTINCT
     if inside == LEDGER:
-        return instances.LEDGER_DISTINCT
-    return instances.DISTINCT if holds_instances(inside) else parquet.DISTINCT
+        return LEDGER_DISTINCT
+    return _form(inside).distinct
 
 
 def _columns(path: str) -> pa.Schema | None:
@@ -62,11 +63,16 @@ def _columns(path: str) -> pa.Schema | None:
     known = {
         ledger.DOCUMENTS: ledger.DOCUMENT_COLUMNS,
         ledger.CHANGES: ledger.CHANGE_COLUMNS,
-        **instances.LEDGER_COLUMNS,
+        **LEDGER_COLUMNS,
     }
     if inside == LEDGER:
         return known.get(path)
-    return instances.COLUMNS if holds_instances(inside) else parquet.COLUMNS
+    return _form(inside).columns
+
+
+def _form(inside: str) -> TableForm:
+    """Return how the tables in a folder other than the ledger's are written."""
+    return ROWS if holds_instances(inside) else RECORDS
 
 
 def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
@@ -103,8 +109,7 @@ def _is_well_divided(file: pq.ParquetFile, path: str) -> bool:
     inside = path.rpartition("/")[0]
     if inside == LEDGER:
         return True
-    module: ModuleType = instances if holds_instances(inside) else parquet
-    column = "text" if holds_instances(inside) else "json_schema"
+    form = _form(inside)
     given = [
         file.metadata.row_group(group).num_rows
         for group in range(file.metadata.num_row_groups)
@@ -113,11 +118,11 @@ def _is_well_divided(file: pq.ParquetFile, path: str) -> bool:
         length or 0
         for group in range(len(given))
         for length in pc.utf8_length(
-            file.read_row_group(group, columns=[column])[column]
+            file.read_row_group(group, columns=[form.text])[form.text]
         ).to_pylist()
     )
-    sizes = parquet.row_group_sizes(
-        lengths, most_length=module.ROW_GROUP_LENGTH, most_rows=module.ROW_GROUP_ROWS
+    sizes = row_group_sizes(
+        lengths, most_length=form.most_length, most_rows=form.most_rows
     )
     return given == list(sizes)
 
@@ -149,8 +154,27 @@ def _foreign(metadata: pq.FileMetaData, given: pa.Schema, again: Path) -> Iterat
         yield "its Arrow schema says more than the columns of a build"
 
 
-def _judge(_contents: FolderContents, results: Sequence[UnitResult]) -> CheckResult:
-    findings = []
+def _divided_otherwise(contents: FolderContents) -> Iterator[str]:
+    """Yield the tables that end before they are full, or after.
+
+    The last of a split may end before.
+    """
+    tables = [table for table in contents.tables.values() if table.folder != LEDGER]
+    last = {(table.folder, table.split): table.path for table in tables}
+    for table in tables:
+        groups = table.metadata.num_row_groups
+        is_last = table.path == last[table.folder, table.split]
+        early = not is_last and not is_full(table.metadata, groups)
+        if early or is_full(table.metadata, groups - 1):
+            yield table.path
+
+
+def _judge(contents: FolderContents, results: Sequence[UnitResult]) -> CheckResult:
+    detail = "its split is not divided into files as a build divides it"
+    findings = [
+        Finding(check=_NAME, where=path, detail=detail)
+        for path in _divided_otherwise(contents)
+    ]
     compared = 0
     for result in results:
         path = result.unit.where

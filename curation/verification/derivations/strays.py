@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from curation.verification.core.findings import Finding
 from curation.verification.core.folder_contents import read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from curation.verification.core.check import UnitResult
     from curation.verification.core.folder_contents import FolderContents
@@ -51,18 +52,28 @@ def _of_the_folder(folder: Path) -> Iterator[Finding]:
                 yield _finding(inside + name, "no note of the Hub's client")
 
 
-def _is_of_a_build(name: str, folder: str) -> bool:
-    """Return whether a build may write a table of this name into this folder."""
+def _is_of_a_build(name: str, folder: str, files: Mapping[str, int]) -> bool:
+    """Return whether a build may write a table of this name into this folder.
+
+    `files` says how many tables of each split are in the folder.
+    """
     config = records_config(folder) if holds_instances(folder) else folder
-    named = name in {file_name(folder, split) for split in SPLITS}
+    named = name in {
+        file_name(folder, split, number, files[split])
+        for split in SPLITS
+        for number in range(files[split])
+    }
     return named and "/" not in config
 
 
 def _of_the_files(contents: FolderContents) -> Iterator[Finding]:
+    tables: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for found in contents.tables.values():
+        tables[found.folder][found.split] += 1
     for name, path in contents.files.items():
         table = contents.tables.get(name)
         if table is not None and table.folder != LEDGER:
-            if not _is_of_a_build(name, table.folder):
+            if not _is_of_a_build(name, table.folder, tables[table.folder]):
                 yield _finding(name, "a table that no build writes under this name")
         elif table is None and not is_derived(name) and name != CHANGELOG:
             try:

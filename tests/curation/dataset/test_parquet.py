@@ -6,21 +6,32 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
+import pytest
 
 from curation.core.benchmark import SPLITS
 from curation.core.records import Record
 from curation.dataset.parquet import (
     COLUMNS,
+    RECORDS,
     ROW_GROUP_LENGTH,
+    SplitFiles,
     file_name,
+    is_full,
+    split_files,
     write_config,
     write_sorted,
-    write_split,
 )
 from tests.made import in_split, record
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
+
+
+def write_split(records: Iterable[Record], folder: Path) -> Path:
+    """Write records as a split of a config; return its only file."""
+    (path,) = write_config(folder, "Snowplow", {"train": records})[:1]
+    return folder / path
 
 
 def test_columns_are_the_fields_of_a_record() -> None:
@@ -33,17 +44,15 @@ def test_columns_are_the_fields_of_a_record() -> None:
 
 def test_rows_stand_in_natural_order(tmp_path: Path) -> None:
     """`o9` comes before `o10`, whatever the order of the input."""
-    path = tmp_path / "a.parquet"
-    write_split([record("o10"), record("o9"), record("o1")], path)
+    path = write_split([record("o10"), record("o9"), record("o1")], tmp_path)
     assert pq.read_table(path)["unique_id"].to_pylist() == ["o1", "o9", "o10"]
 
 
 def test_bytes_do_not_depend_on_the_order_of_the_input(tmp_path: Path) -> None:
     """The same records in another order give the same bytes."""
     records = [record(f"o{number}", formats=("uri",)) for number in range(200)]
-    write_split(records, tmp_path / "a.parquet")
-    write_split(reversed(records), tmp_path / "b.parquet")
-    first, second = (tmp_path / f"{name}.parquet" for name in "ab")
+    first = write_split(records, tmp_path / "a")
+    second = write_split(reversed(records), tmp_path / "b")
     assert first.read_bytes() == second.read_bytes()
 
 
@@ -61,16 +70,15 @@ def test_row_groups_are_small(tmp_path: Path) -> None:
     text = '"' + "x" * (ROW_GROUP_LENGTH // 3) + '"'
     records = [record(f"o{number}", json_schema=text) for number in range(7)]
     huge = record("o99", json_schema='"' + "y" * (3 * ROW_GROUP_LENGTH) + '"')
-    write_split([*records, huge], tmp_path / "a.parquet")
-    found = pq.ParquetFile(tmp_path / "a.parquet").metadata
+    found = pq.ParquetFile(write_split([*records, huge], tmp_path)).metadata
     rows = [found.row_group(index).num_rows for index in range(found.num_row_groups)]
     assert rows == [2, 2, 2, 1, 1]
 
 
 def test_pages_are_indexed(tmp_path: Path) -> None:
     """The viewer finds a page without reading the group."""
-    write_split([record("o1")], tmp_path / "a.parquet")
-    column = pq.ParquetFile(tmp_path / "a.parquet").metadata.row_group(0).column(0)
+    path = write_split([record("o1")], tmp_path)
+    column = pq.ParquetFile(path).metadata.row_group(0).column(0)
     assert column.has_column_index
     assert column.has_offset_index
     assert column.compression == "ZSTD"
@@ -79,8 +87,7 @@ def test_pages_are_indexed(tmp_path: Path) -> None:
 def test_values_come_back(tmp_path: Path) -> None:
     """What was written is read: text, numbers, lists, and what is missing."""
     made = record("o1", json_schema='{"é\\u0000": 1e400}', valid_under=(), depth=7)
-    write_split([made], tmp_path / "a.parquet")
-    (row,) = pq.read_table(tmp_path / "a.parquet").to_pylist()
+    (row,) = pq.read_table(write_split([made], tmp_path)).to_pylist()
     assert row["json_schema"] == made.json_schema
     assert row["valid_under"] == []
     assert row["depth"] == 7
@@ -109,3 +116,50 @@ def test_records_that_come_sorted_give_the_same_files(tmp_path: Path) -> None:
         written = tmp_path / "as they come" / file
         assert pq.ParquetFile(written).num_row_groups == 3
         assert written.read_bytes() == (tmp_path / "together" / file).read_bytes()
+
+
+def test_a_full_file_is_followed_by_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ends with the row group that fills it; names count the files in the end."""
+    monkeypatch.setattr("curation.dataset.parquet.FULL_FILE", 4_000)
+    form = replace(RECORDS, most_rows=3)
+    (tmp_path / "Snowplow").mkdir()
+    with SplitFiles(tmp_path, "Snowplow", "train", form) as files:
+        for number in range(20):
+            files.add(record(f"o{number}"))
+    names = split_files(tmp_path, "Snowplow", "train")
+    assert len(names) > 2
+    assert names == [
+        file_name("Snowplow", "train", number, len(names))
+        for number in range(len(names))
+    ]
+    tables = [pq.read_table(tmp_path / name) for name in names]
+    ids = [name for table in tables for name in table["unique_id"].to_pylist()]
+    assert ids == [f"o{number}" for number in range(20)]
+    for name in names:
+        metadata = pq.read_metadata(tmp_path / name)
+        groups = metadata.num_row_groups
+        assert is_full(metadata, groups) == (name != names[-1])
+        assert not is_full(metadata, groups - 1)
+
+
+def test_a_write_that_fails_names_no_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error comes through, and no name says that the split is whole."""
+    monkeypatch.setattr("curation.dataset.parquet.FULL_FILE", 1)
+    (tmp_path / "Snowplow").mkdir()
+    form = replace(RECORDS, most_rows=1)
+
+    def interrupted() -> None:
+        with SplitFiles(tmp_path, "Snowplow", "train", form) as files:
+            for number in range(3):
+                files.add(record(f"o{number}"))
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        interrupted()
+    assert file_name("Snowplow", "train", 0, 2) not in split_files(
+        tmp_path, "Snowplow", "train"
+    )

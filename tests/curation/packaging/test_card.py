@@ -73,7 +73,7 @@ def contents(
                 splits[one.split].append(record(one.unique_id, licence=one.licence))
         write_config(folder, each.config, splits)
     write_ledger(listed, folder)
-    told = hub_configs(known)
+    told = hub_configs(known, folder)
     return CardContents(
         summary=known,
         counts=count_rows(

@@ -10,7 +10,7 @@ import pytest
 from huggingface_hub import DatasetCard
 
 from curation.core.benchmark import CONFIGS, SPLITS
-from curation.dataset.parquet import COLUMNS, write_split
+from curation.dataset.parquet import COLUMNS, file_name, write_config
 from curation.dataset.summary import ConfigSummary
 from curation.packaging.hub_info import arrow_bytes, hub_configs
 from curation.system.errors import BadData
@@ -70,8 +70,8 @@ def _files(sample: Path, info: UntypedJson, split: str) -> list[Path]:
 
 def test_a_file_without_rows_takes_no_bytes(tmp_path: Path) -> None:
     """An empty split weighs nothing."""
-    write_split([], tmp_path / "x.parquet")
-    assert arrow_bytes(tmp_path / "x.parquet") == 0
+    write_config(tmp_path, "Snowplow", {})
+    assert arrow_bytes(tmp_path / file_name("Snowplow", "val")) == 0
 
 
 def test_a_row_group_without_rows_takes_no_bytes(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_a_row_group_without_rows_takes_no_bytes(tmp_path: Path) -> None:
     assert arrow_bytes(path) == 0
 
 
-def test_records_without_a_split_are_said() -> None:
+def test_records_without_a_split_are_said(tmp_path: Path) -> None:
     """A ledger of others: its config is named, and no index is out of range."""
     odd = ConfigSummary(
         config="Snowplow",
@@ -94,4 +94,4 @@ def test_records_without_a_split_are_said() -> None:
         splits={"else": 1},
     )
     with pytest.raises(BadData, match="no split"):
-        hub_configs(replace(summary([]), configs=(odd,)))
+        hub_configs(replace(summary([]), configs=(odd,)), tmp_path)

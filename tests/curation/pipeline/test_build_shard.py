@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
+from curation.dataset.difference import compare
+from curation.dataset.editions import open_edition
+from curation.dataset.parquet import RECORDS, file_name
 from curation.pipeline.build import build
 from curation.pipeline.build_shard import build_shard
 from curation.pipeline.identity import identity_of
@@ -193,6 +196,17 @@ def test_three_shards_joined_give_the_bytes_of_one_build(
         whole, joined.request.out, names, shallow=False
     )
     assert (differing, failed) == ([], [])
+    # Once more with files that are soon full, as those of a large corpus are.
+    monkeypatch.setattr("curation.dataset.parquet.FULL_FILE", 10_000)
+    monkeypatch.setattr(
+        "curation.dataset.parquet.RECORDS", replace(RECORDS, most_rows=3)
+    )
+    several = build(replace(request, shards=tuple(parts), out=tmp_path / "several"))
+    assert (several.request.out / file_name("Github_easy", "train", 1, 2)).is_file()
+    assert (
+        compare(*(open_edition(str(out)) for out in (whole, tmp_path / "several")))
+        == []
+    )
 
 
 def _interrupted(*_: object, **__: object) -> None:

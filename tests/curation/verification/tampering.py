@@ -69,11 +69,12 @@ def columns_of(path: str) -> tuple[pa.Schema, frozenset[str], int, str]:
     if path.startswith("instances/"):
         return (
             instances.COLUMNS,
-            instances.DISTINCT,
+            instances.ROWS.distinct,
             instances.ROW_GROUP_ROWS,
             "text",
         )
-    return parquet.COLUMNS, parquet.DISTINCT, parquet.ROW_GROUP_ROWS, "json_schema"
+    form = parquet.RECORDS
+    return form.columns, form.distinct, form.most_rows, form.text
 
 
 def rewrite(
