@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from curation.core.benchmark import RAW_IN_TABLE_9
@@ -10,6 +10,7 @@ from curation.core.documents import Origin
 from curation.core.github_subsets import size_name, size_names
 from curation.dataset.paper_tables import (
     figure_2,
+    measure_row,
     measure_schemas,
     table_1,
     table_8,
@@ -36,6 +37,8 @@ TITLES = {
 }
 #: File names of the plots, without their suffixes.
 PLOTS = ("figure-2", "table-8", "table-9")
+#: Columns of a build's rows that need not be counted anew.
+_STATED = ("size", "features", "formats")
 #: Bars of Figure 2.
 _BARS = 30
 
@@ -70,20 +73,12 @@ class EditionStatistics:
         return [schema for own in by_config.values() for schema in own]
 
 
-def statistics_of(
-    edition: Edition, records: Sequence[SchemaMeasures] | None = None
-) -> EditionStatistics:
-    """Return what there is to count in an edition.
-
-    Args:
-        edition: The edition.
-        records: The measures of `texts_of`, where they are known already.
-    """
+def statistics_of(edition: Edition) -> EditionStatistics:
+    """Return what there is to count in an edition."""
     counted, aside = _parted(edition)
     counts = aside.group_by("config").len().sort("config")
-    measured = measure_schemas(texts_of(edition)) if records is None else records
     return EditionStatistics(
-        records=_with_own_features(measured, counted),
+        records=_measures_of(counted),
         raw=raw_file_measures(edition.folder),
         left_out=dict(counts.iter_rows()),
         live_sizes=_live_sizes(counted),
@@ -101,29 +96,18 @@ def _live_sizes(rows: pl.DataFrame) -> dict[str, dict[str, int]]:
     return found
 
 
-def _with_own_features(
-    measured: Sequence[SchemaMeasures], rows: pl.DataFrame
-) -> Sequence[SchemaMeasures]:
-    """Return the measures with the features and formats that the rows say.
+def _measures_of(rows: pl.DataFrame) -> list[SchemaMeasures]:
+    """Return the measures of every row whose text is JSON, in order.
 
-    A row's columns count under its own dialect; a text alone is read under any. An
-    edition without these columns keeps the latter.
+    What a row's columns say is not counted again; its features are those under its own
+    dialect. A text without these columns is read under any.
     """
-    columns = ("features", "formats")
-    if not set(columns) <= set(rows.columns) or len(measured) != rows.height:
-        return measured
-    return [
-        replace(schema, features=tuple(features), formats=tuple(formats))
-        for schema, (features, formats) in zip(
-            measured, rows.select(columns).iter_rows(), strict=True
-        )
-    ]
-
-
-def texts_of(edition: Edition) -> list[tuple[str, str]]:
-    """Return config and text of each row; the sample's only if there are no others."""
-    counted, _ = _parted(edition)
-    return counted.select("config", "json_schema").rows()
+    stated = set(_STATED) <= set(rows.columns)
+    if not stated or any(rows.select(_STATED).null_count().row(0)):
+        return measure_schemas(rows.select("config", "json_schema").iter_rows())
+    columns = rows.select("config", "json_schema", *_STATED)
+    measured = (measure_row(*row) for row in columns.iter_rows())
+    return [schema for schema in measured if schema is not None]
 
 
 def _parted(edition: Edition) -> tuple[pl.DataFrame, pl.DataFrame]:

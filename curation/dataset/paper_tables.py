@@ -14,14 +14,13 @@ from dataclasses import dataclass
 from statistics import median_high
 from typing import TYPE_CHECKING
 
+import orjson
+
 from curation.core.documents import Rejected
 from curation.dataset.features import used
 from curation.json.text import Policy, parse
 from curation.schema.dialects import ANY_DIALECT
-from curation.schema.measures import (
-    nesting,
-    size_kb,
-)
+from curation.schema.measures import nesting, size_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -69,19 +68,8 @@ class Figure2:
 
 def measure_schema(config: str, schema: Json) -> SchemaMeasures:
     """Return what the tables count of a parsed schema."""
-    usage, nested = used(schema, ANY_DIALECT), nesting(schema)
-    return SchemaMeasures(
-        config=config,
-        measures={
-            "size_kb": size_kb(schema),
-            "field_count": nested.field_count,
-            "max_fan_out": nested.fan_out,
-            "schema_depth": nested.depth,
-        },
-        draft=draft_of(schema),
-        features=usage.features,
-        formats=usage.formats,
-    )
+    usage = used(schema, ANY_DIALECT)
+    return _measured(config, schema, size_bytes(schema), usage.features, usage.formats)
 
 
 def measure_schemas(rows: Iterable[tuple[str, str]]) -> list[SchemaMeasures]:
@@ -96,6 +84,48 @@ def measure_schemas(rows: Iterable[tuple[str, str]]) -> list[SchemaMeasures]:
         if not isinstance(schema, Rejected):
             found.append(measure_schema(config, schema))
     return found
+
+
+def measure_row(
+    config: str, text: str, size: int, features: Iterable[str], formats: Iterable[str]
+) -> SchemaMeasures | None:
+    """Return the measures of a row whose columns say some of them; None if no JSON.
+
+    Args:
+        config: The row's config.
+        text: Its schema.
+        size: Bytes of the text with Python's default separators.
+        features: The features of the schema under its own dialect.
+        formats: The values of `format` in it.
+    """
+    try:
+        schema = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        # Our own reader knows numbers and texts that orjson does not.
+        return next(iter(measure_schemas([(config, text)])), None)
+    return _measured(config, schema, size, tuple(features), tuple(formats))
+
+
+def _measured(
+    config: str,
+    schema: Json,
+    size: int,
+    features: tuple[str, ...],
+    formats: tuple[str, ...],
+) -> SchemaMeasures:
+    nested = nesting(schema)
+    return SchemaMeasures(
+        config=config,
+        measures={
+            "size_kb": size / 1024,
+            "field_count": nested.field_count,
+            "max_fan_out": nested.fan_out,
+            "schema_depth": nested.depth,
+        },
+        draft=draft_of(schema),
+        features=features,
+        formats=formats,
+    )
 
 
 def draft_of(schema: Json) -> str:

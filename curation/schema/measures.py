@@ -88,8 +88,3 @@ def text_size(text: str) -> int:
 def _escaped(run: str) -> int:
     """Return how many characters longer a run gets by escaping."""
     return (_ESCAPE + 1) * len(run.encode("utf-16-le")) // 2 - len(run)
-
-
-def size_kb(value: Json) -> float:
-    """Return the size in KiB (1024 bytes), as Table 8 prints it."""
-    return size_bytes(value) / 1024

@@ -15,6 +15,7 @@ from curation.dataset.paper_tables import (
     Spread,
     draft_of,
     figure_2,
+    measure_row,
     measure_schema,
     measure_schemas,
     table_1,
@@ -110,3 +111,14 @@ def test_figure_2_ranks_by_schemas() -> None:
     figure = figure_2(measure_schemas(ROWS))
     assert figure.features == (("pattern", 2), ("format", 1))
     assert figure.formats == (("date", 1),)
+
+
+def test_what_columns_say_is_not_counted_again() -> None:
+    """Of a row with its size, features and formats the other measures are the same."""
+    measured = measure_schemas(ROWS)
+    texts = [text for _, text in ROWS if text.startswith("{")]
+    for known, text in zip(measured, texts, strict=True):
+        size = round(1024 * known.measures["size_kb"])
+        row = (known.config, text, size, known.features, known.formats)
+        assert measure_row(*row) == known
+    assert measure_row("A", "not JSON", 8, (), ()) is None

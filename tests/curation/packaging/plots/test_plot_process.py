@@ -6,12 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.dataset.edition_statistics import texts_of
-from curation.dataset.editions import open_edition
 from curation.dataset.ledger import DOCUMENTS
-from curation.dataset.paper_tables import measure_schemas
 from curation.packaging.plots.plot_process import NAMES, PlotProcess
-from curation.packaging.plots.plot_worker import _measured
 from curation.system.errors import CsbdataError
 from tests.builds import write_build
 
@@ -47,15 +43,6 @@ def test_a_child_that_fails_is_a_fault_of_ours(tmp_path: Path) -> None:
     ):
         drawing.finish(tmp_path)
     assert caught.value.exit_code == 70
-
-
-def test_two_processes_measure_what_one_does(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The halves of a large folder, measured apart, are the whole in its order."""
-    monkeypatch.setattr("curation.packaging.plots.plot_worker._MANY", 2)
-    edition = open_edition(str(write_build(tmp_path)))
-    assert _measured(edition) == measure_schemas(texts_of(edition))
 
 
 def test_nothing_is_left_running(tmp_path: Path) -> None:
