@@ -44,15 +44,8 @@ class ResultEdits(msgspec.Struct, frozen=True):
     raw: RawFigures | None = None
 
 
-class _Shingles(msgspec.Struct, frozen=True):
-    """The part of a `DocumentResult` that says which records it resembles."""
-
-    shingles: bytes = b""
-
-
 _RESULT = msgspec.json.Decoder(DocumentResult)
 _EDITS = msgspec.json.Decoder(ResultEdits)
-_SHINGLES = msgspec.json.Decoder(_Shingles)
 
 
 class ResultFile:
@@ -97,12 +90,14 @@ class ResultFile:
         Raises:
             CannotCreate: it cannot be written (exit 73).
         """
-        text = msgspec.json.encode(result)
+        shingles = result.shingles
+        text = msgspec.json.encode(replace(result, shingles=b""))
         try:
-            self._file.write(text)
+            self._file.write(shingles + text)
         except OSError as error:
             raise cannot_write(self._folder, error) from error
-        start, self._end = self._end, self._end + len(text)
+        start = self._end
+        self._end += len(shingles) + len(text)
         record = result.record
         return HeldResult(
             config=result.config,
@@ -112,6 +107,7 @@ class ResultFile:
             field_count=0 if record is None else record.field_count,
             file=self,
             start=start,
+            shingles_length=len(shingles),
             length=len(text),
         )
 
@@ -130,9 +126,10 @@ class HeldResult:
     sha256: str
     split_key: str
     field_count: int
-    #: Where the rest is.
+    #: Where the rest is: the shingles, and behind them everything else.
     file: ResultFile
     start: int
+    shingles_length: int
     length: int
 
     def record(self) -> Record | None:
@@ -141,14 +138,14 @@ class HeldResult:
 
     def shingles(self) -> bytes:
         """Return the record's shingles, read from the file."""
-        return _SHINGLES.decode(self._text()).shingles
+        return self.file.read(self.start, self.shingles_length)
 
     def edits(self) -> ResultEdits:
         """Return what the ledger shows of the document, read from the file."""
         return _EDITS.decode(self._text())
 
     def _text(self) -> bytes:
-        return self.file.read(self.start, self.length)
+        return self.file.read(self.start + self.shingles_length, self.length)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from curation.core.benchmark import DEFAULT, SPLITS, instances_folder
@@ -170,6 +169,8 @@ def arrow_bytes(path: Path) -> int:
     Raises:
         OSError: the file cannot be read.
     """
+    import pyarrow.dataset as ds  # noqa: PLC0415 (half a second where pandas is there)
+
     with path.open("rb") as stream:
         fragment = ds.ParquetFileFormat().make_fragment(stream)
         groups = fragment.row_groups
