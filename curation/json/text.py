@@ -43,9 +43,10 @@ _ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _NEGATIVE_ZERO = re.compile(rb"-0(?![\d.eE])")
 #: Decimal arithmetic ends at exponents of 18 digits.
 _HUGE_EXPONENT = re.compile(r"[eE][-+]?\d{10}")
-#: A float in a JSON text, or what looks like one in a string of it; orjson writes what
-#: JSON has no number for as null.
-_MAYBE_FLOAT = re.compile(rb"(?:^|[:,\[])(?:-?\d+[.eE]|null)")
+#: A float behind what stands before a value in a JSON text, or what looks like one in a
+#: string of it; orjson writes what JSON has no number for as null. One class of
+#: characters after the other lets `re` pass over a text three times as fast.
+_MAYBE_FLOAT = re.compile(rb"[:,\[][-\dn](?:\d*[.eE]|ull)")
 _LFS = b"version https://git-lfs.github.com/spec/"
 
 
@@ -346,7 +347,7 @@ def canonical(value: Json) -> bytes:
     # over 64 bits, on deep nesting and on a `SpelledFloat`.
     with suppress(orjson.JSONEncodeError):
         text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-        if not _MAYBE_FLOAT.search(text):
+        if not _MAYBE_FLOAT.search(b":" + text):
             return text
     kinds = {type(number) for number in _floats(value)}
     if not kinds:

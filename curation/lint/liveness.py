@@ -45,6 +45,7 @@ _JUDGED = (
 #: Applicators that can fail though none of the schemas that they hold can.
 _FAILS_BY_ITSELF = frozenset({"contains", "not"})
 _BRANCHES = frozenset({"then", "else"})
+_NOTHING = frozenset[str]()
 #: A keyword that holds schemas, to those that can fail where one of the schemas can;
 #: of the others it is the same keyword, and the empty name is that of references.
 _DECIDED_BY = {
@@ -140,6 +141,7 @@ class _Search:
 
     def _reach(self) -> None:
         """Walk through applicators and references; judge what needs no other schema."""
+        applying = self._dialect.applying
         waiting: list[tuple[_Node | None, str, SchemaLocation]] = [
             (None, "", self._document.root)
         ]
@@ -151,11 +153,12 @@ class _Search:
                 node.failing = location.schema is False
                 dead = _dead_names(node.schema)
                 self._judge(node, dead)
-                waiting += [
-                    (node, name, other)
-                    for name, other in directly_applied(location, self._document)
-                    if name not in dead
-                ]
+                if not applying.isdisjoint(node.schema):
+                    waiting += [
+                        (node, name, other)
+                        for name, other in directly_applied(location, self._document)
+                        if name not in dead
+                    ]
             if parent is not None:
                 node.appliers.append((parent, keyword))
 
@@ -176,6 +179,8 @@ class _Search:
         `oneOf` can where more than one of its schemas may hold.
         """
         value = schema[name]
+        if name == "type" and isinstance(value, str):
+            return _type_asks(value)
         if name == "format":
             return isinstance(value, str) and value in FORMATS
         if name in self._dialect.reference_keywords:
@@ -246,15 +251,17 @@ def _leading(nodes: Mapping[Tokens, _Node]) -> set[Tokens]:
 
 def _dead_names(schema: Mapping[str, Json]) -> frozenset[str]:
     """Return the members about values that the `type` of a schema excludes."""
-    types = named_types(schema)
+    stated = schema.get("type")
+    types = stated if isinstance(stated, str) else named_types(schema)
     if types is None:
-        return frozenset()
+        return _NOTHING
     return _dead_beside(types).intersection(schema)
 
 
 @lru_cache(maxsize=256)
-def _dead_beside(types: frozenset[str]) -> frozenset[str]:
+def _dead_beside(types: str | frozenset[str]) -> frozenset[str]:
     """Return the keywords about values that none of these types lets through."""
+    types = frozenset({types}) if isinstance(types, str) else types
     types = types | {"number"} if "integer" in types else types
     return frozenset(
         name for name, about in TYPE_OF_KEYWORD.items() if about not in types
@@ -264,11 +271,17 @@ def _dead_beside(types: frozenset[str]) -> frozenset[str]:
 def _asks(name: str, value: Json, schema: Mapping[str, Json]) -> bool:
     """Return whether an assertion refuses any value of its type."""
     if name == "type":
-        return restricts(name, value) or value in ("object", ["object"])
+        return restricts(name, value) or value == ["object"]
     if isinstance(value, bool) and name.startswith("exclusive"):
         bound = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}[name]
         return value and bound in schema
     return restricts(name, value) or (name == "enum" and value == [])
+
+
+@lru_cache(maxsize=256)
+def _type_asks(name: str) -> bool:
+    """Return whether a `type` of one name refuses any value."""
+    return restricts("type", name) or name == "object"
 
 
 def excluded_by_type(schema: Mapping[str, Json], dialect: Dialect) -> Iterator[Tokens]:

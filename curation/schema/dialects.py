@@ -50,11 +50,17 @@ class Dialect:
     ref_hides_siblings: bool
     #: Keywords that do something here, annotations and `format` aside.
     effective: frozenset[str] = field(init=False)
+    #: Keywords by which a schema applies others, or holds them: a schema with none of
+    #: them is a leaf.
+    applying: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Put together what has an effect, once."""
-        effective = frozenset(self.applicators) | self.assertions | self.core
+        """Put together what has an effect, and what leads to other schemas, once."""
+        applicators = frozenset(self.applicators)
+        effective = applicators | self.assertions | self.core
         object.__setattr__(self, "effective", effective)
+        applying = applicators.union(self.reference_keywords)
+        object.__setattr__(self, "applying", applying)
 
 
 _CORE = (KeywordKind.IDENTIFIER, KeywordKind.ANCHOR, KeywordKind.REFERENCE)

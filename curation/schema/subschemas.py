@@ -92,12 +92,14 @@ def subschemas(schema: Json, dialect: Dialect) -> Iterator[dict[str, Json]]:
 @remembered
 def _all_subschemas(schema: Json, dialect: Dialect) -> Sequence[dict[str, Json]]:
     """Return what `subschemas` yields."""
-    shapes = dialect.applicators
+    shapes, applying = dialect.applicators, dialect.applying
     found: list[dict[str, Json]] = []
     stack = [schema] if isinstance(schema, dict) else []
     while stack:
         subschema = stack.pop()
         found.append(subschema)
+        if applying.isdisjoint(subschema):
+            continue
         for keyword in subschema:
             shape = shapes.get(keyword)
             if shape is None:
@@ -130,7 +132,7 @@ def edited(schema: Json, dialect: Dialect, edit: _Edit) -> Json:
 
 
 def _edited(schema: Json, tokens: Tokens, dialect: Dialect, edit: _Edit) -> Json:
-    if not isinstance(schema, dict):
+    if not isinstance(schema, dict) or dialect.applying.isdisjoint(schema):
         return edit(tokens, schema)
     result = schema
     for keyword, value in schema.items():

@@ -46,7 +46,12 @@ def shingles(skeleton: Json) -> bytes:
     while stack:
         path, value = stack.pop()
         if isinstance(value, dict) and value:
-            stack += [(f"{path}/{name}", member) for name, member in value.items()]
+            for name, member in value.items():
+                if isinstance(member, str):
+                    # Most values are: they need not wait for their turn.
+                    found.add(f"{path}/{name} {encode_basestring(member)}")
+                else:
+                    stack.append((f"{path}/{name}", member))
         elif isinstance(value, list) and value:
             stack += [(path, item) for item in value]
         else:
