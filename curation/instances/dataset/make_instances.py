@@ -6,8 +6,11 @@ process (`worker`), and its result crosses the channel as JSON.
 
 from __future__ import annotations
 
+import inspect
 import json
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
 
 #: Most witnesses of one schema for what the others do not reach.
 COVERING = 16
+#: Frames that a search may take.
+_FRAMES = 1_000
 #: The reason beside the answer `unsatisfiable`.
 PROOF = "proof"
 
@@ -127,6 +132,36 @@ def make_instances(  # noqa: PLR0913 (one argument for each thing asked)
         return SchemaInstances(
             answer=Satisfiability.UNKNOWN, reason=reason, detail=compiled.detail
         )
+    with _frames_of_its_own():
+        return _made(compiled, seed, count, examples, lean=lean)
+
+
+@contextmanager
+def _frames_of_its_own() -> Iterator[None]:
+    """Give a search the same number of frames, however deep its caller stands.
+
+    A search that goes too deep ends at the interpreter's limit, and what is made
+    must not hang on who asked for it.
+    """
+    limit, frame, depth = sys.getrecursionlimit(), inspect.currentframe(), 0
+    while frame is not None:
+        frame, depth = frame.f_back, depth + 1
+    sys.setrecursionlimit(depth + _FRAMES)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def _made(
+    compiled: CompiledSchema,
+    seed: int,
+    count: int,
+    examples: Sequence[str],
+    *,
+    lean: bool,
+) -> SchemaInstances:
+    """Return the instances of a schema that could be read."""
     interpretations = Interpretations.of(compiled)
     budget = Budget(count=count, covering=0 if lean else COVERING)
     found = search_witnesses(interpretations, seed, budget)
