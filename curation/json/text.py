@@ -18,12 +18,13 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NoReturn, Self
 
 import orjson
 
 from curation.core.documents import Reason, Rejected
+from curation.json.same_object import SameObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -365,6 +366,21 @@ def canonical(value: Json) -> bytes:
     ).encode()
 
 
+def canonical_of_document(schema: Json) -> bytes:
+    """Return the canonical form of what no one changes; that of the last is kept."""
+    return _canonical_of(SameObject(schema))
+
+
+@lru_cache(maxsize=1)
+def _canonical_of(schema: SameObject[Json]) -> bytes:
+    return canonical(schema.value)
+
+
 def digest(value: Json) -> str:
     """Return the sha256 of the canonical form, in hexadecimal."""
-    return hashlib.sha256(canonical(value)).hexdigest()
+    return digest_of(canonical(value))
+
+
+def digest_of(text: bytes) -> str:
+    """Return the sha256 of a canonical form, in hexadecimal."""
+    return hashlib.sha256(text).hexdigest()

@@ -65,4 +65,6 @@ def write_folder(
 
 
 def _compiled(record: Record, verdicts: Mapping[str, str]) -> Record:
-    return replace(record, fastjsonschema=verdicts.get(record.sha256))
+    if record.sha256 not in verdicts:
+        return record
+    return replace(record, fastjsonschema=verdicts[record.sha256])

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from curation.core.documents import Reason, Rejected
 from curation.json.pointer import pointer
+from curation.json.same_object import remembered
+from curation.references.library import NoLibrary
 from curation.references.metaschema_documents import standard_document
 from curation.references.resolution import (
     Reference,
@@ -300,3 +302,15 @@ def _complaint(reference: Reference, what: str) -> str:
         value = value[: _SHOWN - 3] + "..."
     where = pointer((*reference.tokens, reference.keyword))
     return f"{where}: {value!r} {what}"
+
+
+@remembered
+def closure_alone(schema: Json, dialect: Dialect) -> Closure | Rejected:
+    """Return what a record refers to without its source, metaschemas aside, or why not.
+
+    No one may change it: of the schemas asked about last it is remembered.
+    """
+    try:
+        return Closure(schema, dialect, "", NoLibrary())
+    except NotResolvedError as error:
+        return error.rejected

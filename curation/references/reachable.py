@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from curation.core.documents import Rejected
 from curation.json.same_object import remembered
-from curation.references.closure import Closure, NotResolvedError
-from curation.references.library import NoLibrary
+from curation.references.closure import closure_alone
 from curation.schema.keywords import REFERENCE_KEYWORDS
 from curation.schema.subschemas import subschema_locations, subschemas
 
@@ -61,9 +61,8 @@ def _starts(schema: Json, dialect: Dialect) -> Iterator[tuple[Tokens, Json]]:
     yield (), schema
     if not _any_leaves_the_subschemas(schema, dialect):
         return
-    try:
-        closure = Closure(schema, dialect, "", NoLibrary())
-    except NotResolvedError:
+    closure = closure_alone(schema, dialect)
+    if isinstance(closure, Rejected):
         return
     for reached in closure.own_schemas():
         yield reached.location.tokens, reached.location.schema

@@ -63,7 +63,13 @@ def _quick(name: str) -> jsonschema_rs.Validator:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _valid(schema: SameObject[Json], name: str) -> bool:
-    return bool(_quick(name).is_valid(plain(schema.value)))
+    return bool(_quick(name).is_valid(_plain(schema)))
+
+
+@lru_cache(maxsize=1)
+def _plain(schema: SameObject[Json]) -> Json:
+    """Return what every metaschema is asked about."""
+    return plain(schema.value)
 
 
 def is_valid(schema: Json, dialect: Dialect) -> bool:

@@ -44,7 +44,8 @@ def make_record(
     usage, nested = used(schema, dialect), nesting(schema)
     alive = liveness(schema, dialect)
     stripped = skeleton(schema, dialect)
-    sha256, skeleton_sha256 = jsontext.digest(schema), jsontext.digest(stripped)
+    sha256 = jsontext.digest_of(jsontext.canonical_of_document(schema))
+    skeleton_sha256 = jsontext.digest(stripped)
     packed = shingles(stripped)
     record = Record(
         json_schema=text,

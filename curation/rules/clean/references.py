@@ -12,9 +12,8 @@ from curation.json.edits import Put, rewritten
 from curation.json.pointer import at, pointer, tokens_of
 from curation.json.text import write
 from curation.references.bundling import Bundle
-from curation.references.closure import Closure, NotResolvedError
+from curation.references.closure import Closure, NotResolvedError, closure_alone
 from curation.references.cross_check import disputed
-from curation.references.library import NoLibrary
 from curation.references.loops import endless
 from curation.references.resolution import Reference, join, legal
 from curation.rules.clean.wrap import NAME as WRAP
@@ -46,14 +45,14 @@ def apply(document: Document, context: Context) -> Document | Rejected:
         for keyword in dialect.reference_keywords
     ):
         return document
-    closure = _alone(document, dialect)
+    closure = closure_alone(document.schema, dialect)
     if isinstance(closure, Rejected) and closure.reason is not Reason.REMOTE_REFERENCE:
         return _of_the_author(closure, document)
     if isinstance(closure, Rejected) or _leaves(closure):
         bundled = _bundled(document, dialect, context)
         if isinstance(bundled, Rejected):
             return bundled
-        document, closure = bundled, _alone(bundled, dialect)
+        document, closure = bundled, closure_alone(bundled.schema, dialect)
         if isinstance(closure, Rejected):
             return closure
     loop = endless(closure)
@@ -72,14 +71,6 @@ def apply(document: Document, context: Context) -> Document | Rejected:
         )
         return _of_the_author(lost, document)
     return _written(document, closure)
-
-
-def _alone(document: Document, dialect: Dialect) -> Closure | Rejected:
-    """Return what the record refers to without its source, the metaschemas aside."""
-    try:
-        return Closure(document.schema, dialect, "", NoLibrary())
-    except NotResolvedError as error:
-        return error.rejected
 
 
 def _of_the_author(lost: Rejected, document: Document) -> Rejected:

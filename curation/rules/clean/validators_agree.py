@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from curation.core.documents import Document, Reason, Rejected
 from curation.core.rule import Rule
-from curation.json.text import canonical
+from curation.json.text import canonical_of_document
 from curation.schema.dialects import BY_NAME, DRAFT_2020_12
 from curation.validation.both_validators import both_verdicts
 
@@ -18,7 +18,7 @@ def apply(document: Document, _context: Context) -> Document | Rejected:
     """Reject a schema that one validator refuses, with what both say."""
     schema = document.schema
     dialect = BY_NAME[document.dialect or DRAFT_2020_12.name]
-    one, other = both_verdicts(schema, dialect, canonical(schema))
+    one, other = both_verdicts(schema, dialect, canonical_of_document(schema))
     if one.accepts and other.accepts:
         return document
     reason = Reason.VALIDATORS_DISAGREE

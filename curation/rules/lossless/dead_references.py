@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from curation.core.rule import RepairKind, Rule
 from curation.json.edits import Drop, rewritten
 from curation.references.applied import applied
-from curation.references.closure import Closure, NotResolvedError
+from curation.references.closure import Closure, NotResolvedError, closure_alone
 from curation.references.metaschema_documents import standard_document
 from curation.references.resolution import SchemaDocument, follow_reference
 from curation.rules.editing import with_schema
@@ -30,6 +30,8 @@ def apply(document: Document, context: Context) -> Document:
     if not any("$ref" in schema for schema in subschemas(document.schema, dialect)):
         return document
     base = document.base_uri or ""
+    if not base and isinstance(closure_alone(document.schema, dialect), Closure):
+        return document
     try:
         Closure(document.schema, dialect, base, context.library)
     except NotResolvedError:
