@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import pytest
@@ -133,6 +135,40 @@ def test_the_threshold_itself_is_near() -> None:
         part: UntypedJson = {"properties": dict(list(whole.items())[:fewer])}
         found = clusters(digests, [shingles(wide()), shingles(part)])
         assert (len(set(found)) == 1) is same
+
+
+def test_a_large_group_is_clustered_as_all_its_pairs_say(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A few pairs at a time, and in any order, as if each pair had been compared."""
+    monkeypatch.setattr("curation.schema.similarity.near_duplicates._PAIRS", 64)
+    drawn = random.Random(21)
+    lists = [[drawn.randbytes(8) for _ in range(60)]]
+    for _ in range(79):
+        # A copy of one before, of which one to five shingles of sixty are others.
+        own = drawn.choice(lists).copy()
+        for place in drawn.sample(range(60), drawn.randint(1, 5)):
+            own[place] = drawn.randbytes(8)
+        lists.append(own)
+    sets = [frozenset(own) for own in lists]
+    connected = {number: number for number in range(len(sets))}
+    for one, other in combinations(range(len(sets)), 2):
+        common = len(sets[one] & sets[other])
+        if common >= 0.9 * len(sets[one] | sets[other]):
+            gone, head = connected[other], connected[one]
+            connected = {
+                number: head if own == gone else own
+                for number, own in connected.items()
+            }
+    names = [f"{number:02}" for number in range(len(sets))]
+    wanted = [
+        min(names[other] for other in connected if connected[other] == connected[one])
+        for one in connected
+    ]
+    packed = [b"".join(sorted(own)) for own in sets]
+    assert 5 < len(set(wanted)) < 60
+    assert clusters(names, packed) == wanted
+    assert clusters(names[::-1], packed[::-1]) == wanted[::-1]
 
 
 def test_no_record_has_no_cluster() -> None:
