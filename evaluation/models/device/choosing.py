@@ -54,7 +54,8 @@ class TokenChooser:
         #: Takes the times of the device.
         self.clock = clock
         self._tie = tie
-        self._ends = np.array(sorted(end_tokens), dtype=np.int64)
+        #: Byte and bit of each end token in a mask.
+        self._ends = [(token >> 3, 1 << (token & 7)) for token in sorted(end_tokens)]
         bits = np.unpackbits(
             np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little"
         )
@@ -101,11 +102,27 @@ class TokenChooser:
         rows = packed.numpy()
         for row, one in zip(rows, asked, strict=True):
             self._write_mask(row, one)
-        index = to_device(packed, self._device).view(-1).int()
-        if self._scratch.shape[0] != len(index):
-            self._scratch = self._penalties.new_empty(len(index), 8)
-        torch.index_select(self._penalties, 0, index, out=self._scratch)
+        if self._scratch.shape[0] != rows.size:
+            self._scratch = self._penalties.new_empty(rows.size, 8)
+        self._unpack(packed)
         return self._scratch.view(len(asked), -1)[:, :size].add_(logits)
+
+    def _unpack(self, packed: torch.Tensor) -> None:
+        """Put what a mask adds to logits into the scratch memory.
+
+        On a processor numpy does that: torch takes twice as long.
+        """
+        if self._device.type == "cpu":
+            np.take(
+                self._penalties.numpy(),
+                packed.numpy().reshape(-1),
+                axis=0,
+                out=self._scratch.numpy(),
+                mode="clip",  # or it is first put elsewhere
+            )
+            return
+        index = to_device(packed, self._device).view(-1).int()
+        torch.index_select(self._penalties, 0, index, out=self._scratch)
 
     def _write_mask(self, row: np.ndarray, one: TokenQuestion) -> None:
         """Write one text's mask; what is beyond its end may not come next."""
@@ -115,9 +132,9 @@ class TokenChooser:
         size = min(len(row), len(one.allowed))
         row[:size] = one.allowed[:size]
         row[size:] = 0
-        bits = (1 << (self._ends & 7)).astype(np.uint8)
-        for place, bit in zip(self._ends >> 3, bits, strict=True):
-            row[place] = row[place] | bit if one.may_end else row[place] & ~bit
+        for place, bit in self._ends:
+            held = int(row[place])
+            row[place] = held | bit if one.may_end else held & ~bit
 
     def _count_near(self, logits: torch.Tensor, best: torch.Tensor) -> torch.Tensor:
         """Return how many tokens sums in another order might choose."""
