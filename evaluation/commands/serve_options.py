@@ -1,4 +1,4 @@
-"""The options of `csbdata eval` that have a program serve the model."""
+"""The options that have a program serve the model: of `eval`, and of suites."""
 
 from __future__ import annotations
 

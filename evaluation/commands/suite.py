@@ -16,6 +16,7 @@ from curation.system.errors import BadConfiguration, Unavailable
 from curation.system.progress import Quiet, Shown
 from curation.system.terminal import say
 from evaluation.commands.options import RunFolderOption  # noqa: TC001 - typer reads it
+from evaluation.commands.serve_options import ServeOptions, wanted_server
 from evaluation.commands.suite_options import (
     AskingOptions,
     ReadingOptions,
@@ -107,6 +108,7 @@ def run_command(  # noqa: PLR0913 (groups of options)
     records: RecordOptions,
     reading: ReadingOptions,
     asking: AskingOptions,
+    serve: ServeOptions,
     scoring: ScoringOptions,
     gate: PassGateOptions,
     run_dir: RunFolderOption = None,
@@ -122,6 +124,7 @@ def run_command(  # noqa: PLR0913 (groups of options)
       csbdata suite passrate run --limit 20 --model smollm2
       csbdata suite passrate run --limit 20 --engine none --engine llguidance
       csbdata suite passrate run --model http://localhost:8000/v1#Qwen/Qwen3-0.6B
+      csbdata suite passrate run --serve vllm --model Qwen/Qwen3-0.6B --engine vllm
       csbdata suite passrate run --repairs 2 --set mode=schema --set hints=0
 
     Exits with 69 if no model could be asked.
@@ -129,7 +132,13 @@ def run_command(  # noqa: PLR0913 (groups of options)
     from evaluation.suite_runs.run import run_suite
 
     request = run_request(
-        name_of_suite(ctx), records, reading, scoring, asking, run_dir
+        name_of_suite(ctx),
+        records,
+        reading,
+        scoring,
+        asking,
+        run_dir,
+        wanted_server(serve),
     )
     result = run_suite(request, _progress(format_))
     _print(result, format_)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from evaluation.core.suite import RecordRequest
     from evaluation.generation.model_options import ModelOptions
+    from evaluation.measurement.wanted_server import WantedServer
     from evaluation.suite_runs.request import ChosenSuite, SuiteRunRequest
 
 _RECORDS = "Records"
@@ -309,6 +310,7 @@ def run_request(  # noqa: PLR0913, PLR0917 (groups of options)
     scoring: ScoringOptions,
     asking: AskingOptions | None,
     run_dir: Path | None,
+    serve: WantedServer | None = None,
 ) -> SuiteRunRequest:
     """Return what a run of a suite is asked for.
 
@@ -333,6 +335,7 @@ def run_request(  # noqa: PLR0913, PLR0917 (groups of options)
         scoring_seconds=scoring.scoring_seconds,
         run_dir=run_dir,
         fetch=wanted.fetch,
+        serve=serve,
     )
 
 

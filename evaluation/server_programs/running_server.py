@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import shlex
-import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from contextlib import contextmanager, suppress
@@ -20,6 +20,7 @@ import requests
 from curation.system.errors import Unavailable
 from curation.system.escaping import shortened
 from curation.system.programs import environment_for_others
+from evaluation.server_programs import session_end
 from evaluation.server_programs.registry import find_executable
 
 if TYPE_CHECKING:
@@ -33,8 +34,6 @@ _LOOK: Final = 0.2
 _SAY: Final = 30.0
 #: Seconds for which it may answer whether it is up.
 _ANSWER: Final = 5.0
-#: Seconds between SIGTERM and SIGKILL.
-_GRACE: Final = 15.0
 #: Lines and bytes of its log that are shown.
 _LINES: Final = 20
 _TAIL: Final = 2**14
@@ -73,7 +72,8 @@ def running_server(
     """Start a server, wait until it answers, and end it with the block.
 
     It stands in a session of its own. However the block is left, the program and all
-    that it has started are asked to end, and killed where they do not.
+    that it has started are asked to end, and killed where they do not; where this
+    process is killed, another one sees to that.
 
     Args:
         start: What is served.
@@ -100,7 +100,7 @@ def running_server(
                 env=_environment(start.program, executable),
                 start_new_session=True,
             )
-        try:
+        with _ended_with_us(process):
             say(f"{start.program.name}: starting, {start.seconds:,.0f} s at most")
             _wait(start, process, base, log, say)
             yield base
@@ -110,8 +110,6 @@ def running_server(
                     f"{start.program.name} has ended (exit code {process.returncode})",
                     then="its last lines are above; the same command goes on",
                 )
-        finally:
-            end_server(process)
 
 
 def _wait(
@@ -161,35 +159,24 @@ def _is_up(url: str) -> bool:
             return False
 
 
-def end_server(process: subprocess.Popen[bytes], grace: float = _GRACE) -> None:
-    """End a program that leads a session, and all that it has started.
-
-    Args:
-        process: The program; it may have ended.
-        grace: Seconds between asking and killing.
-    """
-    started = _descendants(process.pid)
-    _signal_group(process.pid, signal.SIGTERM)
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(grace)
-    _signal_group(process.pid, signal.SIGKILL)
-    process.wait()
-    # What has a session of its own is not in the group.
-    for child in started:
+@contextmanager
+def _ended_with_us(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """End a program with the block, or with this process, however that goes."""
+    guard = subprocess.Popen(
+        [sys.executable, session_end.__file__, str(process.pid)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        yield
+    finally:
         with suppress(psutil.NoSuchProcess):
-            child.kill()
-    psutil.wait_procs(started, timeout=_ANSWER)
-
-
-def _descendants(pid: int) -> list[psutil.Process]:
-    with suppress(psutil.NoSuchProcess):
-        return psutil.Process(pid).children(recursive=True)
-    return []
-
-
-def _signal_group(pid: int, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(pid, number)
+            session_end.end_session(psutil.Process(process.pid))
+        process.wait()
+        with suppress(BrokenPipeError):
+            guard.communicate(session_end.DONE)
 
 
 def _environment(program: ServerProgram, executable: Path) -> dict[str, str]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from evaluation.core.suite import RecordRequest, Suite
+    from evaluation.measurement.wanted_server import WantedServer
 
 #: The one value of `--compat`.
 PAPER = "paper"
@@ -124,6 +125,8 @@ class SuiteRunRequest:
     #: The folder of the run; None for one below `runs/` that the request names.
     run_dir: Path | None = None
     fetch: FetchSettings = field(default_factory=FetchSettings.from_environment)
+    #: The program that is started to serve the one model; None: it is not served.
+    serve: WantedServer | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from curation.cluster.executor import check_choice, open_executor
 from curation.system.atomic_files import atomic_write_bytes
-from curation.system.errors import NoInput
+from curation.system.errors import BadUsage, NoInput
 from curation.system.progress import Quiet, announce
 from evaluation.core.suite import RecordSet
 from evaluation.execution.results_folder import hold_run_folder, record_end
 from evaluation.measurement.expected_time import LOOKED_AT
 from evaluation.measurement.request import RUNS
+from evaluation.measurement.served_request import started_model
 from evaluation.results.reader import open_run
 from evaluation.results.suite_rows import SUITE
 from evaluation.suite_runs.header import suite_header
@@ -36,11 +37,12 @@ from evaluation.suite_runs.writers import suite_writers
 from evaluation.suite_runs.writing import Questioner, ResponseStore
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from curation.core.json_types import Json, UntypedJson
     from curation.system.progress import Progress
+    from evaluation.measurement.wanted_server import WantedServer
     from evaluation.suite_runs.request import SuiteRunRequest
     from evaluation.suite_runs.response_files import ResponseFile
     from evaluation.suite_runs.writers import SuiteWriter
@@ -62,12 +64,16 @@ def run_suite(
 
     Raises:
         BadConfiguration: an option makes no sense, or the folder is of another run.
+        BadUsage: one program is to serve several models.
         NoInput: there are no such records, or no such model.
         TemporarilyUnavailable: another run is at work in the folder (exit 75).
         Fault: data cannot be fetched, or the folder not be written.
     """
     progress = progress or Quiet()
     check_choice(request.executor)
+    if request.serve is not None:
+        with _served(request, request.serve, progress.say) as asked_there:
+            return run_suite(asked_there, progress)
     chosen = request.chosen
     records = records_of(chosen, request.wanted)
     writers = suite_writers(request, progress.say)
@@ -88,6 +94,26 @@ def run_suite(
         in_trouble=totals.in_trouble,
         unavailable=totals.unavailable,
     )
+
+
+@contextmanager
+def _served(
+    request: SuiteRunRequest, wanted: WantedServer, say: Callable[[str], None]
+) -> Iterator[SuiteRunRequest]:
+    """Yield the request with the address of a server that was started for it.
+
+    Raises:
+        BadUsage: it names several models.
+    """
+    if len(request.models) > 1:
+        raise BadUsage(
+            "--serve: one server serves one model",
+            then="run the command once for each --model, then csbdata results compare",
+        )
+    (model,) = request.models
+    cache = request.fetch.cache
+    with started_model(model, wanted, request.options, cache, say) as started:
+        yield replace(request, serve=None, models=(started.models,))
 
 
 def score_file(
@@ -160,7 +186,7 @@ def _asked(request: SuiteRunRequest) -> dict[str, Json]:
     """Return what decides the responses beside suite, records and writers."""
     models: list[Json] = [
         {
-            "model": asked.model,
+            "model": asked.served_by or asked.model,
             "samples": asked.samples,
             "temperature": asked.temperature,
             "budget": asked.budget,

@@ -2,7 +2,8 @@
 
 Called with a file for notes, words that say how it is to behave, and the arguments of
 the program that it stands for. `crash` ends at once, `silent` never listens, `deaf`
-ignores SIGTERM, `own-session` starts its child in a session of its own.
+ignores SIGTERM, `own-session` starts its child in a session of its own; `dies-once`
+is gone in the middle of its third answer, but not when it is started again.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ class _Handler(BaseHTTPRequestHandler):
     """Speaks as much of the interface as a measurement needs."""
 
     protocol_version = "HTTP/1.1"
+    #: Answers until the process is gone, and the file that says that it was.
+    left = -1
+    gone: Path
 
     def do_GET(self) -> None:
         told = {"/health": {}, "/v1/models": {"data": [{"id": "small"}]}}
@@ -38,14 +42,25 @@ class _Handler(BaseHTTPRequestHandler):
             },
         ]
         lines = [f"data: {json.dumps(event)}\n\n" for event in events]
-        self._say("".join([*lines, "data: [DONE]\n\n"]).encode(), "text/event-stream")
+        content = "".join([*lines, "data: [DONE]\n\n"]).encode()
+        type(self).left -= 1
+        if not self.left:
+            self.gone.touch()
+            self._head(len(content), "text/event-stream")
+            self.wfile.write(content[:40])
+            self.wfile.flush()
+            os._exit(9)
+        self._say(content, "text/event-stream")
 
     def _say(self, content: bytes, kind: str) -> None:
+        self._head(len(content), kind)
+        self.wfile.write(content)
+
+    def _head(self, length: int, kind: str) -> None:
         self.send_response(200)
         self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(content)))
+        self.send_header("Content-Length", str(length))
         self.end_headers()
-        self.wfile.write(content)
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
@@ -67,6 +82,9 @@ def _main(notes: Path, how: list[str], arguments: list[str]) -> None:
     written = notes.with_suffix(".new")
     written.write_text(json.dumps(told))
     written.rename(notes)
+    _Handler.gone = notes.with_suffix(".gone")
+    if "dies-once" in how and not _Handler.gone.exists():
+        _Handler.left = 3
     if "silent" in how:
         time.sleep(600)
     port = int(arguments[arguments.index("--port") + 1])

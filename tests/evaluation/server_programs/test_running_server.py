@@ -126,11 +126,11 @@ def test_a_server_that_does_not_answer_in_time_is_ended(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_nothing_is_left_when_we_are_stopped(
     tmp_path: Path, number: signal.Signals
 ) -> None:
-    """Ctrl-C and SIGTERM end the server and all that it has started."""
+    """Ctrl-C, SIGTERM and SIGKILL end the server and all that it has started."""
     notes = install(tmp_path)
     script = f"""
         import pathlib, sys, time
