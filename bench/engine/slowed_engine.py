@@ -1,58 +1,74 @@
 """What `engine_noise` appends to a copy of an engine's file: everything takes longer.
 
 Compiling, making a matcher, masks and commits take `SLOWED_BY` times as long, by a loop
-that spins. Calls are short: what this wrapper costs by itself is measured and counted,
-and what is still owed is spun off as soon as it is worth a loop. All of it is processor
-time: by the wall clock a loop that has to wait for its core would be over at once, and
-what it waited would be taken off the calls after it.
+that spins. What this wrapper costs by itself is measured and taken off what is owed,
+and what is left over, or was paid too much, is carried to the next call. Short calls
+and loops are timed by the wall clock, which is read in a tenth of the time that the
+processor's takes: two readings as long as a commit could not be paid back. Of what took
+so long that it may have waited for its core, the processor's time counts.
 """
 
 # mypy: ignore-errors
 # ruff: noqa: F821, D103, ANN001, ANN002, ANN201, ANN202, ANN204
 # (appended to a file that defines load; a measuring aid, typed by shape)
 
-from time import thread_time_ns
+from itertools import repeat
+from time import perf_counter_ns, thread_time_ns
 
 _load_as_it_is = load
-#: Nanoseconds.
-_WORTH_A_LOOP = 2_000
+#: Nanoseconds that are worth a loop, and those after which a call may have waited.
+_WORTH_A_LOOP, _MAY_HAVE_WAITED = 1_000, 200_000
+#: Calls after which the processor's time is read anyway: it bounds the next long one.
+_MOST_UNREAD = 32
+#: How often so many calls are made to tell what the wrapper costs.
+_CALLS, _TOGETHER = 200, 50
 
 
 _owed = 0.0
 _own_ns = 0.0
+#: Of the processor, when it was read last, and the calls since.
+_processor_ns = _calls = 0
 
 
 def _slowed(work):
     def slowed(*given):
-        global _owed  # noqa: PLW0603 - one engine a process
-        start = thread_time_ns()
+        global _calls, _owed, _processor_ns  # noqa: PLW0603 - one engine a process
+        start = perf_counter_ns()
         found = work(*given)
-        taken = thread_time_ns() - start
+        taken = perf_counter_ns() - start
+        _calls += 1
+        if taken > _MAY_HAVE_WAITED or _calls > _MOST_UNREAD:
+            now = thread_time_ns()
+            taken = min(taken, now - _processor_ns)
+            _calls, _processor_ns = 0, now
         _owed += (SLOWED_BY - 1) * taken - _own_ns
         if _owed > _WORTH_A_LOOP:
-            end = thread_time_ns() + _owed
-            while thread_time_ns() < end:
+            clock = thread_time_ns if _owed > _MAY_HAVE_WAITED else perf_counter_ns
+            end = clock() + _owed
+            while (now := clock()) < end:
                 pass
-            _owed -= thread_time_ns() - end + _owed
+            _owed = end - now
         return found
 
     return slowed
 
 
-def _nothing():
-    return None
+def _cost_of_wrapper(work):
+    """Return the nanoseconds that a wrapped call takes more than a plain one.
 
-
-def _cost_of_wrapper():
-    """Return the nanoseconds that a wrapped call takes more than a plain one."""
-    wrapped = _slowed(_nothing)
+    Of a call that does the engine's own work: beside it, all that the wrapper touches
+    has to be fetched from further away than in a loop that does nothing.
+    """
+    wrapped = _slowed(work)
     found = []
-    for _ in range(2000):
+    for _ in range(_CALLS):
         start = thread_time_ns()
-        wrapped()
+        for _ in repeat(None, _TOGETHER):
+            wrapped()
         middle = thread_time_ns()
-        _nothing()
-        found.append(2 * middle - start - thread_time_ns())
+        for _ in repeat(None, _TOGETHER):
+            work()
+        found.append((2 * middle - start - thread_time_ns()) / _TOGETHER)
     return sorted(found)[len(found) // 2]
 
 
@@ -76,6 +92,11 @@ class _SlowedEngine:
 
 
 def load(tokenizer, options):
-    global _own_ns, _owed
-    _own_ns, _owed = _cost_of_wrapper(), 0.0
-    return _SlowedEngine(_load_as_it_is(tokenizer, options))
+    global _own_ns, _owed, _processor_ns  # noqa: PLW0603 - one engine a process
+    # While the wrapper is measured nothing is owed, so that no loop runs in it.
+    _own_ns, _owed = 1e9, 0.0
+    engine = _load_as_it_is(tokenizer, options)
+    matcher = engine.start(engine.compile('{"type": "object"}'))
+    _own_ns, _owed = _cost_of_wrapper(matcher.mask), 0.0
+    _processor_ns = thread_time_ns()
+    return _SlowedEngine(engine)
