@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from curation.system.errors import Unavailable
 from evaluation.core.cases import Result
 from evaluation.generation.engine_pipe import EngineEnded
 from evaluation.generation.text_generation import TextEnding
 from evaluation.generation.text_under_way import TextChoice, TextUnderWay
 from evaluation.generation.token_choice import LogitsError, is_choice
 from evaluation.models.base import RowLogits
+from evaluation.models.device_failures import check_device, is_memory_used_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,20 +34,10 @@ if TYPE_CHECKING:
         LoopOptions,
         TokenizedRequest,
     )
-    from evaluation.models.base import ChosenToken, LanguageModel
+    from evaluation.models.base import ChosenToken, Decoding, LanguageModel
 
 #: Seconds for which one of several texts that all wait for a grammar looks for it.
 _LOOK = 0.002
-#: What libraries say in an exception of another class when memory is used up.
-_NO_MEMORY = (
-    "out of memory",
-    "can't allocate memory",
-    "not enough memory",
-    "cublas_status_alloc_failed",
-)
-#: What torch says when the device itself has failed: in this process nothing can be
-#: computed there any more.
-_DEVICE_LOST = ("cuda error", "cublas_status", "cudnn_status", "hip error")
 
 
 class _Batch:
@@ -71,7 +61,7 @@ class _Batch:
         self._is_alone = len(sessions) == 1
         #: The most texts under way, and the most tokens of one.
         self._size = len(sessions), tokens
-        self._decoding = model.open(*self._size)
+        self._decoding = self._opened()
         #: The texts under way, in the order of the rows.
         self._active: list[TextUnderWay] = []
 
@@ -164,7 +154,19 @@ class _Batch:
             if text.outcome is None:
                 self._end_by_model(text, error)
             self._report(text)
-        self._active, self._decoding = [], self._model.open(*self._size)
+        self._active, self._decoding = [], self._opened()
+
+    def _opened(self) -> Decoding:
+        """Return an empty batch.
+
+        Raises:
+            Unavailable: the device has failed.
+        """
+        try:
+            return self._model.open(*self._size)
+        except Exception as error:
+            check_device(error)
+            raise
 
     def _advance(self) -> None:
         """Choose the next token of every text for which it can be chosen."""
@@ -327,14 +329,9 @@ class _Batch:
         Raises:
             Unavailable: the device has failed, and every other text would too.
         """
+        check_device(error)
         said = f"{type(error).__name__}: {str(error)[:500]}"
-        words = str(error).lower()
-        full = isinstance(error, MemoryError) or _has_any(words, _NO_MEMORY)
-        if not full and _has_any(words, _DEVICE_LOST):
-            raise Unavailable(
-                f"the model's device has failed ({str(error).splitlines()[0]})",
-                then="look at nvidia-smi; the same command goes on from here",
-            ) from error
+        full = is_memory_used_up(error)
         result = Result.OUT_OF_MEMORY if full else Result.ERROR
         logits = isinstance(error, LogitsError)
         self._end(text, TextEnding.LOGITS if logits else TextEnding.MODEL, said, result)
@@ -348,10 +345,6 @@ class _Batch:
     ) -> None:
         written = self._model.text(text.tokens)
         text.outcome = text.ended(ending, written, detail, result)
-
-
-def _has_any(text: str, words: Sequence[str]) -> bool:
-    return any(word in text for word in words)
 
 
 def generate(  # noqa: PLR0913 - what writes, what it writes, and who watches

@@ -54,6 +54,15 @@ def device_facts(device: torch.device) -> Mapping[str, Json]:
     return facts
 
 
+def make_current(device: torch.device) -> None:
+    """Make a GPU the one on which streams, events and graphs are made without a name.
+
+    Otherwise those are of the first GPU, also where the model is on another one.
+    """
+    if device.type == "cuda":
+        torch.cuda.set_device(device.index or 0)
+
+
 def nvidia_driver(file: Path) -> str:
     """Return the version of the GPU's driver; empty where the system does not say."""
     try:

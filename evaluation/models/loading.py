@@ -20,6 +20,8 @@ from curation.huggingface.names import model_name
 from curation.huggingface.snapshot import model_files
 from curation.system.errors import BadConfiguration, NoInput
 from evaluation.models.device.kept_step import choose_step_kind
+from evaluation.models.device_failures import failures_of_loading
+from evaluation.models.hardware import make_current
 from evaluation.models.memory import check_weights_fit
 from evaluation.models.transformers import TransformersModel
 from evaluation.models.weights import folder_digest
@@ -147,21 +149,24 @@ def load_model(
     if not local:
         folder = _hub_folder(str(where), loading.revision)
     try:
-        check_weights_fit(str(where), folder, dtype, device)
-        module, tokenizer = _loaded(folder, dtype, device, loading.attention)
+        with failures_of_loading(str(where)):
+            make_current(device)
+            check_weights_fit(str(where), folder, dtype, device)
+            module, tokenizer = _loaded(folder, dtype, device, loading.attention)
     except (OSError, ValueError, ImportError, KeyError, AttributeError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         message = f"--model {where}: cannot be loaded ({reason}); name a folder with"
         raise NoInput(f"{message} a model, or a model of the Hub") from error
-    return TransformersModel(
-        module,
-        tokenizer,
-        name=name or str(where),
-        # Snapshots of the Hub are named by their commit.
-        revision=folder_digest(folder) if local else folder.name,
-        folder=folder,
-        step=step,
-    )
+    with failures_of_loading(str(where)):
+        return TransformersModel(
+            module,
+            tokenizer,
+            name=name or str(where),
+            # Snapshots of the Hub are named by their commit.
+            revision=folder_digest(folder) if local else folder.name,
+            folder=folder,
+            step=step,
+        )
 
 
 def _hub_folder(name: str, revision: str | None) -> Path:

@@ -111,6 +111,12 @@ class KeptStep:
 
     def _capture(self) -> None:
         """Keep the step as a graph."""
+        # A capture that fails leaves its own stream behind as the present one.
+        with torch.cuda.stream(torch.cuda.current_stream()):
+            self._captured()
+
+    def _captured(self) -> None:
+        """Run the step as often as torch asks for, and capture it."""
         stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]  # torch's own
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):

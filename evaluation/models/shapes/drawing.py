@@ -14,6 +14,8 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedTokenizerFast
 
 from evaluation.models.device.kept_step import choose_step_kind
+from evaluation.models.device_failures import failures_of_loading
+from evaluation.models.hardware import make_current
 from evaluation.models.loading import choose_device, choose_dtype
 from evaluation.models.memory import check_fits
 from evaluation.models.shapes.catalogue import PREFIX, seed_of, shape_named
@@ -62,19 +64,23 @@ def load_shape(
     config = AutoConfig.for_model(
         shape.model_type, **shape.config, eos_token_id=tokenizer.eos_id
     )
-    _check_memory(model, config, dtype, device)
+    with failures_of_loading(model):
+        make_current(device)
+        _check_memory(model, config, dtype, device)
+        module = _drawn(config, dtype, device, seed, loading.attention)
     digest = hashlib.sha256(
         msgspec.json.encode([_VERSION, shape, seed], order="sorted")
     )
-    return TransformersModel(
-        _drawn(config, dtype, device, seed, loading.attention),
-        PreTrainedTokenizerFast(tokenizer_file=str(tokenizer.tokenizer_json)),
-        name=f"{shape.title} shape (random weights, seed {seed})",
-        revision=digest.hexdigest()[:16],
-        folder=tokenizer.folder,
-        random_weights=True,
-        step=step,
-    )
+    with failures_of_loading(model):
+        return TransformersModel(
+            module,
+            PreTrainedTokenizerFast(tokenizer_file=str(tokenizer.tokenizer_json)),
+            name=f"{shape.title} shape (random weights, seed {seed})",
+            revision=digest.hexdigest()[:16],
+            folder=tokenizer.folder,
+            random_weights=True,
+            step=step,
+        )
 
 
 def _drawn(
