@@ -1,4 +1,4 @@
-"""What an exception of a model's libraries says: no memory, or the device has failed."""
+"""What an exception of a model's libraries says: no memory, or a failed device."""
 
 from __future__ import annotations
 
