@@ -162,6 +162,7 @@ def _is_up(url: str) -> bool:
 @contextmanager
 def _ended_with_us(process: subprocess.Popen[bytes]) -> Iterator[None]:
     """End a program with the block, or with this process, however that goes."""
+    leader = psutil.Process(process.pid)
     guard = subprocess.Popen(
         [sys.executable, session_end.__file__, str(process.pid)],
         stdin=subprocess.PIPE,
@@ -172,8 +173,7 @@ def _ended_with_us(process: subprocess.Popen[bytes]) -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(psutil.NoSuchProcess):
-            session_end.end_session(psutil.Process(process.pid))
+        session_end.end_session(leader)
         process.wait()
         with suppress(BrokenPipeError):
             guard.communicate(session_end.DONE)

@@ -32,9 +32,9 @@ def end_session(leader: psutil.Process, grace: float = GRACE) -> None:
         grace: Seconds between asking and killing.
     """
     started = _descendants(leader)
-    _signal_group(leader.pid, signal.SIGTERM)
+    _signal_group(leader, signal.SIGTERM)
     psutil.wait_procs([leader], timeout=grace)
-    _signal_group(leader.pid, signal.SIGKILL)
+    _signal_group(leader, signal.SIGKILL)
     # What has a session of its own is not in the group.
     for child in started:
         with suppress(psutil.NoSuchProcess):
@@ -48,9 +48,12 @@ def _descendants(leader: psutil.Process) -> list[psutil.Process]:
     return []
 
 
-def _signal_group(pid: int, number: signal.Signals) -> None:
+def _signal_group(leader: psutil.Process, number: signal.Signals) -> None:
+    """Signal the group that a program leads; it may have gone, and left others there."""
+    if not leader.is_running() and psutil.pid_exists(leader.pid):
+        return  # The number is another's now: the group has gone.
     with suppress(ProcessLookupError, PermissionError):
-        os.killpg(pid, number)
+        os.killpg(leader.pid, number)
 
 
 def main() -> None:

@@ -45,7 +45,7 @@ def _said(words: list[str]) -> str:
 def test_a_server_lost_in_a_stream_ends_the_run_and_the_same_command_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The text under way is the model's failure, and every text is there at last."""
+    """Its text has no answer, its children are gone, and all texts are there at last."""
     monkeypatch.setenv("CSBDATA_CACHE", str(tmp_path / "cache"))
     notes = install(tmp_path / "cache", how="dies-once")
     words = [
@@ -58,6 +58,7 @@ def test_a_server_lost_in_a_stream_ends_the_run_and_the_same_command_goes_on(
     with pytest.raises(Unavailable, match=r"vllm has ended \(exit code 9\)") as lost:
         CliRunner().invoke(_APP, words, catch_exceptions=False)
     assert "the same command goes on" in lost.value.then
+    assert not _is_running(json.loads(notes.read_text())["child"])
     before = [json.loads(line) for line in _lines(tmp_path / "run")]
     lost_texts = [row["label"][WRITTEN] for row in before if not row["fingerprint"]]
     assert len(before) - len(lost_texts) == 2
@@ -67,6 +68,12 @@ def test_a_server_lost_in_a_stream_ends_the_run_and_the_same_command_goes_on(
     rows = [json.loads(line) for line in _lines(tmp_path / "run")]
     done = [(row["engine"], row["id"]) for row in rows if row["fingerprint"]]
     assert len(done) == len(set(done)) == 6
+
+
+def _is_running(pid: int) -> bool:
+    if not psutil.pid_exists(pid):
+        return False
+    return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
 
 
 def _lines(run: Path) -> list[str]:
