@@ -45,7 +45,7 @@ def _said(words: list[str]) -> str:
 def test_a_server_lost_in_a_stream_ends_the_run_and_the_same_command_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its text has no answer, its children are gone, and all texts are there at last."""
+    """Its text has no answer, its children are gone; in the end all texts are there."""
     monkeypatch.setenv("CSBDATA_CACHE", str(tmp_path / "cache"))
     notes = install(tmp_path / "cache", how="dies-once")
     words = [
