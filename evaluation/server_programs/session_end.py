@@ -49,9 +49,9 @@ def _descendants(leader: psutil.Process) -> list[psutil.Process]:
 
 
 def _signal_group(leader: psutil.Process, number: signal.Signals) -> None:
-    """Signal the group that a program leads; it may have gone, and left others there."""
+    """Signal the group of a program, which may have gone and left others there."""
     if not leader.is_running() and psutil.pid_exists(leader.pid):
-        return  # The number is of another now, and so is no group of ours.
+        return  # The number is that of another process now.
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(leader.pid, number)
 
