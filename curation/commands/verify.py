@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
 _All = Annotated[
     bool,
-    typer.Option("--all", help="Judge every instance again, and not a seeded sample."),
+    typer.Option(
+        "--all", help="Judge and make every instance again, and not a seeded sample."
+    ),
 ]
 _PublicKey = Annotated[
     str | None,

@@ -10,13 +10,13 @@ from __future__ import annotations
 import gc
 from dataclasses import asdict, replace
 from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 import polars as pl
 
-from curation.core.benchmark import OTHER_TABLE, instances_folder
+from curation.core.benchmark import instances_folder
+from curation.dataset.parquet import split_files
 from curation.instances.dataset import parquet as tables
 from curation.instances.dataset.build_step import InstanceTask, RecordInstances
 from curation.instances.dataset.make_instances import make_instances
@@ -34,6 +34,7 @@ from curation.verification.core.rows import group_batches, row_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from curation.verification.core.check import CheckBatch, UnitResult
     from curation.verification.core.folder_contents import FolderContents
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
 _NAME = "remaking"
 #: Records of a row group that are drawn.
 _RECORDS: Final = 2
+#: Characters of the longest schema that is drawn: one of a megabyte takes seconds, and
+#: hundreds of megabytes.
+_LENGTH: Final = 20_000
 _COLUMNS: Final = ("unique_id", "json_schema", "dialect", "fastjsonschema")
 #: The programs that decide what is made, by their names in the manifest.
 _MAKERS: Final = ("csbdata", "fastjsonschema", "jsonschema", "jsonschema-rs", "regress")
@@ -103,15 +107,18 @@ def _work(folder: Path, unit: CheckUnit) -> RemadeRecords:
         msgspec.ValidationError: a row does not have the columns of records.
     """
     config, _, name = unit.where.rpartition("/")
-    own = str(Path(instances_folder(config), name).with_suffix(OTHER_TABLE))
-    drawn = _drawn(folder, unit, own)
+    split = name.partition("-")[0]
+    own = instances_folder(config)
+    files = split_files(folder, own, split)
+    drawn = _drawn(folder, unit, files)
     told: dict[str, dict[str, _Rows]] = {}
-    if (folder / own).is_file():
+    if files:
         ids = [record.unique_id for record in drawn]
         told = {
-            path: _rows_of(folder / path, ids, config if path != own else "")
-            for path in (own, *tables.LEDGER_COLUMNS)
+            path: _rows_of([folder / path], ids, config)
+            for path in tables.LEDGER_COLUMNS
         }
+        told[own] = _rows_of([folder / path for path in files], ids, "")
     wrong: list[tuple[str, str]] = []
     for record in drawn:
         # What the one before has left: the worker collects after units alone.
@@ -120,7 +127,7 @@ def _work(folder: Path, unit: CheckUnit) -> RemadeRecords:
         task = InstanceTask(
             config=config,
             unique_id=record.unique_id,
-            split=name.partition("-")[0],
+            split=split,
             schema=record.json_schema,
             dialect=record.dialect,
         )
@@ -133,7 +140,9 @@ def _work(folder: Path, unit: CheckUnit) -> RemadeRecords:
     return RemadeRecords(made=len(drawn), wrong=wrong)
 
 
-def _drawn(folder: Path, unit: CheckUnit, instances: str) -> list[DrawnRecord]:
+def _drawn(
+    folder: Path, unit: CheckUnit, instances: Sequence[str]
+) -> list[DrawnRecord]:
     """Return records of a row group: all, or those that its tables' bytes draw."""
     columns = row_columns(folder / unit.where, unit.group, _COLUMNS)
     records = [
@@ -142,24 +151,24 @@ def _drawn(folder: Path, unit: CheckUnit, instances: str) -> list[DrawnRecord]:
     ]
     if unit.whole:
         return records
-    paths = (folder / unit.where, folder / instances)
-    seed = "".join(file_digest(path) for path in paths if path.is_file())
+    seed = "".join(file_digest(folder / path) for path in (unit.where, *instances))
 
     def rank(record: DrawnRecord) -> bytes:
         return sha256(f"{seed} {record.unique_id}".encode()).digest()
 
-    return sorted(records, key=rank)[:_RECORDS]
+    short = (record for record in records if len(record.json_schema) <= _LENGTH)
+    return sorted(short, key=rank)[:_RECORDS]
 
 
-def _rows_of(path: Path, ids: Sequence[str], config: str) -> dict[str, _Rows]:
-    """Return the rows of some records in a table, by the record's id.
+def _rows_of(paths: list[Path], ids: Sequence[str], config: str) -> dict[str, _Rows]:
+    """Return the rows of some records in tables, by the record's id.
 
     Args:
-        path: The table.
+        paths: The tables.
         ids: The records.
-        config: Their config; empty for a table that holds no other.
+        config: Their config; empty for tables that hold no other.
     """
-    rows = pl.scan_parquet(path, glob=False).filter(pl.col("unique_id").is_in(ids))
+    rows = pl.scan_parquet(paths, glob=False).filter(pl.col("unique_id").is_in(ids))
     if config:
         rows = rows.filter(pl.col("config") == config)
     found: dict[str, list[Mapping[str, object]]] = {}
@@ -185,9 +194,9 @@ def _made_otherwise(
 
     Args:
         task: The record.
-        own: The path of its table of instances.
-        stated: Path of each table to the record's rows in it; empty where the folder
-            holds no instances.
+        own: The folder of its tables of instances.
+        stated: Path of each table, or `own`, to the record's rows in it; empty where
+            the folder holds no instances.
     """
     if not stated:
         return
