@@ -31,8 +31,11 @@ def check_settings(tasks: Sequence[Task], settings: TaskSettings) -> None:
         settings: What they are told.
 
     Raises:
-        BadUsage: no task reads one of them; says which there are.
+        BadUsage: no task reads one of them, or it has an option of its own; says which
+            there are.
     """
+    if "orders" in settings.values:
+        raise BadUsage("--set orders: it has an option of its own", then="--orders N")
     given = [*settings.values, *(["orders"] if settings.orders else [])]
     accepted = {setting.name for task in tasks for setting in task.settings}
     for name in given:

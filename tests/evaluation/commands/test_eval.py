@@ -163,6 +163,7 @@ def test_the_help_names_the_default_tasks() -> None:
         (["--shard", "5/4"], "takes I/N"),
         (["--shard", "x"], "takes I/N"),
         (["--set", "sizes"], "takes NAME=VALUE"),
+        (["--set", "orders=1"], "orders: it has an option of its own: --orders N"),
         (["--set", "bogus=1"], r"\(masks\) has the setting 'bogus': there are: orders"),
         (["--set", "largest=9"], "scaling has it: --task scaling"),
         (["--set", "order=1"], "did you mean orders"),
