@@ -144,3 +144,15 @@ def test_what_a_model_wrote_stands_by_its_class(
 def test_a_walked_unit_stands_by_its_walks() -> None:
     """A task that walks texts may call `outcome` what it likes."""
     assert outcome_of(row(label={"outcome": "violates"})) is Outcome.PASSED
+
+
+def test_a_missing_token_stands_beside_over_constraint() -> None:
+    """Alone it is an outcome of its own; with worse of either kind it gives way."""
+    gap = replace(blocked(valid=True), verdict=WalkVerdict.MASK_GAP)
+    assert outcome_of(row(walks=(gap, accepted(), blocked()))) is Outcome.MASK_GAP
+    too_strict = row(walks=(gap, blocked(valid=True)))
+    assert outcome_of(too_strict) is Outcome.OVER_CONSTRAINED
+    both = row(walks=(gap, accepted(valid=False)))
+    assert outcome_of(both) is Outcome.WRONG_BOTH_WAYS
+    lenient = row(walks=(accepted(), accepted(valid=False)))
+    assert outcome_of(lenient) is Outcome.UNDER_CONSTRAINED
