@@ -92,8 +92,11 @@ class ResultFile:
         """
         shingles = result.shingles
         text = msgspec.json.encode(replace(result, shingles=b""))
+        waiting = memoryview(shingles + text)
         try:
-            self._file.write(shingles + text)
+            # A disk that fills takes a part, and refuses the rest.
+            while waiting:
+                waiting = waiting[self._file.write(waiting) :]
         except OSError as error:
             raise cannot_write(self._folder, error) from error
         start = self._end
