@@ -220,6 +220,7 @@ def test_f18_the_deepest_nesting_that_is_allowed_is_read() -> None:
     assert _reason(b"[" * MAX_DEPTH + b"]" * MAX_DEPTH) is None
 
 
+@pytest.mark.slow
 def test_f18_a_million_keys_are_read_and_counted() -> None:
     """Width costs linear time; the limit on nodes then gives the verdict."""
     content = b"{" + b",".join(b'"k%d":0' % n for n in range(1_000_000)) + b"}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -57,6 +58,7 @@ def test_a_content_is_described_as_git_and_the_hub_do(content: bytes) -> None:
     assert known.sha256 == hashlib.sha256(content).hexdigest()
 
 
+@pytest.mark.slow
 @given(
     manifest=st.dictionaries(
         st.sampled_from(["files", "name"]),

@@ -286,6 +286,7 @@ def test_every_table_bears_the_canary(folder: Path) -> None:
     assert said_by(CANARY, folder) == ["canary: manifest.json: no canary"]
 
 
+@pytest.mark.slow
 def test_a_card_that_says_something_else_is_noticed(folder: Path) -> None:
     """One figure changed by hand is enough."""
     card = folder / "README.md"
@@ -300,6 +301,7 @@ def test_a_card_that_says_something_else_is_noticed(folder: Path) -> None:
     assert f"card: plots/{plot.name}: not what the data gives" in said
 
 
+@pytest.mark.slow
 def test_a_config_opens_with_the_rows_that_its_files_have(folder: Path) -> None:
     """One whose file is missing, or that the card does not announce, is named."""
     (folder / "Snowplow/val-00000-of-00001.parquet").unlink()

@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _ROOT = Path(curation.__file__).parents[1]
-#: Modules that decide nothing of a row: errors, nouns, what is printed.
+#: Modules that decide nothing of a row: errors, nouns, what is remembered or printed.
 _NOTHING = (
     "curation.core",
     "curation.system",
+    "curation.json.same_object",
     "curation.json.text",
     "curation.workers.fingerprint",
 )

@@ -324,6 +324,7 @@ def test_a_download_that_breaks_off_is_asked_for_again(
     assert old
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", ["the dataset", "the upload", "the commit"])
 def test_a_hub_that_says_nothing_is_not_waited_for_for_ever(
     step: str, there: Connection, old: dict[str, bytes], tmp_path: Path

@@ -82,6 +82,7 @@ def test_instances_stand_in_the_split_of_their_schema(built: BuildResult) -> Non
             assert rows.columns == COLUMNS.names
 
 
+@pytest.mark.slow
 def test_instances_load(
     built: BuildResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

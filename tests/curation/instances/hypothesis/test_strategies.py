@@ -41,6 +41,7 @@ RELAXED = settings(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @RELAXED
 @given(data=st.data())
