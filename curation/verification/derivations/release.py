@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from curation.verification.core.folder_contents import FolderContents
 
 _VERSION = re.compile(r"(\d+)\.\d+\.\d+(-dev)?")
-_SECTION = re.compile(r"^## (\S+)$", re.MULTILINE)
+#: A section's version, and the month by which the release is called, if it is told.
+_SECTION = re.compile(r"^## (\S+)(?: \((\d{4}-\d{2})\))?$", re.MULTILINE)
 _FIRST_RELEASE = re.compile(r"^The first release: ([\d,]+) records\.$", re.MULTILINE)
 
 
@@ -51,7 +52,14 @@ def _not_told(facts: BuildFacts, contents: FolderContents) -> Iterator[Contradic
         )
         return
     told = read_text(contents.files[CHANGELOG])
-    sections = _SECTION.findall(told)
+    headings = _SECTION.findall(told)
+    sections = [version for version, _ in headings]
+    month = headings[0][1] if headings else ""
+    day = facts.released if isinstance(facts.released, str) else ""
+    if month and not day.startswith(month):
+        yield Contradiction(
+            f"{CHANGELOG} calls it the release of {month}; `released` is {day!r}"
+        )
     if not sections or sections[0] != facts.data_version:
         newest = sections[0] if sections else "nothing"
         yield Contradiction(

@@ -91,6 +91,15 @@ MANIFEST_TAMPERS = list(
                 all_of(_RELEASED, _edited("CHANGELOG.md", b"308", b"999")),
                 "says 999 records",
             ),
+            (
+                "month of the changelog",
+                all_of(
+                    _RELEASED,
+                    _edited("CHANGELOG.md", b"## 2.0.0", b"## 2.0.0 (2026-10)"),
+                    _member("released", "2026-11-22"),
+                ),
+                "calls it the release of 2026-10",
+            ),
             ("day", _member("released", "2026-01-01"), "not released"),
             ("rule set", _member("rules", "paper"), "`rule_list` lacks paper"),
             (
