@@ -158,4 +158,10 @@ def _accepts(
     validator = ECMA_VALIDATORS[compiled.dialect.name](
         compiled.schema, registry=Registry(), format_checker=checker
     )
-    return bool(validator.is_valid(value))
+    try:
+        return bool(validator.is_valid(value))
+    except BaseException as error:
+        # A registry's map, written in Rust, panics where Python's stack ends.
+        if type(error).__name__ != "PanicException":
+            raise
+        raise RecursionError(str(error)) from error

@@ -6,9 +6,10 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from rpds import HashTrieMap
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.judging.ecma_keywords import is_match
+from curation.instances.judging.ecma_keywords import ECMA_VALIDATORS, is_match
 from curation.instances.judging.two_validators import Verdicts, verdicts
 from curation.schema.dialects import DIALECTS
 
@@ -145,3 +146,29 @@ def test_unique_items_are_compared_alike_in_long_and_short_arrays(
     said = verdicts(compiled, value, ask_jsonschema=True)
     assert said.agree
     assert said.jsonschema is unique
+
+
+class _DeepKey:
+    """A key that cannot be compared any more, as where Python's stack ends."""
+
+    def __hash__(self) -> int:
+        return 1
+
+    def __eq__(self, other: object) -> bool:
+        raise RecursionError
+
+
+def test_a_panic_at_the_end_of_the_stack_gives_a_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The map of a registry panics there, which is no `Exception`."""
+
+    def is_valid(*_: object) -> bool:
+        return bool(
+            HashTrieMap[object, int]().insert(_DeepKey(), 1).insert(_DeepKey(), 2)
+        )
+
+    monkeypatch.setattr(ECMA_VALIDATORS["draft-07"], "is_valid", is_valid)
+    compiled = CompiledSchema.from_json({"type": "string"}, "draft-07")
+    said = verdicts(compiled, "a", ask_jsonschema=True)
+    assert said.error.startswith("RecursionError: __eq__ failed")
