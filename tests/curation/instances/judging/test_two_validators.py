@@ -164,9 +164,8 @@ def test_a_panic_at_the_end_of_the_stack_gives_a_reason(
     """The map of a registry panics there, which is no `Exception`."""
 
     def is_valid(*_: object) -> bool:
-        return bool(
-            HashTrieMap[object, int]().insert(_DeepKey(), 1).insert(_DeepKey(), 2)
-        )
+        made: HashTrieMap[object, int] = HashTrieMap()
+        return bool(made.insert(_DeepKey(), 1).insert(_DeepKey(), 2))
 
     monkeypatch.setattr(ECMA_VALIDATORS["draft-07"], "is_valid", is_valid)
     compiled = CompiledSchema.from_json({"type": "string"}, "draft-07")
