@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from importlib.util import find_spec
+from importlib.machinery import PathFinder
 from shutil import which
 from typing import TYPE_CHECKING, Final
 
@@ -110,7 +110,8 @@ def pip_command() -> list[str]:
     Raises:
         Unavailable: there is none (exit 69).
     """
-    if find_spec("pip"):
+    # The finders of setuptools would exchange `distutils` for the whole process.
+    if PathFinder.find_spec("pip"):
         return [sys.executable, "-m", "pip"]
     program = which("pip") or which("pip3")
     if program is None:
