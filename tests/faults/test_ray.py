@@ -60,24 +60,49 @@ class _Nodes:
         assert self._read() == line.split(maxsplit=1)[0]
 
 
+class _Kept:
+    """The nodes that the tests share, started anew where Ray's own gave up."""
+
+    def __init__(self, folder: Path) -> None:
+        self._words = folder / "stderr"
+        self._process: subprocess.Popen[str] | None = None
+        self._nodes: _Nodes | None = None
+
+    def nodes(self) -> _Nodes:
+        if (
+            self._nodes is None
+            or self._process is None
+            or self._process.poll() is not None
+        ):
+            self.end()
+            with self._words.open("wb") as said:
+                self._process = subprocess.Popen(
+                    [sys.executable, str(_ROOT / "tests" / "ray_nodes.py")],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=said,
+                    text=True,
+                )
+            self._nodes = _Nodes(self._process, self._words)
+        return self._nodes
+
+    def end(self) -> None:
+        if self._process is not None:
+            self._process.communicate(timeout=_PATIENCE)
+
+
 @pytest.fixture(scope="module")
-def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[_Nodes]:
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[_Kept]:
+    """Two nodes of one CPU each, or none yet."""
+    found = _Kept(tmp_path_factory.mktemp("nodes"))
+    yield found
+    found.end()
+
+
+@pytest.fixture
+def nodes(kept: _Kept) -> _Nodes:
     """Two nodes of one CPU each."""
-    words = tmp_path_factory.mktemp("nodes") / "stderr"
-    with words.open("wb") as said:
-        process = subprocess.Popen(
-            [sys.executable, str(_ROOT / "tests" / "ray_nodes.py")],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=said,
-            text=True,
-        )
-    with process:
-        found = _Nodes(process, words)
-        yield found
-        assert process.stdin is not None
-        process.stdin.close()
-        process.wait(_PATIENCE)
+    return kept.nodes()
 
 
 def _command(*words: str) -> list[str]:
@@ -227,6 +252,34 @@ def test_a_model_on_two_nodes_writes_the_texts_of_one_machine(
     assert len(_texts(tmp_path / "there")) == 2 * len(_SCHEMAS)
     again = _csbdata(tmp_path, *words, "--run-dir", "there", *_ray(nodes))
     assert "8 found in the folder" in again.stderr
+
+
+def test_a_node_lost_under_a_model_costs_no_text(tmp_path: Path, nodes: _Nodes) -> None:
+    """What its copy was on is written by the one that is left, and that is said."""
+    data = tmp_path / "schemas"
+    data.mkdir()
+    # Every mask of these waits for 50 ms, on however fast a machine.
+    for number in range(16):
+        schema = {"title": f"slow-walk {number}", "type": "array"}
+        (data / f"s{number}.json").write_bytes(orjson.dumps(schema))
+    words = ["eval", "--engine", miniature("troubled"), "--task", "coverage"]
+    words += ["--model", str(small_model(tmp_path / "model")), "--dtype", "fp32"]
+    words += ["--device", "cpu", "--data", str(data), "--budget", "40"]
+    here = _csbdata(tmp_path, *words, "--run-dir", "here")
+    assert here.returncode == 0, here.stderr
+    there = tmp_path / "there"
+    with _started(tmp_path, *words, "--run-dir", "there", *_ray(nodes)) as driver:
+        _wait_until(lambda: any(path.stat().st_size for path in _unit_files(there)))
+        nodes.tell("kill")
+        printed, _ = driver.communicate(timeout=_PATIENCE)
+    nodes.tell("add")
+    assert driver.returncode == 0, printed
+    assert "was lost" in printed, printed
+    assert _texts(tmp_path / "here") == _texts(there)
+
+
+def _unit_files(folder: Path) -> list[Path]:
+    return list(folder.glob("units-*.jsonl"))
 
 
 def _texts(folder: Path) -> list[tuple[str, ...]]:
