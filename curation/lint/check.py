@@ -23,7 +23,7 @@ class LintCheck:
             LintCheck(
                 code="empty-pattern",
                 meaning="a pattern that every text matches",
-                keywords=frozenset({"pattern"}),
+                concerns=having("pattern"),
                 find=lambda schema, _: [("pattern",)] if not schema["pattern"] else [],
             )
     """
@@ -31,8 +31,18 @@ class LintCheck:
     code: str
     #: What is wrong, for the card and for `csbdata check`.
     meaning: str
-    #: Only schemas with one of these keywords are looked at; None: those with a
-    #: member that no draft knows.
-    keywords: frozenset[str] | None
+    #: Whether a schema may have the defect in a dialect, by the names of its members;
+    #: only such are looked at, and the answer is remembered.
+    concerns: Callable[[frozenset[str], Dialect], bool]
     #: From a schema and its dialect to where it has the defect: tokens inside it.
     find: Callable[[Mapping[str, Json], Dialect], Iterable[Tokens]]
+
+
+def having(*keywords: str) -> Callable[[frozenset[str], Dialect], bool]:
+    """Return a `LintCheck.concerns`: whether one of these is among the names."""
+    return lambda names, _dialect: not names.isdisjoint(keywords)
+
+
+def having_all(*keywords: str) -> Callable[[frozenset[str], Dialect], bool]:
+    """Return a `LintCheck.concerns`: whether all of these are among the names."""
+    return lambda names, _dialect: names >= set(keywords)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import re2
 
-from curation.lint.check import LintCheck
+from curation.lint.check import LintCheck, having, having_all
 from curation.schema.dialects import DRAFT_06, Dialect
 from curation.validation.backtracking import is_prone
 
@@ -209,44 +209,44 @@ CHECKS = (
     LintCheck(
         code="enum-type-conflict",
         meaning="no value of `enum` or `const` has the type that stands beside it",
-        keywords=frozenset({"enum", "const"}),
+        concerns=lambda names, _: "type" in names and bool(names & {"enum", "const"}),
         find=_enum_type,
     ),
     LintCheck(
         code="required-forbidden",
         meaning="a required name that the same schema forbids",
-        keywords=frozenset({"required"}),
+        concerns=having("required"),
         find=_required,
     ),
     LintCheck(
         code="crossed-bounds",
         meaning="a lower bound above its upper bound",
-        keywords=frozenset(low for low, _, _ in _BOUNDS),
+        concerns=lambda names, _: any({low, high} <= names for low, high, _ in _BOUNDS),
         find=_crossed,
     ),
     LintCheck(
         code="unknown-format",
         meaning="a `format` that no draft and no validator knows",
-        keywords=frozenset({"format"}),
+        concerns=having("format"),
         find=_format,
     ),
     LintCheck(
         code="format-without-string",
         meaning="a `format` of strings where the type allows none",
-        keywords=frozenset({"format"}),
+        concerns=having_all("format", "type"),
         find=_format_type,
     ),
     LintCheck(
         code="redos-pattern",
         meaning="a pattern on which a backtracking engine may take exponential time",
-        keywords=frozenset({"pattern", "patternProperties"}),
+        concerns=having("pattern", "patternProperties"),
         find=_redos,
     ),
     LintCheck(
         code="hostile-name",
         meaning="a property name with control or direction characters, of more than "
         "1,000 characters, or one that JavaScript objects have already",
-        keywords=frozenset({"properties"}),
+        concerns=having("properties"),
         find=_hostile,
     ),
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from curation.lint.check import LintCheck
-from curation.lint.liveness import excluded_by_type
+from curation.lint.check import LintCheck, having
+from curation.lint.judged_keywords import excluded_by_type
 from curation.schema.dialects import ANY_DIALECT, BY_NAME, Dialect
 from curation.schema.keywords import (
     ANNOTATIONS,
@@ -86,9 +86,16 @@ def _older(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
 
 
 def _siblings(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
-    if not dialect.ref_hides_siblings or not isinstance(schema.get("$ref"), str):
+    if not isinstance(schema.get("$ref"), str):
         return []
-    return [(name,) for name in schema if name in _ASSERTING & dialect.effective]
+    return _among(schema, _hidden_by_ref(dialect))
+
+
+def _hidden_by_ref(dialect: Dialect) -> frozenset[str]:
+    """Return the keywords that do nothing beside a `$ref`, which is none of them."""
+    if not dialect.ref_hides_siblings:
+        return frozenset()
+    return _ASSERTING & dialect.effective
 
 
 def _dead(schema: Mapping[str, Json], _dialect: Dialect) -> Iterable[Tokens]:
@@ -179,61 +186,72 @@ def _excluded(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
 
 
 def _stray(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
-    for name in schema.keys() - KNOWN_KEYWORDS - _DEAD:
-        meant = _STRAY_MARK.sub("", name)
-        known = meant in dialect.effective or f"${meant}" in dialect.effective
-        if meant != name and known and meant not in CONTAINERS:
-            yield (name,)
+    return [(name,) for name in schema if _strays(name, dialect)]
+
+
+def _strays(name: str, dialect: Dialect) -> bool:
+    """Return whether a name is a keyword's but for a mark."""
+    if name in KNOWN_KEYWORDS or name in _DEAD:
+        return False
+    meant = _STRAY_MARK.sub("", name)
+    known = meant in dialect.effective or f"${meant}" in dialect.effective
+    return meant != name and known and meant not in CONTAINERS
 
 
 CHECKS = (
     LintCheck(
         code="type-excludes-keyword",
         meaning="a keyword about values that the `type` beside it does not let through",
-        keywords=frozenset(TYPE_OF_KEYWORD) - {"format"},
+        concerns=lambda names, _: (
+            "type" in names and not names.isdisjoint(TYPE_OF_KEYWORD)
+        ),
         find=_excluded,
     ),
     LintCheck(
         code="stray-mark",
         meaning="a keyword behind a mark that it does not have, such as `#ref` or "
         "`$type`: it is ignored",
-        keywords=None,
+        concerns=lambda names, dialect: any(_strays(name, dialect) for name in names),
         find=_stray,
     ),
     LintCheck(
         code="newer-keyword",
         meaning="a keyword that only a later draft knows: it is ignored",
-        keywords=frozenset().union(*(later for later, _ in _SILENT.values())),
+        concerns=lambda names, dialect: bool(names & _SILENT[dialect.name][0]),
         find=_newer,
     ),
     LintCheck(
         code="older-keyword",
         meaning="a keyword that only an earlier draft knew: it is ignored",
-        keywords=frozenset().union(*(earlier for _, earlier in _SILENT.values())),
+        concerns=lambda names, dialect: bool(names & _SILENT[dialect.name][1]),
         find=_older,
     ),
     LintCheck(
         code="ref-siblings",
         meaning="asserting keywords beside a `$ref`, which up to draft-07 hides them",
-        keywords=frozenset({"$ref"}),
+        concerns=lambda names, dialect: (
+            "$ref" in names and bool(names & _hidden_by_ref(dialect))
+        ),
         find=_siblings,
     ),
     LintCheck(
         code="dead-keyword",
         meaning="a keyword that a tool renamed so that it does nothing",
-        keywords=_DEAD,
+        concerns=having(*_DEAD),
         find=_dead,
     ),
     LintCheck(
         code="lonely-keyword",
         meaning="a keyword that does nothing without another one, which is missing",
-        keywords=frozenset(_COMPANIONS),
+        concerns=having(*_COMPANIONS),
         find=_lonely,
     ),
     LintCheck(
         code=MISSPELT,
         meaning="a word one slip away from a keyword, with a value that would fit it",
-        keywords=None,
+        concerns=lambda names, dialect: any(
+            nearest(name) in dialect.effective for name in names
+        ),
         find=_misspelt,
     ),
 )

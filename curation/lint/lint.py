@@ -10,8 +10,7 @@ from curation.json.pointer import pointer
 from curation.lint import contradictions, idle_keywords
 from curation.lint.non_object_roots import accepts_every_non_object
 from curation.lint.outside_properties import members_outside_properties
-from curation.references.reachable import leaves_the_subschemas, taking_part
-from curation.schema.keywords import KNOWN_KEYWORDS
+from curation.references.reachable import any_leaves_the_subschemas, taking_part
 from curation.schema.subschemas import subschemas
 
 if TYPE_CHECKING:
@@ -32,18 +31,13 @@ CODES: Mapping[str, str] = {
     _OUTSIDE: "a root without `properties` has a schema in a member that no draft "
     "knows",
 }
-_FOR_UNKNOWN_KEYWORDS = tuple(check for check in CHECKS if check.keywords is None)
-_KEYWORDS = frozenset[str]().union(*(check.keywords or () for check in CHECKS))
 
 
 @lru_cache(maxsize=4096)
-def _checks(keywords: frozenset[str]) -> tuple[LintCheck, ...]:
-    """Return the checks that any of these keywords calls for."""
-    return tuple(
-        check
-        for check in CHECKS
-        if check.keywords and not check.keywords.isdisjoint(keywords)
-    )
+def _checks(names: tuple[str, ...], dialect: Dialect) -> tuple[LintCheck, ...]:
+    """Return the checks that the members of a schema, by their names, call for."""
+    members = frozenset(names)
+    return tuple(check for check in CHECKS if check.concerns(members, dialect))
 
 
 def lints(schema: Json, dialect: Dialect) -> list[Lint]:
@@ -60,24 +54,24 @@ def lints(schema: Json, dialect: Dialect) -> list[Lint]:
         Lint(code=_OUTSIDE, pointer=pointer((name,)))
         for name in members_outside_properties(schema)
     }
-    suspect = any(
-        leaves_the_subschemas(subschema, dialect) or any(_defects(subschema, dialect))
+    leaves = any_leaves_the_subschemas(schema, dialect)
+    suspects = {
+        id(subschema)
         for subschema in subschemas(schema, dialect)
-    )
-    if suspect:
+        for check in _checks(tuple(subschema), dialect)
+        if any(check.find(subschema, dialect))
+    }
+    if leaves or suspects:
         for tokens, subschema in taking_part(schema, dialect):
-            for lint in _defects(subschema, dialect):
-                where = pointer(tokens) + lint.pointer
-                found.add(Lint(code=lint.code, pointer=where))
+            if leaves or id(subschema) in suspects:
+                for lint in _defects(subschema, dialect):
+                    where = pointer(tokens) + lint.pointer
+                    found.add(Lint(code=lint.code, pointer=where))
     return sorted(found)
 
 
 def _defects(schema: Mapping[str, Json], dialect: Dialect) -> Iterator[Lint]:
     """Yield the defects of one schema itself, pointers starting from it."""
-    keywords = _KEYWORDS.intersection(schema)
-    checks = _checks(keywords) if keywords else ()
-    if not schema.keys() <= KNOWN_KEYWORDS:
-        checks += _FOR_UNKNOWN_KEYWORDS
-    for check in checks:
+    for check in _checks(tuple(schema), dialect):
         for tokens in check.find(schema, dialect):
             yield Lint(code=check.code, pointer=pointer(tokens))

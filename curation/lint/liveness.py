@@ -8,50 +8,44 @@ something of them. `format` counts where a validator can be asked to check it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from curation.lint.contradictions import FORMATS, named_types
-from curation.references.applied import directly_applied
+from curation.lint.judged_keywords import (
+    MAY_FAIL_BY_ITSELF,
+    count_judged,
+    fails,
+    live_by_itself,
+    sorted_names,
+    stated_types,
+)
+from curation.references.applied import referred
 from curation.references.reachable import schemas_taking_part
-from curation.references.resolution import SchemaDocument
+from curation.references.resolution import base_of, document_of
 from curation.schema.keywords import (
-    ANNOTATIONS,
     CONTAINERS,
-    KNOWN_KEYWORDS,
     REFERENCE_KEYWORDS,
-    TYPE_OF_KEYWORD,
-    KeywordKind,
     Shape,
-    names_of_kind,
 )
 from curation.schema.measures import field_count
-from curation.schema.roots import restricts
+from curation.schema.subschemas import children
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
+    from collections.abc import Set as AbstractSet
 
     from curation.core.json_types import Json
     from curation.json.pointer import Tokens
+    from curation.lint.judged_keywords import SortedNames
     from curation.schema.dialects import Dialect
     from curation.schema.locations import SchemaLocation
 
-_JUDGED = (
-    KNOWN_KEYWORDS
-    - ANNOTATIONS
-    - CONTAINERS
-    - names_of_kind(KeywordKind.IDENTIFIER, KeywordKind.ANCHOR)
-) | {"format"}
-#: Applicators that can fail though none of the schemas that they hold can.
-_FAILS_BY_ITSELF = frozenset({"contains", "not"})
-_BRANCHES = frozenset({"then", "else"})
 _NOTHING = frozenset[str]()
 #: A keyword that holds schemas, to those that can fail where one of the schemas can;
 #: of the others it is the same keyword, and the empty name is that of references.
 _DECIDED_BY = {
     "": frozenset(REFERENCE_KEYWORDS),
     "if": frozenset[str](),
-    **{name: frozenset({name, "if"}) for name in _BRANCHES},
+    **{name: frozenset({name, "if"}) for name in ("then", "else")},
 }
 
 
@@ -84,36 +78,49 @@ def liveness(schema: Json, dialect: Dialect) -> Liveness:
     found = _Search(schema, dialect)
     return Liveness(
         keywords=sum(
-            len(_JUDGED.intersection(subschema))
-            for subschema in schemas_taking_part(schema, dialect)
+            map(count_judged, map(tuple, schemas_taking_part(schema, dialect)))
         ),
-        live=sum(len(node.live) for node in found.nodes.values()),
+        live=sum(map(len, found.live.values())),
         fields=found.live_fields(),
-        vacuous=found.root.live <= {"type"},
+        vacuous=found.live[()] <= {"type"},
     )
 
 
-class _Node:
-    """A schema that validation can enter, and what of it was found out."""
+class _Applier:
+    """A schema with keywords whose value must be looked at."""
 
-    __slots__ = ("appliers", "failing", "live", "met", "schema", "waiting")
+    __slots__ = ("appliers", "live", "met", "schema", "waiting")
 
-    def __init__(self, schema: Mapping[str, Json]) -> None:
+    def __init__(self, schema: Mapping[str, Json], names: SortedNames) -> None:
         self.schema = schema
-        #: The schemas that apply it, each with the keyword that holds it; where it is
-        #: referred to, with an empty one.
-        self.appliers: list[tuple[_Node, str]] = []
         #: Its keywords that some value can violate.
-        self.live: set[str] = set()
+        self.live = set(names.live)
         #: Those of which that depends on the schemas that they apply.
-        self.waiting: set[str] = set()
+        self.waiting = set(names.waiting)
+        for name in names.asked:
+            if fails(name, schema[name], schema):
+                self.live.add(name)
+            elif name in MAY_FAIL_BY_ITSELF:
+                self.waiting.add(name)
         #: Of `anyOf`, how many that can fail were met.
         self.met = 0
-        self.failing = False
+        #: The schemas that wait for this one, each with the keyword that holds it;
+        #: where it is referred to, with an empty one.
+        self.appliers: list[tuple[_Applier, str]] = []
+
+    def take(self, keyword: str, found: _Applier | Literal[True]) -> bool:
+        """Take note of a schema that a keyword holds; return whether it is open."""
+        if found is True:
+            self.meet(keyword)
+            return False
+        found.appliers.append((self, keyword))
+        return True
 
     def meet(self, keyword: str) -> None:
         """Take note that one more of the schemas that a keyword holds can fail."""
         self.met += keyword == "anyOf"
+        if not self.waiting:
+            return
         for name in self.waiting & _DECIDED_BY.get(keyword, {keyword}):
             value = self.schema[name]
             if name == "anyOf" and (
@@ -125,86 +132,87 @@ class _Node:
 
 
 class _Search:
-    """The schemas that can fail: the least set that the keywords' meanings allow."""
+    """The schemas that can fail: the least set that the keywords' meanings allow.
+
+    Each is judged after those inside it; only what references lead to is judged when
+    all around them is, and told to those that wait for it.
+    """
 
     def __init__(self, schema: Json, dialect: Dialect) -> None:
         self._schema = schema
         self._dialect = dialect
-        self._judged = _JUDGED & (dialect.effective | {"format"})
-        self._document = SchemaDocument(schema=schema, dialect=dialect, uri="")
-        #: Every schema that validation can enter, by where it stands.
-        self.nodes: dict[Tokens, _Node] = {}
-        self._reach()
-        self.root = self.nodes[()]
-        self._find_failing()
-        self._leading = _leading(self.nodes)
+        self._document = document_of(schema, dialect)
+        #: The live keywords of every schema that validation can enter, by where it
+        #: stands.
+        self.live: dict[Tokens, AbstractSet[str]] = {}
+        #: Where `false` stands.
+        self._refusing: set[Tokens] = set()
+        #: Those of which it is not known yet whether they can fail.
+        self._open: dict[Tokens, _Applier] = {}
+        #: What references lead to, each with the schema that refers to it.
+        self._referred: list[tuple[SchemaLocation, _Applier]] = []
+        self._judge((), schema, "", is_subschema=True)
+        while self._referred:
+            location, applier = self._referred.pop()
+            found = self._judge(
+                location.tokens,
+                location.schema,
+                location.base,
+                is_subschema=location.is_subschema,
+            )
+            if found is True:
+                _tell([(applier, "")])
+            elif found is not False:
+                applier.take("", found)
+        self._leading = _leading(self.live, self._refusing)
 
-    def _reach(self) -> None:
-        """Walk through applicators and references; judge what needs no other schema."""
-        applying = self._dialect.applying
-        waiting: list[tuple[_Node | None, str, SchemaLocation]] = [
-            (None, "", self._document.root)
-        ]
-        while waiting:
-            parent, keyword, location = waiting.pop()
-            node = self.nodes.get(location.tokens)
-            if node is None:
-                node = self.nodes[location.tokens] = _Node(location.keywords)
-                node.failing = location.schema is False
-                dead = _dead_names(node.schema)
-                self._judge(node, dead)
-                if not applying.isdisjoint(node.schema):
-                    waiting += [
-                        (node, name, other)
-                        for name, other in directly_applied(location, self._document)
-                        if name not in dead
-                    ]
-            if parent is not None:
-                node.appliers.append((parent, keyword))
+    def _judge(
+        self, tokens: Tokens, schema: Json, base: str, *, is_subschema: bool
+    ) -> bool | _Applier:
+        """Judge a schema and those inside it; return whether it can fail.
 
-    def _judge(self, node: _Node, dead: frozenset[str]) -> None:
-        names = self._judged.intersection(node.schema)
-        if self._dialect.ref_hides_siblings and "$ref" in node.schema:
-            names = frozenset({"$ref"})
-        for name in names - dead:
-            fails = self._fails_alone(name, node.schema)
-            if fails is None:
-                node.waiting.add(name)
-            elif fails:
-                node.live.add(name)
-
-    def _fails_alone(self, name: str, schema: Mapping[str, Json]) -> bool | None:
-        """Return whether a keyword can fail whatever it applies; None if that decides.
-
-        `oneOf` can where more than one of its schemas may hold.
+        Where that depends on what is not judged yet, the schema itself is returned.
+        The arguments are the fields of a `SchemaLocation`.
         """
-        value = schema[name]
-        if name == "type" and isinstance(value, str):
-            return _type_asks(value)
-        if name == "format":
-            return isinstance(value, str) and value in FORMATS
-        if name in self._dialect.reference_keywords:
-            return None
-        if name not in self._dialect.applicators:
-            return _asks(name, value, schema)
-        if name in _FAILS_BY_ITSELF or (
-            name == "oneOf" and isinstance(value, list) and len(value) > 1
-        ):
-            return True
-        if name == "dependencies" and isinstance(value, dict):
-            return any(isinstance(v, list) and v for v in value.values()) or None
-        return None if name not in _BRANCHES or "if" in schema else False
+        if not isinstance(schema, dict):
+            if schema is False:
+                self._refusing.add(tokens)
+            return schema is False
+        known = self.live.get(tokens)
+        if known is not None:
+            return bool(known) or self._open.get(tokens, False)
+        names = sorted_names(tuple(schema), stated_types(schema), self._dialect)
+        if not names.applying:
+            self.live[tokens] = live = live_by_itself(names, schema)
+            return bool(live)
+        own = _Applier(schema, names)
+        self.live[tokens] = own.live
+        inside = base_of(schema, self._dialect, base)
+        is_open = names.refers and self._follow(own, inside)
+        if not names.hidden:
+            around = inside if is_subschema else base
+            for path, member in children(schema, self._dialect):
+                if path[0] not in names.passed_over:
+                    found = self._judge(
+                        tokens + path, member, around, is_subschema=is_subschema
+                    )
+                    if found is not False:
+                        is_open |= own.take(path[0], found)
+        if own.live or not is_open:
+            return bool(own.live)
+        self._open[tokens] = own
+        return own
 
-    def _find_failing(self) -> None:
-        known = [node for node in self.nodes.values() if node.failing or node.live]
-        for node in known:
-            node.failing = True
-        while known:
-            for node, keyword in known.pop().appliers:
-                node.meet(keyword)
-                if node.live and not node.failing:
-                    node.failing = True
-                    known.append(node)
+    def _follow(self, own: _Applier, base: str) -> bool:
+        """Keep in mind where the references of a schema lead; return whether any does.
+
+        Args:
+            own: The schema.
+            base: The base URI inside it.
+        """
+        targets = list(referred(own.schema, base, self._document))
+        self._referred += [(target, own) for target in targets]
+        return bool(targets)
 
     def live_fields(self) -> int:
         """Return the fields of the schema without what leads to no live keyword."""
@@ -213,18 +221,19 @@ class _Search:
     def _fields(self, tokens: Tokens, schema: Json) -> int:
         if not isinstance(schema, dict):
             return 0
-        node = self.nodes.get(tokens)
-        live = node.live if node else frozenset()
-        return sum(
-            1 + self._fields_of(name, (*tokens, name), value)
-            for name, value in schema.items()
-            if name in live or (name in CONTAINERS and (*tokens, name) in self._leading)
+        live = self.live.get(tokens, _NOTHING)
+        if not CONTAINERS.isdisjoint(schema):
+            live = live | {
+                name for name in CONTAINERS if (*tokens, name) in self._leading
+            }
+        return len(live) + sum(
+            self._fields_of(name, (*tokens, name), value)
+            for name in live
+            if isinstance(value := schema[name], dict)
         )
 
-    def _fields_of(self, name: str, tokens: Tokens, value: Json) -> int:
+    def _fields_of(self, name: str, tokens: Tokens, value: dict[str, Json]) -> int:
         """Return the fields in the value of one member that stays."""
-        if not isinstance(value, dict):
-            return 0
         shape = self._dialect.applicators.get(name)
         if shape is None:
             return field_count(value)
@@ -237,58 +246,25 @@ class _Search:
         )
 
 
-def _leading(nodes: Mapping[Tokens, _Node]) -> set[Tokens]:
+def _tell(told: list[tuple[_Applier, str]]) -> None:
+    """Tell schemas that one can fail which a keyword of theirs holds, and so on."""
+    while told:
+        applier, keyword = told.pop()
+        could_fail = bool(applier.live)
+        applier.meet(keyword)
+        if applier.live and not could_fail:
+            told += applier.appliers
+
+
+def _leading(
+    live: Mapping[Tokens, AbstractSet[str]], refusing: AbstractSet[Tokens]
+) -> set[Tokens]:
     """Return where the schemas below containers stand that can fail, or lead to one."""
     found: set[Tokens] = set()
-    for tokens, node in nodes.items():
-        if node.failing and not CONTAINERS.isdisjoint(tokens):
+    for tokens, names in live.items():
+        if (names or tokens in refusing) and not CONTAINERS.isdisjoint(tokens):
             length = len(tokens)
             while length and tokens[:length] not in found:
                 found.add(tokens[:length])
                 length -= 1
     return found
-
-
-def _dead_names(schema: Mapping[str, Json]) -> frozenset[str]:
-    """Return the members about values that the `type` of a schema excludes."""
-    stated = schema.get("type")
-    types = stated if isinstance(stated, str) else named_types(schema)
-    if types is None:
-        return _NOTHING
-    return _dead_beside(types).intersection(schema)
-
-
-@lru_cache(maxsize=256)
-def _dead_beside(types: str | frozenset[str]) -> frozenset[str]:
-    """Return the keywords about values that none of these types lets through."""
-    types = frozenset({types}) if isinstance(types, str) else types
-    types = types | {"number"} if "integer" in types else types
-    return frozenset(
-        name for name, about in TYPE_OF_KEYWORD.items() if about not in types
-    )
-
-
-def _asks(name: str, value: Json, schema: Mapping[str, Json]) -> bool:
-    """Return whether an assertion refuses any value of its type."""
-    if name == "type":
-        return restricts(name, value) or value == ["object"]
-    if isinstance(value, bool) and name.startswith("exclusive"):
-        bound = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}[name]
-        return value and bound in schema
-    return restricts(name, value) or (name == "enum" and value == [])
-
-
-@lru_cache(maxsize=256)
-def _type_asks(name: str) -> bool:
-    """Return whether a `type` of one name refuses any value."""
-    return restricts("type", name) or name == "object"
-
-
-def excluded_by_type(schema: Mapping[str, Json], dialect: Dialect) -> Iterator[Tokens]:
-    """Yield the keywords of a schema that its own `type` makes dead."""
-    if dialect.ref_hides_siblings and "$ref" in schema:
-        return
-    dead = _dead_names(schema) & dialect.effective
-    for name in schema:
-        if name in dead:
-            yield (name,)

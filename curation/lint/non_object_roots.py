@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curation.references.acceptance import ALL_TYPES, AcceptedTypes
-from curation.references.resolution import SchemaDocument
+from curation.references.resolution import document_of
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def accepts_every_non_object(schema: Json, dialect: Dialect) -> bool:
     """Return whether a schema surely accepts every value that is no object."""
-    document = SchemaDocument(schema=schema, dialect=dialect, uri="")
+    document = document_of(schema, dialect)
     try:
         accepted = AcceptedTypes(document).of(document.root)
     except RecursionError:

@@ -5,13 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from curation.lint.lint import lints
 from curation.lint.liveness import liveness
-from curation.schema.dialects import BY_NAME
+from curation.references.applied import directly_applied
+from curation.references.resolution import SchemaDocument
+from curation.schema.dialects import BY_NAME, DRAFT_07
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from curation.core.json_types import UntypedJson
+    from curation.json.pointer import Tokens
 
 
 @pytest.mark.parametrize(
@@ -104,3 +111,93 @@ def test_what_says_nothing_is_flagged(
 def test_what_says_something_is_not(schema: UntypedJson) -> None:
     """Names of properties, types that let some values through, and notes are fine."""
     assert lints(schema, BY_NAME["draft-07"]) == []
+
+
+REFERENCES = ("#", "#/definitions/a", "#/definitions/b", "#/properties/a", "#/none")
+LEAVES = st.sampled_from(
+    [{}, {"type": "object"}, {"type": "string"}, {"minLength": 0}, {"minimum": 1}]
+)
+SCHEMAS = st.recursive(
+    st.booleans()
+    | LEAVES
+    | st.builds(lambda to: {"$ref": to}, st.sampled_from(REFERENCES)),
+    lambda inner: st.fixed_dictionaries(
+        {},
+        optional={
+            "type": st.sampled_from(["object", "array", ["object", "null"]]),
+            "properties": st.dictionaries(st.sampled_from("ab"), inner, max_size=2),
+            "anyOf": st.lists(inner, min_size=1, max_size=2),
+            "oneOf": st.lists(inner, min_size=1, max_size=2),
+            "not": inner,
+            "if": inner,
+            "then": inner,
+            "items": inner,
+        },
+    ),
+    max_leaves=6,
+)
+ROOTS = st.builds(
+    lambda root, a, b: {
+        **(root if isinstance(root, dict) else {"not": root}),
+        "definitions": {"a": a, "b": b},
+    },
+    SCHEMAS,
+    SCHEMAS,
+    SCHEMAS,
+)
+ABOUT = {"properties": "object", "items": "array", "minimum": "number"}
+ABOUT |= {"minLength": "string"}
+
+
+def _live_plainly(schema: UntypedJson) -> int:
+    """Count live keywords by asking every schema again until nothing more is live."""
+    document = SchemaDocument(schema=schema, dialect=DRAFT_07, uri="")
+    live: dict[Tokens, set[str]] = {(): set()}
+    failing: set[Tokens] = set()
+    entered = [document.root]
+    for _ in range(20):
+        for location in entered:
+            applied: list[tuple[str, Tokens]] = []
+            for name, other in directly_applied(location, document):
+                if _speaks(name, location.keywords):
+                    applied.append((name, other.tokens))
+                    if other.tokens not in live:
+                        live[other.tokens] = set()
+                        entered.append(other)
+            own = live[location.tokens]
+            own |= _fail(location.keywords, applied, failing)
+            if own or location.schema is False:
+                failing.add(location.tokens)
+    return sum(map(len, live.values()))
+
+
+def _speaks(name: str, schema: Mapping[str, UntypedJson]) -> bool:
+    """Return whether the type beside a keyword lets values through that it is about."""
+    stated = schema.get("type", ABOUT.get(name))
+    return name not in ABOUT or ABOUT[name] in stated
+
+
+def _fail(
+    schema: Mapping[str, UntypedJson],
+    applied: list[tuple[str, Tokens]],
+    failing: set[Tokens],
+) -> set[str]:
+    """Return the keywords that can fail, where these schemas do."""
+    if "$ref" in schema:
+        return {"$ref"} if any(to in failing for _, to in applied) else set()
+    found = {name for name, to in applied if name != "if" and to in failing}
+    if "anyOf" in found and any(n == "anyOf" and t not in failing for n, t in applied):
+        found.discard("anyOf")
+    if "if" not in schema:
+        found.discard("then")
+    found |= {"if"} & schema.keys() if "then" in found else set()
+    found |= {"oneOf"} if len(schema.get("oneOf", ())) > 1 else set()
+    found |= {"type", "not", "minimum"} & schema.keys()
+    return {name for name in found if _speaks(name, schema)}
+
+
+@given(schema=ROOTS)
+@example(schema={"anyOf": [{"$ref": "#"}, {"$ref": "#/definitions/a"}]})
+def test_what_is_live_is_the_least_that_the_keywords_mean(schema: UntypedJson) -> None:
+    """Whatever refers to whatever, and in whichever order it is met."""
+    assert liveness(schema, DRAFT_07).live == _live_plainly(schema)
