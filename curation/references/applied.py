@@ -10,8 +10,9 @@ from curation.schema.locations import SchemaLocation
 from curation.schema.subschemas import children
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
+    from curation.core.json_types import Json
     from curation.json.pointer import Tokens
     from curation.references.resolution import SchemaDocument
 
@@ -33,6 +34,22 @@ def applied(document: SchemaDocument) -> dict[Tokens, SchemaLocation]:
     return entered
 
 
+def referred(
+    schema: Mapping[str, Json], base: str, document: SchemaDocument
+) -> Iterator[SchemaLocation]:
+    """Yield where the references of one schema lead, under the base URI inside it."""
+    for keyword in document.dialect.reference_keywords:
+        text = schema.get(keyword)
+        if not isinstance(text, str):
+            continue
+        try:
+            found = follow_reference(text, base, [document])
+        except (LookupError, ValueError):
+            continue
+        if found is not None:
+            yield found[1]
+
+
 def directly_applied(
     location: SchemaLocation, document: SchemaDocument
 ) -> Iterator[tuple[str, SchemaLocation]]:
@@ -41,19 +58,9 @@ def directly_applied(
     Each comes with the keyword that holds it; a reference has the empty name.
     """
     dialect, keywords = document.dialect, location.keywords
-    inside = location.base
-    if dialect.id_keyword in keywords:
-        inside = document.inside(location)
-    for keyword in dialect.reference_keywords:
-        text = keywords.get(keyword)
-        if not isinstance(text, str):
-            continue
-        try:
-            found = follow_reference(text, inside, [document])
-        except (LookupError, ValueError):
-            continue
-        if found is not None:
-            yield "", found[1]
+    inside = document.inside(location)
+    for target in referred(keywords, inside, document):
+        yield "", target
     if dialect.ref_hides_siblings and "$ref" in keywords:
         return
     base = inside if location.is_subschema else location.base

@@ -15,6 +15,7 @@ from curation.references.resolution import (
     ReferenceScan,
     ResolvedReference,
     SchemaDocument,
+    document_of,
     follow_reference,
     scan_references,
 )
@@ -83,7 +84,7 @@ class Closure:
         Raises:
             NotResolvedError: one of the references cannot be resolved.
         """
-        self.record = SchemaDocument(schema=schema, dialect=dialect, uri=uri)
+        self.record = document_of(schema, dialect, uri)
         self._library = library
         self._documents: dict[int, SchemaDocument] = {}
         self._reached: dict[tuple[int, Tokens], ReachedSchema] = {}

@@ -52,14 +52,14 @@ def _taking_part(
 
 def schemas_taking_part(schema: Json, dialect: Dialect) -> Iterator[dict[str, Json]]:
     """Yield the same schemas as `taking_part`, in any order, without where they are."""
-    if not _any_leaves_the_subschemas(schema, dialect):
+    if not any_leaves_the_subschemas(schema, dialect):
         return subschemas(schema, dialect)
     return (subschema for _, subschema in taking_part(schema, dialect))
 
 
 def _starts(schema: Json, dialect: Dialect) -> Iterator[tuple[Tokens, Json]]:
     yield (), schema
-    if not _any_leaves_the_subschemas(schema, dialect):
+    if not any_leaves_the_subschemas(schema, dialect):
         return
     closure = closure_alone(schema, dialect)
     if isinstance(closure, Rejected):
@@ -69,7 +69,7 @@ def _starts(schema: Json, dialect: Dialect) -> Iterator[tuple[Tokens, Json]]:
 
 
 @remembered
-def _any_leaves_the_subschemas(schema: Json, dialect: Dialect) -> bool:
+def any_leaves_the_subschemas(schema: Json, dialect: Dialect) -> bool:
     """Return, quickly, whether a reference may lead to what is no subschema."""
     return any(
         leaves_the_subschemas(subschema, dialect)

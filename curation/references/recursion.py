@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.references.resolution import SchemaDocument, follow_reference
+from curation.references.resolution import document_of, follow_reference
 from curation.schema.dialects import ANY_DIALECT
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def is_recursive(schema: Json, dialect: Dialect) -> bool:
 def _resolved(schema: Json, dialect: Dialect) -> Iterator[tuple[Tokens, Tokens]]:
     """Yield where each local reference stands, and where it leads."""
     uri = _own_uri(schema) if dialect is ANY_DIALECT else ""
-    document = SchemaDocument(schema=schema, dialect=dialect, uri=uri)
+    document = document_of(schema, dialect, uri)
     for reference in document.scanned.references:
         if not isinstance(reference.value, str):
             continue

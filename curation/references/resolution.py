@@ -13,6 +13,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urldefrag, urljoin
 
+import msgspec
+
+from curation.core.json_types import Json
 from curation.json.pointer import Tokens, member, tokens_of
 from curation.json.same_object import remembered
 from curation.schema.keywords import Shape
@@ -22,13 +25,14 @@ from curation.schema.subschemas import children
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from curation.core.json_types import Json
     from curation.schema.dialects import Dialect
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reference:
-    """One `$ref`, `$dynamicRef` or `$recursiveRef` in keyword position."""
+class Reference(msgspec.Struct, frozen=True, kw_only=True):
+    """One `$ref`, `$dynamicRef` or `$recursiveRef` in keyword position.
+
+    A struct for the reason that `SchemaLocation` is one: a build makes many.
+    """
 
     #: The schema that holds it.
     tokens: Tokens
@@ -282,8 +286,22 @@ class SchemaDocument:
         return self.scanned.anchors[self.inside(resource), name]
 
 
-@dataclass(frozen=True, slots=True)
-class ResolvedReference:
+def document_of(schema: Json, dialect: Dialect, uri: str = "") -> SchemaDocument:
+    """Return a schema as a document, found under a URI if that is known.
+
+    Where it is not, all who ask of the same schema share what was found in it.
+    """
+    if uri:
+        return SchemaDocument(schema=schema, dialect=dialect, uri=uri)
+    return _document_alone(schema, dialect)
+
+
+@remembered
+def _document_alone(schema: Json, dialect: Dialect) -> SchemaDocument:
+    return SchemaDocument(schema=schema, dialect=dialect, uri="")
+
+
+class ResolvedReference(msgspec.Struct, frozen=True):
     """A reference with the schema location that it leads to."""
 
     reference: Reference

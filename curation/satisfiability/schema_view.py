@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import re2
 
-from curation.references.resolution import SchemaDocument, follow_reference
+from curation.references.resolution import document_of, follow_reference
 from curation.schema.dialects import DRAFT_2019_09
 from curation.schema.locations import SchemaLocation
 from curation.schema.subschemas import subschemas
@@ -60,7 +60,7 @@ class SchemaView:
         """Look at a whole schema in a dialect; nothing is computed yet."""
         self.dialect = dialect
         self.effective = dialect.effective
-        self._document = SchemaDocument(schema=schema, dialect=dialect, uri="")
+        self._document = document_of(schema, dialect)
         self._targets: dict[tuple[str, str], SchemaLocation | None] = {}
         #: Keywords that may make a difference to what is accepted.
         self.heeded = _heeded(self.effective)

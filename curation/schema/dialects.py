@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Dialect:
-    """One draft of JSON Schema, as data."""
+    """One draft of JSON Schema, as data; each draft is one object, equal to itself."""
 
     name: str
     #: The value of `$schema` that declares it.

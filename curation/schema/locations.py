@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from curation.core.json_types import UntypedJson
 from curation.json.pointer import Tokens, pointer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.json_types import Json, UntypedJson
+    from curation.core.json_types import Json
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SchemaLocation:
+class SchemaLocation(msgspec.Struct, frozen=True, eq=False):
     """A value in a schema document, where it stands, and what is in force there.
 
     Two locations are equal if they are one object: schemas are large, and are not
-    compared member by member.
+    compared member by member. A struct is made in a quarter of the time of a frozen
+    dataclass, and a build makes millions.
 
     Example:
         >>> SchemaLocation(("properties", "a/b"), {"type": "string"}).pointer

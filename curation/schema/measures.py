@@ -7,8 +7,10 @@ definitions are those that reproduce the published figures.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from curation.json.same_object import SameObject
 from curation.json.text import write
 
 if TYPE_CHECKING:
@@ -48,6 +50,16 @@ def nesting(value: Json) -> Nesting:
             inner += [member for member in members.values() if isinstance(member, dict)]
         level = inner
     return Nesting(field_count, depth, fan_out)
+
+
+def nesting_of_document(schema: Json) -> Nesting:
+    """Return the figures of what no one changes; those of the last are kept."""
+    return _nesting_of(SameObject(schema))
+
+
+@lru_cache(maxsize=2)
+def _nesting_of(schema: SameObject[Json]) -> Nesting:
+    return nesting(schema.value)
 
 
 def field_count(value: Json) -> int:

@@ -149,21 +149,25 @@ def _edited_value(
     value: Json, tokens: Tokens, shape: Shape, dialect: Dialect, edit: _Edit
 ) -> Json:
     """Return an applicator's value with the schemas in it edited."""
-
-    def inner(name: str, member: Json) -> Json:
-        if isinstance(member, dict | bool):
-            return _edited(member, (*tokens, name), dialect, edit)
-        return member
-
-    single = shape in (Shape.SCHEMA, Shape.EITHER)
-    if isinstance(value, list) and shape in (Shape.SCHEMAS, Shape.EITHER):
-        items = [inner(str(index), item) for index, item in enumerate(value)]
-        same = all(map(operator.is_, items, value))
-        return value if same else items
-    if isinstance(value, dict | bool) and single:
-        return _edited(value, tokens, dialect, edit)
-    if isinstance(value, dict) and shape in (Shape.MAP, Shape.DEPENDENCIES):
-        members = {name: inner(name, member) for name, member in value.items()}
+    if isinstance(value, list):
+        if shape is Shape.SCHEMAS or shape is Shape.EITHER:
+            items = [
+                _edited(item, (*tokens, str(index)), dialect, edit)
+                if isinstance(item, _SCHEMA)
+                else item
+                for index, item in enumerate(value)
+            ]
+            return value if all(map(operator.is_, items, value)) else items
+    elif shape is Shape.SCHEMA or shape is Shape.EITHER:
+        if isinstance(value, _SCHEMA):
+            return _edited(value, tokens, dialect, edit)
+    elif isinstance(value, dict) and shape is not Shape.SCHEMAS:
+        members = {
+            name: _edited(member, (*tokens, name), dialect, edit)
+            if isinstance(member, _SCHEMA)
+            else member
+            for name, member in value.items()
+        }
         same = all(map(operator.is_, members.values(), value.values()))
         return value if same else members
     return value

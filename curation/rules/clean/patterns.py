@@ -11,7 +11,7 @@ from curation.json.pointer import at, pointer, replaced
 from curation.json.text import write
 from curation.references.closure import Closure, NotResolvedError
 from curation.references.library import NoLibrary
-from curation.references.reachable import leaves_the_subschemas, taking_part
+from curation.references.reachable import any_leaves_the_subschemas, taking_part
 from curation.schema.dialects import BY_NAME
 from curation.schema.subschemas import subschemas
 from curation.validation.regex_repair import pattern_verdict
@@ -64,13 +64,11 @@ def apply(document: Document, _context: Context) -> Document | Rejected:
 
 def _concerned(schema: Json, dialect: Dialect) -> bool:
     """Return, quickly, whether anything in here needs a closer look."""
-    return any(
-        any(
-            pattern_verdict(pattern).pattern != pattern
-            for _, pattern in _patterns(subschema)
-        )
-        or leaves_the_subschemas(subschema, dialect)
+    return any_leaves_the_subschemas(schema, dialect) or any(
+        pattern_verdict(pattern).pattern != pattern
         for subschema in subschemas(schema, dialect)
+        if "pattern" in subschema or _NAMES in subschema
+        for _, pattern in _patterns(subschema)
     )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 
 from curation.schema.locations import SchemaLocation
@@ -28,5 +26,5 @@ def test_a_location_is_equal_to_itself_alone() -> None:
     one, other = SchemaLocation((), {}), SchemaLocation((), {})
     assert one != other
     assert {one: 1, other: 2}[one] == 1
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(AttributeError):
         one.base = "x"  # type: ignore[misc] # this is the claim
