@@ -10,6 +10,7 @@ does not name is `unexplained`, and what the ledger names and AJV agrees on is t
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from bench.generators.generator_process import Command
 
 _UNEXPLAINED: Final = "unexplained"
+#: Where what a message says of one schema alone begins.
+_SPECIFIC: Final = re.compile(r'["#/:]')
 
 
 class Asked(NamedTuple):
@@ -44,6 +47,18 @@ class Asked(NamedTuple):
     instances: dict[int, tuple[str, bool]]
     #: Why AJV judges an instance otherwise, as the ledger says: by its number.
     stated: dict[int, str]
+
+
+class NotCompiled(NamedTuple):
+    """A schema that AJV does not compile."""
+
+    #: What it says.
+    message: str
+
+    @property
+    def reason(self) -> str:
+        """The message as far as it is the same for many schemas."""
+        return _SPECIFIC.split(self.message)[0].strip()
 
 
 class Ajv:
@@ -65,8 +80,8 @@ class Ajv:
 
     def verdicts(
         self, dialect: str, schema: str, texts: list[str], *, formats: bool = True
-    ) -> list[bool] | None:
-        """Return what AJV says of each text; None where it does not compile."""
+    ) -> list[bool] | NotCompiled:
+        """Return what AJV says of each text, or why it does not compile the schema."""
         question = {
             "dialect": dialect,
             "schema": schema,
@@ -74,11 +89,14 @@ class Ajv:
             "formats": formats,
         }
         if self._process.stdin is None or self._process.stdout is None:
-            return None
+            return NotCompiled("it was not started with pipes")
         self._process.stdin.write(json.dumps(question) + "\n")
         self._process.stdin.flush()
-        answer: dict[str, list[bool]] = json.loads(self._process.stdout.readline())
-        return answer.get("verdicts")
+        answer: dict[str, Any] = json.loads(self._process.stdout.readline())
+        if "error" in answer:
+            return NotCompiled(answer["error"])
+        verdicts: list[bool] = answer["verdicts"]
+        return verdicts
 
 
 def _records(folder: Path, every: int) -> Iterator[Asked]:
@@ -117,12 +135,13 @@ def compared(ajv: Ajv, records: Iterable[Asked]) -> dict[str, Any]:
     causes: dict[str, Counter[str]] = {"witness": Counter(), "near miss": Counter()}
     differing: list[dict[str, Any]] = []
     agreeing: list[dict[str, Any]] = []
+    not_compiled: defaultdict[str, list[str]] = defaultdict(list)
     for record in records:
         texts = [text for text, _ in record.instances.values()]
         verdicts = ajv.verdicts(record.dialect, record.schema, texts)
         counts["records"] += 1
-        if verdicts is None:
-            counts["not_compiled"] += 1
+        if isinstance(verdicts, NotCompiled):
+            not_compiled[verdicts.reason].append(record.name)
             continue
         for (number, (_, valid)), verdict in zip(
             record.instances.items(), verdicts, strict=True
@@ -138,6 +157,10 @@ def compared(ajv: Ajv, records: Iterable[Asked]) -> dict[str, Any]:
                 agreeing.append({**place, "cause": record.stated[number]})
     return {
         **dict(counts),
+        "not_compiled": {
+            "total": sum(map(len, not_compiled.values())),
+            **{why: sorted(names) for why, names in sorted(not_compiled.items())},
+        },
         "disagreements": {
             kind: {"total": found.total(), **found} for kind, found in causes.items()
         },

@@ -31,7 +31,7 @@ from curation.core.records import Record
 from curation.dataset.decisions import DocumentResult, ResultFile, SourceDocument
 from curation.dataset.ledger import write_ledger
 from curation.dataset.parquet import write_sorted
-from curation.pipeline.decide_benchmark import decide_benchmark
+from curation.pipeline.decide_benchmark import decide_benchmark, in_clusters
 from curation.rules.sets import rule_set
 from curation.schema.dialects import BY_NAME
 from curation.schema.similarity.shingles import shingles, split_key
@@ -147,7 +147,9 @@ def _work(build: Path, count: int) -> dict[str, Any]:
         seconds["make and keep"] = time.process_time() - clock
         clock = time.process_time()
         sources = {"github": source_named("github")}
-        decided = decide_benchmark(documents, held, rule_set("clean"), sources)
+        decided = in_clusters(
+            decide_benchmark(documents, held, rule_set("clean"), sources)
+        )
         seconds["decide"] = time.process_time() - clock
         clock = time.process_time()
         for config, members in groupby(decided, key=lambda one: one.result.config):
@@ -156,7 +158,7 @@ def _work(build: Path, count: int) -> dict[str, Any]:
         write_ledger((document.ledger_row() for document in decided), Path(name))
         seconds["write"] = time.process_time() - clock
         size = sum(path.stat().st_size for path in Path(name).rglob("*.p*"))
-    in_clusters = len(decided) - len({document.cluster for document in decided})
+    near_duplicates = len(decided) - len({document.cluster for document in decided})
     return {
         "documents": count,
         "ms_a_document": {
@@ -166,7 +168,7 @@ def _work(build: Path, count: int) -> dict[str, Any]:
         "peak_mb_before": before,
         "kb_a_document": round(1024 * (_peak_mb() - before) / count, 2),
         "written_mb": round(size / 2**20, 1),
-        "near_duplicates": in_clusters,
+        "near_duplicates": near_duplicates,
     }
 
 

@@ -5,13 +5,18 @@ the mean of the records' own shares. There, what is proven to be out of reach co
 like any other: no proof of the maker's is asked. The figures that end with `of_those`
 leave out what the build's ledger proves to be out of reach; `proven_and_reached` counts
 the proofs that a witness refutes, and must be 0. How it is counted: `reached_sites.py`.
+A record whose evaluation does not fit into 4 GiB (its tree may grow exponentially) is
+named in `not_counted`.
 """
 
 from __future__ import annotations
 
 import json
+import resource
 import sys
 from collections import Counter, defaultdict
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +41,8 @@ _TRIVIAL = frozenset({"{}", "[]", "null"})
 #: Largest code point of the basic plane; what is above is a surrogate pair in UTF-16.
 _BASIC_PLANE = "\uffff"
 _LONG = 256
+#: Address space of the process that counts, in bytes.
+_MOST_MEMORY = 4 << 30
 
 
 @dataclass(slots=True)
@@ -146,8 +153,41 @@ def _frame(files: Iterable[Path], columns: tuple[str, ...]) -> polars.DataFrame:
     )
 
 
-def config_tally(folder: Path, config: str, every: int) -> Tally:
-    """Return what was counted over every n-th record of a config."""
+class _Apart:
+    """Counts record by record in a process of its own, which may run out of memory."""
+
+    def __init__(self) -> None:
+        self._pool = self._opened()
+
+    @staticmethod
+    def _opened() -> ProcessPoolExecutor:
+        limit = (_MOST_MEMORY, _MOST_MEMORY)
+        return ProcessPoolExecutor(
+            1, initializer=resource.setrlimit, initargs=(resource.RLIMIT_AS, limit)
+        )
+
+    def counted(
+        self, schema: str, dialect: str, texts: list[str], proven: frozenset[str]
+    ) -> Tally | None:
+        """Return what `counted` returns; None where the process did not live."""
+        given = (json.loads(schema), dialect, texts, proven)
+        try:
+            return self._pool.submit(counted, *given).result()
+        except (BrokenProcessPool, MemoryError):
+            self.close()
+            self._pool = self._opened()
+            return None
+
+    def close(self) -> None:
+        """End the process."""
+        self._pool.shutdown()
+
+
+def config_tally(folder: Path, config: str, every: int) -> tuple[Tally, list[str]]:
+    """Return what was counted over every n-th record, and the ids of the others.
+
+    These are the records that could not be counted.
+    """
     instances = _frame(instance_tables(folder, config), _INSTANCE)
     texts: dict[str, list[str]] = {}
     for unique_id, kind, text in instances.iter_rows():
@@ -161,14 +201,19 @@ def config_tally(folder: Path, config: str, every: int) -> Tally:
         .iter_rows()
     ):
         proven[unique_id].add(where)
-    total = Tally()
+    total, lost, apart = Tally(), [], _Apart()
     schemas = sorted((folder / config).glob("*.parquet"))
     rows = list(_frame(schemas, _SCHEMA).iter_rows())[::every]
     for unique_id, schema, dialect in rows:
         if unique_id in texts:
             own = frozenset(proven[unique_id])
-            total.add(counted(json.loads(schema), dialect, texts[unique_id], own))
-    return total
+            tally = apart.counted(schema, dialect, texts[unique_id], own)
+            if tally is None:
+                lost.append(unique_id)
+            else:
+                total.add(tally)
+    apart.close()
+    return total, lost
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -190,15 +235,17 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         ]
         if not configs:
             raise SystemExit(f"{build.folder}: a build without instances")
-        found, total = {}, Tally()
+        found, total, not_counted = {}, Tally(), []
         for config in configs:
             print(f"reached: {config}", file=sys.stderr)
-            tally = config_tally(build.folder, config, options.every)
+            tally, lost = config_tally(build.folder, config, options.every)
+            not_counted += [f"{config}/{unique_id}" for unique_id in lost]
             found[config] = tally.figures()
             total.add(tally)
     return {
         "measured": build.name,
         "every": options.every,
+        "not_counted": not_counted,
         **found,
         "all": total.figures(),
     }

@@ -191,17 +191,52 @@ def reached_of(schema: Any, dialect: str, witnesses: Iterable[Any]) -> set[str]:
     found: set[str] = set()
     for witness in witnesses:
         stack = [(None, validator.evaluate(witness).hierarchical())]
+        followed: dict[str, str | None] = {"": ""}
         while stack:
             parent, node = stack.pop()
             if not node["valid"]:
                 continue
-            place = node["schemaLocation"]
-            # Without a URI it is the pointer itself, not a fragment.
-            where = places.pointer(place) if "://" in place or "#" in place else place
+            where = _followed(places, node, followed)
             if where is not None and not _is_keyword(node, parent):
                 found.add(where)
             stack += [(node, inner) for inner in _asked(node)]
     return found
+
+
+def _followed(
+    places: Places, node: dict[str, Any], followed: dict[str, str | None]
+) -> str | None:
+    """Return the pointer that a node's path of evaluation leads to; None if nowhere.
+
+    A `schemaLocation` says less: where an `id` has a fragment (draft-04 allows it), it
+    is the same for many schemas. It is what is left for dynamic references, whose
+    target depends on how they are reached.
+
+    Args:
+        places: Of the schema.
+        node: What is asked about.
+        followed: The paths that were followed by now, with where they lead.
+    """
+    path: str = node["evaluationPath"]
+    start = path
+    while start not in followed:
+        start = start.rpartition("/")[0]
+    where = followed[start]
+    for step in path[len(start) :].split("/")[1:]:
+        base, value = places.values.get(where or "", ("", None))
+        name = value.get(step) if isinstance(value, dict) else None
+        if where is None or step not in _REFERENCES or not isinstance(name, str):
+            where = None if where is None else f"{where}/{step}"
+        elif step == "$ref":
+            where = places.pointer(urljoin(base, name))
+        else:
+            place: str = node["schemaLocation"]
+            # Without a URI it is the pointer itself, not a fragment.
+            is_uri = "://" in place or "#" in place
+            where = places.pointer(place) if is_uri else place
+        start = f"{start}/{step}"
+        followed[start] = where
+    return where
 
 
 def _is_keyword(node: dict[str, Any], parent: dict[str, Any] | None) -> bool:
@@ -221,11 +256,12 @@ def _asked(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the nodes below one that the value has to meet.
 
     What stands in `if` is left out, and `then` and `else`, which jsonschema-rs lists
-    below it, are not.
+    below it, are not. A property may have the name of such a keyword.
     """
     for inner in node.get("details", ()):
         last = inner["evaluationPath"].rpartition("/")[2]
-        if last not in _TESTS or node["evaluationPath"].endswith(_MAPS):
+        is_member = inner["instanceLocation"] == f"{node['instanceLocation']}/{last}"
+        if last not in _TESTS or is_member or node["evaluationPath"].endswith(_MAPS):
             yield inner
         elif last == "if":
             for below in inner.get("details", ()):

@@ -110,3 +110,20 @@ def test_what_the_ledger_does_not_name_is_unexplained(ajv: Ajv) -> None:
     found = compared(ajv, [record])
     assert [one["cause"] for one in found["where"]] == ["unexplained"]
     assert [one["number"] for one in found["stated_but_agreed_on"]] == [1]
+
+
+def test_what_ajv_does_not_compile_is_named_with_its_reason(ajv: Ajv) -> None:
+    """Records are grouped by what AJV says, without what it says of one alone."""
+    records = [
+        Asked(name, "draft-07", schema, {0: ("1", True)}, {})
+        for name, schema in (
+            ("b", '{"pattern": "("}'),
+            ("a", '{"pattern": "a{2,1}"}'),
+            ("c", '{"$ref": "#/nowhere"}'),
+        )
+    ]
+    assert compared(ajv, records)["not_compiled"] == {
+        "total": 3,
+        "Invalid regular expression": ["a", "b"],
+        "can't resolve reference": ["c"],
+    }

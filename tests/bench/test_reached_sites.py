@@ -109,3 +109,32 @@ def test_what_is_proven_to_be_out_of_reach_is_told_apart() -> None:
     assert found["proven_and_reached"] == 0
     wrong = counted(schema, "draft-07", ["1", "2"], frozenset({"/anyOf/1"})).figures()
     assert wrong["proven_and_reached"] == 1
+
+
+@pytest.mark.parametrize("name", ["not", "if", "contains", "propertyNames"])
+def test_a_property_may_have_the_name_of_a_keyword(name: str) -> None:
+    """A property called `not` is a site like any other, whatever stands beside it."""
+    schema = {"properties": {name: {"items": {}}}, "additionalProperties": False}
+    reached = reached_of(schema, "draft-07", [{name: [1]}])
+    assert live_of(schema, "draft-07").sites <= reached
+
+
+def test_identifiers_with_a_fragment_hide_no_site() -> None:
+    """Draft-04 lets an `id` have one: each schema is told by its path of evaluation."""
+    inner = {"id": "https://example.org/a#b/item"}
+    schema = {
+        "id": "https://example.org/a#",
+        "properties": {"b": {"id": "https://example.org/a#b", "items": inner}},
+    }
+    reached = reached_of(schema, "draft-04", [{"b": [1]}])
+    assert {"/properties/b", "/properties/b/items"} <= reached
+
+
+def test_what_a_dynamic_reference_leads_to_is_found() -> None:
+    """Its target depends on how it is reached: jsonschema-rs says which it is."""
+    schema = {
+        "$recursiveAnchor": True,
+        "properties": {"a": {"$recursiveRef": "#"}, "b": {"type": "null"}},
+    }
+    reached = reached_of(schema, "2019-09", [{"a": {"b": None}}])
+    assert {"/properties/a", "/properties/b"} <= reached

@@ -10,10 +10,10 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from jsonschema.exceptions import FormatError
 from referencing import Registry
 
 from curation.instances.judging.ecma_keywords import ECMA_VALIDATORS
+from curation.validation.python_validators import jsonschema
 
 if TYPE_CHECKING:
     from jsonschema import FormatChecker
@@ -147,7 +147,7 @@ class _RecordingChecker:
         """
         try:
             self._checker.check(instance, name)
-        except FormatError:
+        except jsonschema.exceptions.FormatError:
             self.has_refused = True
             raise
 

@@ -53,6 +53,11 @@ class Guide:
         #: All that was ever claimed, taken back or not.
         self.tried: set[SchemaLocation] = set()
 
+    @property
+    def claimed(self) -> set[SchemaLocation]:
+        """The targets that were claimed and not taken back."""
+        return set(self._claimed)
+
     def is_open(self, location: SchemaLocation) -> bool:
         """Return whether a location is a target that is not claimed."""
         return location in self.targets and location not in self._claimed

@@ -8,7 +8,7 @@ the goals, and the value is made again.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from curation.instances.constraints.admission import admits
 from curation.instances.constraints.conjunction import conjoin, contradiction
@@ -53,6 +53,13 @@ class _Attempts:
     def spent(self) -> bool:
         """Whether the current branch has used its share of the attempts."""
         return self.left <= self.least
+
+
+class _Mark(NamedTuple):
+    """Where a search stands that is guided."""
+
+    values_made: int
+    guided: tuple[int, int]
 
 
 def solve(builder: ValueBuilder, goals: Goals, context: BuildContext) -> Json | Nothing:
@@ -181,13 +188,15 @@ class _BranchSearch:
             context = context._replace(vary=True)
         return self.builder.record_obstacle(Obstacle.CONTRADICTION, _where(conjunction))
 
-    def _mark(self) -> tuple[int, int]:
-        return self.builder.guide.mark() if self.builder.guide else (0, 0)
+    def _mark(self) -> _Mark:
+        guide = self.builder.guide
+        return _Mark(self.builder.values_made, guide.mark() if guide else (0, 0))
 
-    def _take_back(self, mark: tuple[int, int]) -> None:
-        """Forget what a value reaches that is not taken."""
+    def _take_back(self, mark: _Mark) -> None:
+        """Forget what a value reaches that is not taken, and that it has any size."""
         if self.builder.guide:
-            self.builder.guide.take_back(mark)
+            self.builder.guide.take_back(mark.guided)
+            self.builder.values_made = mark.values_made
 
     def _amendments(self, conjunction: Conjunction, value: Json) -> list[Goals] | None:
         """Return goals of which one may repair the value; None if it is right."""

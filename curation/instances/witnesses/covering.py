@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from curation.instances.model import InstanceKind, Reach
 from curation.instances.reach.guide import Guide
@@ -38,6 +38,10 @@ if TYPE_CHECKING:
 _TRIES: Final = 3
 #: Rounds in a row that may reach nothing new.
 _FAILURES: Final = 3
+#: What the two rounds before, of which one is reversed, must have reached anew for a
+#: round beyond those that are asked for; and how many times as many there may be then.
+_ENOUGH: Final = 4
+_TIMES: Final = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +73,8 @@ def cover(
         interpretations: The schema; values are valid by each of them.
         found: Values that it accepts.
         seed: What is drawn is drawn with it.
-        rounds: How many are made at most.
+        rounds: How many are made at most; four times as many where those before
+            them still reach several places.
         budget: How large they may be, and how long they are looked for.
     """
     graph = SchemaGraph(interpretations.strictest)
@@ -82,7 +87,7 @@ def cover(
     made = covering.run(rounds)
     if covering.hinges_on_formats and covering.unreached:
         covering.go_on_with_formats()
-        made += covering.run(rounds - len(made))
+        made += covering.run(max(0, rounds - len(made)))
     unreached = covering.unreached
     if interpretations.heeding:
         # What is reached is said of the schema as its draft reads it.
@@ -94,6 +99,17 @@ def cover(
     left = (target for target in targets if target in unreached)
     reach = Reach(targets=len(targets), unreached=unreached_of(graph, left))
     return made, reach
+
+
+class _Made(NamedTuple):
+    """The value of a search, or NOTHING, with the targets that it went for."""
+
+    value: Json | Nothing
+    #: All of them, also those that were taken back.
+    tried: set[SchemaLocation]
+    #: Those that the value was taken to reach. Of members of which one excludes the
+    #: others, the rest stays for the next round.
+    claimed: set[SchemaLocation]
 
 
 class _Covering:
@@ -116,11 +132,11 @@ class _Covering:
         self.given_up: set[SchemaLocation] = set()
         self.rounds = 0
 
-    def note(self, reached: set[SchemaLocation]) -> bool:
-        """Take targets for reached; return whether one of them was open."""
+    def note(self, reached: set[SchemaLocation]) -> int:
+        """Take targets for reached; return how many of them were open."""
         before = len(self.unreached)
         self.unreached -= reached
-        return len(self.unreached) < before
+        return before - len(self.unreached)
 
     def go_on_with_formats(self) -> None:
         """Let values hold with formats alone: where no other reaches what is left."""
@@ -131,40 +147,40 @@ class _Covering:
     def run(self, rounds: int) -> list[Json]:
         """Return the values of all rounds."""
         found: list[Json] = []
-        failures = 0
-        for _ in range(rounds):
+        failures = new = before = 0
+        for number in range(rounds * _TIMES):
             targets = self.unreached - self.given_up
             if not targets or failures >= _FAILURES:
                 break
+            if number >= rounds and before + new < _ENOUGH:
+                break
             self.rounds += 1
-            value, tried = self._made(targets)
-            is_new = value is not NOTHING and self.note(reached_by(self.graph, value))
-            for target in tried & self.unreached:
+            made = self._made(targets)
+            before, new = new, 0
+            if made.value is not NOTHING:
+                new = self.note(reached_by(self.graph, made.value))
+            for target in (made.claimed if new else made.tried) & self.unreached:
                 self.tries[target] += 1
                 if self.tries[target] >= _TRIES:
                     self.given_up.add(target)
-            if value is not NOTHING and is_new:
-                found.append(value)
-            failures = 0 if is_new else failures + 1
+            if made.value is not NOTHING and new:
+                found.append(made.value)
+            failures = 0 if new else failures + 1
         return found
 
-    def _made(
-        self, targets: set[SchemaLocation]
-    ) -> tuple[Json | Nothing, set[SchemaLocation]]:
-        """Return a value that goes for targets, and those that it went for."""
-        value, tried = self._searched(targets, ())
-        if value is not NOTHING and is_trivial(value):
-            for extra in goals_beyond(value):
-                telling, more = self._searched(targets, extra)
-                tried |= more
-                if telling is not NOTHING:
-                    return telling, tried
-        return value, tried
+    def _made(self, targets: set[SchemaLocation]) -> _Made:
+        """Return a value that goes for targets."""
+        made = self._searched(targets, ())
+        if made.value is not NOTHING and is_trivial(made.value):
+            for extra in goals_beyond(made.value):
+                telling = self._searched(targets, extra)
+                made = made._replace(tried=made.tried | telling.tried)
+                if telling.value is not NOTHING:
+                    return telling._replace(tried=made.tried)
+        return made
 
-    def _searched(
-        self, targets: set[SchemaLocation], extra: Goals
-    ) -> tuple[Json | Nothing, set[SchemaLocation]]:
-        """Return the value of one search, and the targets that it went for."""
+    def _searched(self, targets: set[SchemaLocation], extra: Goals) -> _Made:
+        """Return the value of one search."""
         guides: list[Guide] = []
 
         def guide() -> Guide:
@@ -189,4 +205,8 @@ class _Covering:
         )
         value = search.run(self.budget.steps)
         self.hinges_on_formats |= search.hinges_on_formats
-        return value, set().union(*(made.tried for made in guides))
+        return _Made(
+            value=value,
+            tried=set().union(*(made.tried for made in guides)),
+            claimed=guides[-1].claimed,
+        )

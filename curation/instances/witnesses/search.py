@@ -49,7 +49,8 @@ class Budget:
     #: Witnesses that are looked for: the minimal one, the full one, and random ones as
     #: far as covering ones leave room.
     count: int = 4
-    #: Witnesses that are made at most for what these do not reach.
+    #: Witnesses that are made for what these do not reach; four times as many at most
+    #: where they reach much.
     covering: int = 0
     #: Times that a value which the validator refuses is made anew.
     repairs: int = 6

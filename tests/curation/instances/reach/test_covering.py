@@ -211,3 +211,32 @@ def test_both_counts_agree(schema: UntypedJson) -> None:
         ours = {place.pointer for place in reached_by(graph, witness.value)}
         theirs = reached_of(schema, "2020-12", [witness.value])
         assert ours & targets == theirs & targets
+
+
+def test_what_a_search_takes_back_has_no_size() -> None:
+    """Of members of which one may be there at most, each is as large as it may be."""
+    names = [f"n{number}" for number in range(6)]
+    schema: Json = {
+        "type": "object",
+        "properties": dict.fromkeys(names, _deep(3)),
+        "oneOf": [{"required": [name]} for name in names],
+    }
+    found = _found(schema)
+    assert found.reach is not None
+    assert found.reach.unreached == ()
+
+
+def test_there_are_more_rounds_where_the_last_ones_reach_much() -> None:
+    """Thirty exclusive objects are reached though few rounds are asked for."""
+    some: dict[str, Json] = {name: {"type": "integer"} for name in "abcdef"}
+    schema: Json = {
+        "oneOf": [
+            {"properties": {**some, "k": {"const": kind}}, "required": ["k"]}
+            for kind in range(30)
+        ]
+    }
+    compiled = CompiledSchema.from_json(schema, "draft-07")
+    found = find_witnesses(compiled, 0, Budget(covering=8))
+    assert found.reach is not None
+    assert found.reach.unreached == ()
+    assert len(found.found) <= 32 + 4
