@@ -2,6 +2,7 @@
 
 A lane whose node or process is lost is opened again on a node that is left, and what
 it had not answered is given to it again. That is said; Ray itself tries nothing twice.
+One that has a GPU is opened again only on its own node.
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ class Lane(Generic[_Shared, _Task, _Answer]):
         self._cluster = cluster
         self._open_session = open_session
         self._shared = shared
+        self._gpus = gpus
         self._pending: deque[tuple[Any, _Task]] = deque()
         self._losses = 0
         self.place = place
@@ -84,7 +86,7 @@ class Lane(Generic[_Shared, _Task, _Answer]):
         Raises:
             CsbdataError: what the session has raised, or a task of which one lane
                 after the other was lost.
-            TemporarilyUnavailable: no node is left (exit 75).
+            TemporarilyUnavailable: no node is left, or a GPU was lost (exit 75).
         """
         found: list[_Answer] = []
         ray = self._cluster.ray
@@ -112,7 +114,7 @@ class Lane(Generic[_Shared, _Task, _Answer]):
 
         Raises:
             CsbdataError: it was lost with this task too often.
-            TemporarilyUnavailable: no node is left.
+            TemporarilyUnavailable: no node is left, or a GPU was lost.
         """
         self._losses += 1
         lost = self.place.node
@@ -128,7 +130,15 @@ class Lane(Generic[_Shared, _Task, _Answer]):
             raise TemporarilyUnavailable(
                 "no node of the cluster is left", then="the same command goes on"
             )
-        node = min(others or left, key=lambda other: (-other.cpus, other.name))
+        if self._gpus and len(others) == len(left):
+            # Every GPU of another node has its own session already.
+            raise TemporarilyUnavailable(
+                "a node with a GPU was lost",
+                lost.name,
+                "the same command goes on with the GPUs that are left",
+            )
+        choice = [lost] if self._gpus else others or left
+        node = min(choice, key=lambda other: (-other.cpus, other.name))
         self._cluster.say(
             f"node {lost.name} or its worker was lost; what it was on is done again "
             f"on {node.name}"
@@ -136,7 +146,7 @@ class Lane(Generic[_Shared, _Task, _Answer]):
         # What is left of the cluster may have no CPU to reserve.
         self.place = Place(node, self.place.index)
         self._actor = self._cluster.open_actor(
-            self.place, self._open_session, self._shared, 0
+            self.place, self._open_session, self._shared, 0, self._gpus
         )
         tasks = [task for _, task in self._pending]
         self._pending.clear()

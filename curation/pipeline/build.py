@@ -20,6 +20,9 @@ from curation.dataset.summary import summarise
 from curation.download.acquire import FetchSettings
 from curation.packaging.derived_files import carry_over
 from curation.packaging.folder import write_folder
+from curation.packaging.plots.plot_process import PlotProcess
+from curation.packaging.plots.tables import tables_of_documents
+from curation.pipeline.decide_benchmark import in_clusters
 from curation.pipeline.identity import BuildIdentity, identity_of
 from curation.pipeline.inputs import (
     BuildInput,
@@ -277,11 +280,18 @@ def _write(
     clock.lap("instances")
     out = request.out
     steps.progress.say(f"Writing {out}")
-    with atomic_folder(out) as folder:
+    with PlotProcess() as drawing, atomic_folder(out) as folder:
+        drawing.begin(tables_of_documents(documents))
+        documents = in_clusters(documents)
         carry_over(out, folder)
         write_notices(plan.inputs, folder)
         manifest = write_folder(
-            folder, summary, documents, compiled, instances.results()
+            folder,
+            summary,
+            documents,
+            compiled=compiled,
+            products=instances.results(),
+            drawing=drawing,
         )
     remember_build(out, steps.run, request.options)
     clock.lap("write")

@@ -15,7 +15,7 @@ from curation.dataset.decisions import DecidedDocument
 from curation.schema.similarity.near_duplicates import OnDemand, clusters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from curation.dataset.decisions import HeldResult, SourceDocument
     from curation.rules.sets import RuleSet
@@ -29,6 +29,8 @@ def decide_benchmark(
     sources: Mapping[str, Source],
 ) -> list[DecidedDocument]:
     """Return every raw document with its final decision, in benchmark order.
+
+    `in_clusters` adds what each has in common with others.
 
     Args:
         documents: All raw documents, in reading order.
@@ -53,11 +55,12 @@ def decide_benchmark(
             decided[position] = replace(
                 decided[position], rejected=replace(rejected, rule=rule.name)
             )
-    return _in_clusters(decided)
+    return decided
 
 
-def _in_clusters(decided: list[DecidedDocument]) -> list[DecidedDocument]:
+def in_clusters(documents: Sequence[DecidedDocument]) -> list[DecidedDocument]:
     """Return the documents, those that were kept with their near-duplicate cluster."""
+    decided = list(documents)
     kept = [position for position, document in enumerate(decided) if document.kept]
     names = clusters(
         [decided[position].result.sha256 for position in kept],

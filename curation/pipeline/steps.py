@@ -65,6 +65,7 @@ class BuildSteps:
     def decide(self) -> tuple[list[DecidedDocument], float]:
         """Return the raw documents of the shard, each with its decision.
 
+        Near-duplicate clusters are found later (`in_clusters`).
         With it the peak memory in MiB, of this process and its workers.
 
         Raises:

@@ -73,7 +73,7 @@ class Pool:
         limits: Limits | None = None,
         attempts: int = 2,
     ) -> None:
-        """Prepare the workers; none is started yet.
+        """Prepare the workers; none is started before the block is entered.
 
         Args:
             program: What each worker runs.
@@ -88,7 +88,17 @@ class Pool:
         self._next_sample = 0.0
 
     def __enter__(self) -> Self:
-        """Return the pool."""
+        """Start the workers, so that they get ready meanwhile; return the pool.
+
+        Raises:
+            OSError: the interpreter cannot be run.
+        """
+        try:
+            for worker in self._workers:
+                worker.launch()
+        except BaseException:
+            self.close()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -105,25 +115,32 @@ class Pool:
     ) -> Iterator[BatchResult]:
         """Yield the result of every batch as it is completed.
 
-        Order by `index` where order matters. Batches are taken only as workers
-        come free.
+        Order by `index` where order matters. One batch is read ahead, so that a worker
+        that has done its own need not wait until the caller has taken the result.
 
         Raises:
             WorkerDidNotStart: a worker cannot be started.
         """
         waiting = (_Task(index, units) for index, units in enumerate(batches))
+        ahead = next(waiting, None)
         busy: dict[Worker, _Task] = {}
+        finished: list[BatchResult] = []
         try:
-            while True:
-                for worker in self._workers:
-                    if worker not in busy:
-                        task = next(waiting, None)
-                        if task is not None:
-                            busy[worker] = task
-                            self._resume(worker, task)
-                if not busy:
-                    return
-                yield from self._turn(busy)
+            while busy or ahead is not None or finished:
+                idle = [worker for worker in self._workers if worker not in busy]
+                if ahead is not None and idle:
+                    busy[idle[0]] = ahead
+                    self._resume(idle[0], ahead)
+                    ahead = None
+                left = time.monotonic()
+                yield from finished
+                finished = []
+                if ahead is None:
+                    ahead = next(waiting, None)
+                for worker in busy:
+                    worker.extend_deadline(time.monotonic() - left)
+                if busy and (ahead is None or len(busy) == len(self._workers)):
+                    finished = self._turn(busy)
         except BaseException:
             self.close()
             raise
@@ -131,9 +148,12 @@ class Pool:
     def _resume(self, worker: Worker, task: _Task) -> None:
         if not task.done():
             worker.begin(task.units[len(task.results) :])
+            if worker.child is not None:
+                exchange([worker.child], 0.0)
 
-    def _turn(self, busy: dict[Worker, _Task]) -> Iterator[BatchResult]:
-        """Wait for something to happen; yield the batches completed by it."""
+    def _turn(self, busy: dict[Worker, _Task]) -> list[BatchResult]:
+        """Wait for something to happen; return the batches completed by it."""
+        finished = []
         seconds = min(worker.seconds_to_wait() for worker in busy)
         children = [worker.child for worker in busy if worker.child is not None]
         if not any(task.done() for task in busy.values()):
@@ -143,12 +163,11 @@ class Pool:
                 self._take_results(worker, task)
             if task.done():
                 del busy[worker]
-                result = BatchResult(index=task.index, results=tuple(task.results))
-                left = time.monotonic()
-                yield result
-                for other in busy:
-                    other.extend_deadline(time.monotonic() - left)
+                finished.append(
+                    BatchResult(index=task.index, results=tuple(task.results))
+                )
         self._sample()
+        return finished
 
     def _take_results(self, worker: Worker, task: _Task) -> None:
         """Take a worker's results; start again behind a unit of which it died."""

@@ -89,6 +89,14 @@ class Worker:
         while not self._ready:
             self.wait()
 
+    def launch(self) -> None:
+        """Start the child if there is none, and let it get ready meanwhile.
+
+        Raises:
+            OSError: the interpreter cannot be run.
+        """
+        exchange([self._ensure()], 0.0)
+
     def ask(self, unit: Message, seconds: float | None = None) -> ProcessResult:
         """Send one unit and wait for its result.
 
@@ -139,8 +147,8 @@ class Worker:
         self._deadlines = limit
         self._pending, self._answered = len(units), 0
         self._batches += 1
-        if self._ready:
-            self._begin_unit(time.monotonic())
+        # Of a child that gets ready, the seconds of its start count from here.
+        self._begin_unit(time.monotonic())
         child.send(encode_message(UnitBatch(units=units)))
 
     def seconds_to_wait(self) -> float:

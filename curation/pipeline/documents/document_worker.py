@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from curation.core.rule import Context
-from curation.download.local_files import open_files
 from curation.pipeline.documents.document_messages import (
     BuildSetup,
     DocumentUnit,
@@ -34,6 +33,8 @@ if TYPE_CHECKING:
 def _context(library: LibraryFiles) -> Context:
     if not library.uris:
         return Context(library=NoLibrary())
+    from curation.download.local_files import open_files  # noqa: PLC0415 (pyarrow takes 0.2 s)
+
     files = open_files(Path(library.files))
     return Context(library=PackLibrary(files, library.uris))
 

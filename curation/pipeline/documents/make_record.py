@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from curation.core.records import Record
 from curation.dataset.features import used
 from curation.json import text as jsontext
 from curation.lint.liveness import liveness
 from curation.schema.dialects import BY_NAME, DRAFT_2020_12, declared
-from curation.schema.measures import max_fan_out, nesting, text_size
+from curation.schema.measures import max_fan_out, nesting_of_document, text_size
 from curation.schema.similarity.shingles import shingles, split_key
 from curation.schema.skeleton import skeleton
 from curation.validation.metaschemas import valid_under
@@ -18,10 +18,18 @@ if TYPE_CHECKING:
     from curation.core.documents import Document
 
 
-def make_record(
-    document: Document, *, split_by_shingles: bool = True
-) -> tuple[Record, bytes]:
-    """Return the record of a document, and its shingles.
+class MadeRecord(NamedTuple):
+    """A record, and what was computed beside it."""
+
+    record: Record
+    #: What `curation.schema.similarity.shingles.shingles` says of it.
+    shingles: bytes
+    #: Most keys of one object of its schema, arrays not entered.
+    fan_out: int
+
+
+def make_record(document: Document, *, split_by_shingles: bool = True) -> MadeRecord:
+    """Return the record of a document.
 
     Where no rule decided the dialect (rule set `paper` never does), it is the
     one that `$schema` declares, else 2020-12, and `dialect_found` says which. The
@@ -41,7 +49,7 @@ def make_record(
     dialect = BY_NAME[name]
     text = jsontext.write(schema)
     provenance = document.provenance
-    usage, nested = used(schema, dialect), nesting(schema)
+    usage, nested = used(schema, dialect), nesting_of_document(schema)
     alive = liveness(schema, dialect)
     stripped = skeleton(schema, dialect)
     sha256 = jsontext.digest_of(jsontext.canonical_of_document(schema))
@@ -76,4 +84,4 @@ def make_record(
         split_key=split_key(packed) if split_by_shingles else skeleton_sha256[:16],
         cluster=sha256,
     )
-    return record, packed
+    return MadeRecord(record, packed, nested.fan_out)

@@ -19,12 +19,13 @@ from curation.core.documents import (
 from curation.core.github_subsets import final_config
 from curation.core.rule import RepairKind
 from curation.dataset.decisions import DocumentResult
+from curation.dataset.paper_tables import draft_of
 from curation.dataset.raw_figures import raw_figures
 from curation.json import text
 from curation.json.objects import objects, tokens
 from curation.json.pointer import pointer
 from curation.pipeline.documents.make_record import make_record
-from curation.schema.measures import field_count
+from curation.schema.measures import nesting_of_document
 from curation.workers.limits import BUSY_MACHINE, Limits, too_big, too_many
 from curation.workers.protocol import describe
 
@@ -65,7 +66,8 @@ def apply_rules(raw: RawDocument, rules: RuleSet, context: Context) -> DocumentR
         if rule.repair is RepairKind.MECHANICAL and result is not document:
             result = replace(result, repaired=(*result.repaired, rule.name))
         document = result
-    record, shingles = make_record(document, split_by_shingles=rules.split_by_shingles)
+    made = make_record(document, split_by_shingles=rules.split_by_shingles)
+    record = made.record
     if not rules.subset_by_raw_file:
         figures = None
         config = final_config(raw.config, record.field_count, vacuous=record.vacuous)
@@ -79,7 +81,9 @@ def apply_rules(raw: RawDocument, rules: RuleSet, context: Context) -> DocumentR
         rejected=None,
         changes=document.changes,
         raw=figures,
-        shingles=shingles,
+        shingles=made.shingles,
+        fan_out=made.fan_out,
+        draft=draft_of(document.schema),
     )
 
 
@@ -107,7 +111,7 @@ def read(raw: RawDocument, rules: RuleSet) -> Document | Rejected:
         provenance=raw.provenance,
         schema=schema,
         base_uri=raw.base_uri,
-        raw_field_count=field_count(schema),
+        raw_field_count=nesting_of_document(schema).field_count,
         merged=merged,
     )
 

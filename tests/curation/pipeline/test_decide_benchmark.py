@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from curation.core.documents import Origin, Provenance, RawDocument
 from curation.core.rule import Context
 from curation.dataset.decisions import ResultFile, SourceDocument
-from curation.pipeline.decide_benchmark import decide_benchmark
+from curation.pipeline.decide_benchmark import decide_benchmark, in_clusters
 from curation.pipeline.documents.process_document import apply_rules
 from curation.references.library import NoLibrary
 from curation.rules.sets import rule_set
@@ -67,7 +67,7 @@ def _records(
     sources = {"snowplow": source_named("snowplow")}
     with TemporaryDirectory() as name, ResultFile(Path(name)) as file:
         held = {place: file.add(result) for place, result in enumerate(results)}
-        decided = decide_benchmark(documents, held, rules, sources)
+        decided = in_clusters(decide_benchmark(documents, held, rules, sources))
         return {one.source.unique_id: one.record() for one in decided if one.kept}
 
 

@@ -290,6 +290,30 @@ def test_batches_are_taken_as_workers_come_free() -> None:
             assert len(taken) <= count + 2
 
 
+def test_a_worker_goes_on_before_the_caller_takes_its_result() -> None:
+    """The next batch is handed over before a finished one is given to the caller."""
+    read: list[int] = []
+
+    def batches() -> Iterator[list[UntypedJson]]:
+        for number in range(4):
+            read.append(number)
+            yield [["echo", number]]
+
+    with Pool(PROGRAM, jobs=1, limits=LIMITS) as pool:
+        results = pool.run_batches(batches())
+        assert next(results).index == 0
+        assert read == [0, 1]
+
+
+def test_workers_start_when_the_block_is_entered() -> None:
+    """They get ready while the caller does something else."""
+    before = {child.pid for child in psutil.Process().children()}
+    with Pool(PROGRAM, jobs=2, limits=LIMITS) as pool:
+        own = {child.pid for child in psutil.Process().children()} - before
+        assert len(own) == 2
+        assert [done.index for done in pool.run_batches([[["echo", 1]]])] == [0]
+
+
 def test_no_batches_and_empty_batches_are_no_special_case() -> None:
     """Nothing in, nothing out; an empty batch has an empty result."""
     assert _run([]) == []
