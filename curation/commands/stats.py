@@ -105,8 +105,7 @@ def _category(config: str) -> str:
 
 
 def _print_table_8(statistics: EditionStatistics) -> None:
-    from curation.dataset.edition_statistics import TITLES
-    from curation.dataset.paper_tables import table_8
+    from curation.dataset.paper_tables import TITLES, table_8
 
     rows = [
         [config, *(_middle_and_most(name, spread) for name, spread in measures.items())]

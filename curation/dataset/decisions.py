@@ -12,7 +12,6 @@ import msgspec
 from curation.core.benchmark import split_of
 from curation.core.documents import Change, Rejected
 from curation.core.records import Record  # noqa: TC001 (as above)
-from curation.dataset.ledger import KEPT, LedgerRow
 from curation.dataset.raw_figures import RawFigures
 from curation.system.atomic_files import cannot_write
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from curation.core.documents import Provenance
+    from curation.dataset.ledger import LedgerRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +35,29 @@ class DocumentResult:
     raw: RawFigures | None = None
     #: The record's shingles (`curation.schema.similarity.shingles.shingles`).
     shingles: bytes = b""
+    #: Of the record's schema, what the paper's tables count and no column says: most
+    #: keys of one object, arrays not entered, and the draft named in `$schema`.
+    fan_out: int = 0
+    draft: str = ""
+
+
+class RecordMeasures(msgspec.Struct, frozen=True):
+    """The columns of a record that the paper's tables are computed from."""
+
+    size: int
+    field_count: int
+    depth: int
+    features: tuple[str, ...]
+    formats: tuple[str, ...]
+
+
+class ResultMeasures(msgspec.Struct, frozen=True):
+    """The part of a `DocumentResult` that the paper's tables are computed from."""
+
+    record: RecordMeasures | None = None
+    raw: RawFigures | None = None
+    fan_out: int = 0
+    draft: str = ""
 
 
 class ResultEdits(msgspec.Struct, frozen=True):
@@ -45,6 +68,7 @@ class ResultEdits(msgspec.Struct, frozen=True):
 
 
 _RESULT = msgspec.json.Decoder(DocumentResult)
+_MEASURES = msgspec.json.Decoder(ResultMeasures)
 _EDITS = msgspec.json.Decoder(ResultEdits)
 
 
@@ -139,6 +163,10 @@ class HeldResult:
         """Return the record, read from the file, or None where there is none."""
         return _RESULT.decode(self._text()).record if self.sha256 else None
 
+    def measures(self) -> ResultMeasures:
+        """Return what the paper's tables count of the document, read from the file."""
+        return _MEASURES.decode(self._text())
+
     def shingles(self) -> bytes:
         """Return the record's shingles, read from the file."""
         return self.file.read(self.start, self.shingles_length)
@@ -205,6 +233,11 @@ class DecidedDocument:
 
     def ledger_row(self) -> LedgerRow:
         """Return the document's row of the ledger."""
+        from curation.dataset.ledger import (  # noqa: PLC0415 (no worker needs pyarrow, which takes 0.2 s)
+            KEPT,
+            LedgerRow,
+        )
+
         held, rejected = self.result, self.rejected
         own = self.source.provenance
         edits = held.edits()

@@ -26,21 +26,10 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import ReadOnlyJson
     from curation.dataset.editions import Edition
-    from curation.dataset.paper_tables import SchemaMeasures, Spread
+    from curation.dataset.paper_tables import SchemaMeasures
 
-#: The measures of Table 8 as they are titled.
-TITLES = {
-    "size_kb": "Size (KB)",
-    "field_count": "Field count",
-    "max_fan_out": "Max fan-out",
-    "schema_depth": "Schema depth",
-}
-#: File names of the plots, without their suffixes.
-PLOTS = ("figure-2", "table-8", "table-9")
 #: Columns of a build's rows that need not be counted anew.
 _STATED = ("size", "features", "formats")
-#: Bars of Figure 2.
-_BARS = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,20 +140,9 @@ def draw(statistics: EditionStatistics, folder: Path) -> list[Path]:
     """
     from curation.dataset import plots  # noqa: PLC0415 (matplotlib takes half a second)
 
-    folder.mkdir(parents=True, exist_ok=True)
-    found = figure_2(statistics.records)
-    stems = [folder / name for name in PLOTS]
-    return [
-        *plots.features(found.features[:_BARS], found.formats[:_BARS], stems[0]),
-        *plots.spreads(_by_measure(table_8(statistics.measured)), stems[1]),
-        *plots.drafts(table_9(statistics.declared), stems[2]),
-    ]
-
-
-def _by_measure(
-    spreads: Mapping[str, Mapping[str, Spread]],
-) -> dict[str, dict[str, Spread]]:
-    return {
-        title: {config: measures[name] for config, measures in spreads.items()}
-        for name, title in TITLES.items()
-    }
+    return plots.draw(
+        figure_2(statistics.records),
+        table_8(statistics.measured),
+        table_9(statistics.declared),
+        folder,
+    )

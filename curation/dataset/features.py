@@ -55,7 +55,14 @@ _PLAIN = (
 )
 #: Keywords that ask nothing beside a `$ref`.
 _SILENT = (ANNOTATIONS - {"format", "$schema"}) | CONTAINERS
-_OTHERS = _BOUNDS | frozenset(MIN_MAX_FEATURES) | _COMBINING
+#: Keywords whose value must be looked at.
+_VALUED = (
+    _BOUNDS
+    | frozenset(MIN_MAX_FEATURES)
+    | _COMBINING
+    | _ADDITIONAL
+    | frozenset({"format"})
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,11 +78,16 @@ def used(schema: Json, dialect: Dialect) -> Used:
     found: set[str] = set()
     stated: set[str] = set()
     for subschema in subschemas(schema, dialect):
-        keywords = KNOWN_KEYWORDS.intersection(subschema)
-        found.update(_features_of(subschema, keywords))
-        name = subschema.get("format")
-        if isinstance(name, str):
-            stated.add(name)
+        plain, others = _of_names(tuple(subschema))
+        found |= plain
+        for keyword in others:
+            if keyword in _ADDITIONAL:
+                if isinstance(subschema[keyword], dict):
+                    found.add(f"{keyword}:object")
+            elif keyword != "format":
+                found.update(_feature_of(keyword, subschema))
+            elif isinstance(name := subschema[keyword], str):
+                stated.add(name)
     if not found.isdisjoint(REFERENCE_KEYWORDS) and is_recursive(schema, dialect):
         found.add("@recursiveSchemas")
     return Used(features=tuple(sorted(found)), formats=tuple(sorted(stated)))
@@ -96,22 +108,17 @@ def formats(schema: Json, dialect: Dialect) -> tuple[str, ...]:
     return used(schema, dialect).formats
 
 
-def _features_of(schema: dict[str, Json], keywords: frozenset[str]) -> Iterable[str]:
-    """Yield the features of one schema, given the known keywords in it."""
-    yield from _plain_features(keywords)
-    for keyword in keywords & _OTHERS:
-        yield from _feature_of(keyword, schema)
-    for keyword in keywords & _ADDITIONAL:
-        if isinstance(schema[keyword], dict):
-            yield f"{keyword}:object"
-
-
 @lru_cache(maxsize=4096)
-def _plain_features(keywords: frozenset[str]) -> frozenset[str]:
-    """Return the features that follow from the known keywords of a schema alone."""
+def _of_names(names: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return what follows from the names of a schema's members alone.
+
+    These are its features, and the keywords whose values must be looked at.
+    """
+    keywords = KNOWN_KEYWORDS.intersection(names)
     plain = keywords & _PLAIN
-    sorts = set(map(_sort_of, keywords - _SILENT))
-    return plain | {"@siblingKeys"} if len(sorts) > 1 else plain
+    if len(set(map(_sort_of, keywords - _SILENT))) > 1:
+        plain |= {"@siblingKeys"}
+    return plain, keywords & _VALUED
 
 
 def _feature_of(keyword: str, schema: dict[str, Json]) -> Iterable[str]:

@@ -31,6 +31,16 @@ if TYPE_CHECKING:
 DRAFTS = ("draft-04", "draft-06", "draft-07", "2019-09", "2020-12", "unknown")
 #: Columns of Table 8.
 MEASURES = ("size_kb", "field_count", "max_fan_out", "schema_depth")
+#: The same as they are titled.
+TITLES = dict(
+    zip(
+        MEASURES,
+        ("Size (KB)", "Field count", "Max fan-out", "Schema depth"),
+        strict=True,
+    )
+)
+#: File names of the plots of Figure 2 and Tables 8 and 9, without their suffixes.
+PLOTS = ("figure-2", "table-8", "table-9")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,15 +124,38 @@ def _measured(
     formats: tuple[str, ...],
 ) -> SchemaMeasures:
     nested = nesting(schema)
+    return measures_of(
+        config,
+        (size, nested.field_count, nested.fan_out, nested.depth),
+        draft_of(schema),
+        features,
+        formats,
+    )
+
+
+def measures_of(
+    config: str,
+    figures: tuple[int, int, int, int],
+    draft: str,
+    features: tuple[str, ...] = (),
+    formats: tuple[str, ...] = (),
+) -> SchemaMeasures:
+    """Return the measures of a schema of which all figures are known.
+
+    Args:
+        config: Its config.
+        figures: Bytes, fields, most keys of one object, levels of objects.
+        draft: One of `DRAFTS`.
+        features: Its features.
+        formats: The values of `format` in it.
+    """
+    size, fields, fan_out, depth = figures
     return SchemaMeasures(
         config=config,
-        measures={
-            "size_kb": size / 1024,
-            "field_count": nested.field_count,
-            "max_fan_out": nested.fan_out,
-            "schema_depth": nested.depth,
-        },
-        draft=draft_of(schema),
+        measures=dict(
+            zip(MEASURES, (size / 1024, fields, fan_out, depth), strict=True)
+        ),
+        draft=draft,
         features=features,
         formats=formats,
     )

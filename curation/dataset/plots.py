@@ -15,6 +15,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator
 
+from curation.dataset.paper_tables import PLOTS, TITLES
 from curation.system.escaping import shortened
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from curation.dataset.paper_tables import Spread
+    from curation.dataset.paper_tables import Figure2, Spread
 
 #: Okabe and Ito, 2008, "Color Universal Design", black left for text.
 BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
@@ -53,12 +54,44 @@ _STYLE: dict[Any, Any] = {
 #: Width of a text page, in inches.
 PAGE = 6.8
 _DPI = 220
+# Bars of Figure 2.
+_BARS = 30
 # Characters of a name beside a bar.
 _NAME = 28
 # A measure that stays below this is shown on a linear scale.
 _LINEAR_UP_TO = 60
 # A measure with a larger ratio of most to least has ticks at powers of ten alone.
 _DECADES = 3_000
+
+
+def draw(
+    figure: Figure2,
+    spread: Mapping[str, Mapping[str, Spread]],
+    declared: Mapping[str, Mapping[str, int]],
+    folder: Path,
+) -> list[Path]:
+    """Draw all plots into a folder, as SVG and PNG; return their paths.
+
+    Args:
+        figure: Figure 2, of which the first names are shown.
+        spread: Table 8, config to measure.
+        declared: Table 9, config to draft.
+        folder: Where to; it is made if it is not there.
+
+    Raises:
+        OSError: the folder cannot be made, or a file in it not be written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    panels = {
+        title: {config: measures[name] for config, measures in spread.items()}
+        for name, title in TITLES.items()
+    }
+    stems = [folder / name for name in PLOTS]
+    return [
+        *features(figure.features[:_BARS], figure.formats[:_BARS], stems[0]),
+        *spreads(panels, stems[1]),
+        *drafts(declared, stems[2]),
+    ]
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from curation.dataset.paper_tables import draft_of
-from curation.schema.measures import nesting, size_bytes
+from curation.schema.measures import nesting_of_document, size_bytes
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -37,7 +37,7 @@ def raw_figures(schema: Json, record: Record | None = None) -> RawFigures:
         schema: The parsed file.
         record: The record of the same schema, where no rule has changed it.
     """
-    nested = nesting(schema)
+    nested = nesting_of_document(schema)
     return RawFigures(
         raw_size=size_bytes(schema) if record is None else record.size,
         raw_field_count=nested.field_count,

@@ -12,10 +12,12 @@ import polars as pl
 from curation.core.documents import Origin
 from curation.dataset.ledger import CHANGES, DOCUMENTS
 from curation.dataset.ledger_reader import Ledger
-from curation.dataset.paper_tables import SchemaMeasures
+from curation.dataset.paper_tables import measures_of
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from curation.dataset.paper_tables import SchemaMeasures
 
 _COLUMNS = (
     "config",
@@ -42,18 +44,7 @@ def raw_file_measures(folder: Path) -> list[SchemaMeasures]:
         pl.col("origin") != Origin.SAMPLE.value,
     )
     return [
-        SchemaMeasures(
-            config=config,
-            measures={
-                "size_kb": size / 1024,
-                "field_count": fields,
-                "max_fan_out": fan_out,
-                "schema_depth": depth,
-            },
-            draft=draft,
-            features=(),
-            formats=(),
-        )
+        measures_of(config, (size, fields, fan_out, depth), draft)
         for config, size, fields, fan_out, depth, draft in known.select(_COLUMNS)
         .collect()
         .iter_rows()

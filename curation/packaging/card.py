@@ -20,7 +20,6 @@ from curation.core.benchmark import INSTANCES as INSTANCE_FOLDER
 from curation.core.canary import MAJOR, METADATA_KEY, canary
 from curation.core.documents import Change, Origin, Reason
 from curation.core.records import Record
-from curation.dataset.edition_statistics import TITLES
 from curation.dataset.ledger import (
     CHANGE_COLUMNS,
     CHANGES,
@@ -28,6 +27,7 @@ from curation.dataset.ledger import (
     DOCUMENTS,
     LedgerRow,
 )
+from curation.dataset.paper_tables import TITLES
 from curation.dataset.parquet import COLUMNS
 from curation.dataset.parquet_columns import columns_of
 from curation.dataset.summary import ConfigSummary, total_of

@@ -2,7 +2,7 @@
 
 A build writes rows, ledger and facts; this adds licences, plots, card, `croissant.json`
 and the lists of files. `csbdata card` comes here with a folder built earlier, so that
-both give the same bytes.
+both give the same bytes; only the tables of the plots a build has before its folder.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ from curation.packaging.card import CardContents
 from curation.packaging.card_figures import count_rows
 from curation.packaging.hub_info import dataset_info, hub_configs
 from curation.packaging.plots import plot_process
+from curation.packaging.plots.tables import tables_of_folder
+from curation.packaging.recount import recount
 from curation.packaging.table_columns import refuse_foreign_columns
 from curation.system import checksums
 from curation.system.atomic_files import UNFINISHED, atomic_write_bytes
@@ -111,7 +113,7 @@ def write_derived(  # noqa: PLR0913 (one argument for each thing that may be tol
         )
     if publication is not None:
         facts = msgspec.structs.replace(facts, publication=publication)
-    contents = _contents(folder, into, manifest.summary_of(facts, folder), drawing)
+    contents = _contents(folder, into, recount(facts, folder), drawing)
     summary = contents.summary
     sums = _sums_of_data(folder)
     written = card.write_card(contents, into)
@@ -246,8 +248,8 @@ def _write_anew(
 ) -> list[str]:
     manifest.read_facts(folder)
     refuse_foreign_columns(folder)
-    with plot_process.PlotProcess(folder) as drawing:
-        drawing.begin()
+    with plot_process.PlotProcess() as drawing:
+        drawing.begin(tables_of_folder(folder))
         return write_derived(
             folder,
             fresh,

@@ -12,7 +12,6 @@ from curation.instances.dataset.parquet import write_instances
 from curation.packaging.derived_files import write_derived
 from curation.packaging.eval_yaml import FILE as EVAL_YAML
 from curation.packaging.manifest import Manifest, read_manifest, write_facts
-from curation.packaging.plots.plot_process import PlotProcess
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,14 +21,17 @@ if TYPE_CHECKING:
     from curation.dataset.decisions import DecidedDocument
     from curation.dataset.summary import Summary
     from curation.instances.dataset.build_step import RecordInstances
+    from curation.packaging.plots.plot_process import PlotProcess
 
 
-def write_folder(
+def write_folder(  # noqa: PLR0913 (one argument for each thing that is written)
     folder: Path,
     summary: Summary,
     documents: Sequence[DecidedDocument],
+    *,
     compiled: Mapping[str, str],
-    products: Iterable[RecordInstances] = (),
+    products: Iterable[RecordInstances],
+    drawing: PlotProcess,
 ) -> Manifest:
     """Write a build into a folder that holds at most what was carried over.
 
@@ -39,6 +41,7 @@ def write_folder(
         documents: What became of every raw document, in benchmark order.
         compiled: Digest of a schema to the verdict of fastjsonschema, where asked.
         products: The instances, if any were made.
+        drawing: The process that draws the plots of these documents.
 
     Returns:
         Its manifest.
@@ -48,19 +51,15 @@ def write_folder(
         OSError: a file cannot be written.
     """
     kept = (document for document in documents if document.kept)
-    with PlotProcess(folder) as drawing:
-        for config, members in groupby(
-            kept, key=lambda document: document.result.config
-        ):
-            records = (_compiled(member.record(), compiled) for member in members)
-            write_sorted(folder, config, records)
-        write_ledger((document.ledger_row() for document in documents), folder)
-        write_facts(summary, folder)
-        drawing.begin()
-        if summary.instances:
-            write_instances(folder, products)
-        wanted = (folder / EVAL_YAML).is_file()
-        write_derived(folder, folder, drawing, eval_yaml_too=wanted)
+    for config, members in groupby(kept, key=lambda document: document.result.config):
+        records = (_compiled(member.record(), compiled) for member in members)
+        write_sorted(folder, config, records)
+    write_ledger((document.ledger_row() for document in documents), folder)
+    write_facts(summary, folder)
+    if summary.instances:
+        write_instances(folder, products)
+    wanted = (folder / EVAL_YAML).is_file()
+    write_derived(folder, folder, drawing, eval_yaml_too=wanted)
     return read_manifest(folder)
 
 

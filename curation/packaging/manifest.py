@@ -18,15 +18,7 @@ import msgspec
 
 from curation.core.canary import canary
 from curation.core.documents import Origin
-from curation.dataset.ledger_reader import open_ledger
-from curation.dataset.summary import (
-    ConfigSummary,
-    Pin,
-    Publication,
-    RuleNote,
-    Summary,
-)
-from curation.packaging.recount import recount_configs, recount_instances
+from curation.dataset.summary import ConfigSummary, Publication, RuleNote, Summary
 from curation.packaging.signature import FILE as SIGNATURE
 from curation.system.checksums import FILE as SUMS
 from curation.system.checksums import Sum
@@ -198,33 +190,6 @@ def _read(folder: Path, kind: type[_Stated]) -> _Stated:
         ) from error
     except (ValueError, RecursionError) as error:
         raise BadData("not JSON", str(path)) from error
-
-
-def summary_of(facts: BuildFacts, folder: Path) -> Summary:
-    """Return what a build came to: the facts, and what its files say.
-
-    Raises:
-        NoInput: the folder holds no ledger.
-        OSError: a file cannot be read.
-    """
-    configs = recount_configs(open_ledger(folder))
-    return Summary(
-        rules=facts.rules,
-        version=facts.data_version,
-        released=facts.released if isinstance(facts.released, str) else "",
-        rule_notes=tuple(facts.rule_list),
-        configs=configs,
-        extras=frozenset(facts.extras),
-        pins=tuple(Pin(**msgspec.structs.asdict(pin)) for pin in facts.pins),
-        instances=recount_instances(folder, (config.config for config in configs)),
-        partial=tuple(facts.partial),
-        publication=(
-            facts.publication
-            if isinstance(facts.publication, Publication)
-            else Publication()
-        ),
-        options=tuple(facts.options) if isinstance(facts.options, list) else None,
-    )
 
 
 def write_facts(summary: Summary, folder: Path) -> str:

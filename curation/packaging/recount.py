@@ -9,20 +9,49 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
 import polars as pl
 import pyarrow.parquet as pq
 
 from curation.core.benchmark import SPLITS, in_benchmark_order, instances_folder
 from curation.core.documents import Origin, Reason
 from curation.dataset.ledger import KEPT
+from curation.dataset.ledger_reader import Ledger, open_ledger
 from curation.dataset.parquet import split_files
-from curation.dataset.summary import ConfigSummary
+from curation.dataset.summary import ConfigSummary, Pin, Publication, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from curation.dataset.ledger_reader import Ledger
+    from curation.packaging.manifest import BuildFacts
+
+
+def recount(facts: BuildFacts, folder: Path) -> Summary:
+    """Return what a build came to: the facts, and what its files say.
+
+    Raises:
+        NoInput: the folder holds no ledger.
+        OSError: a file cannot be read.
+    """
+    configs = recount_configs(open_ledger(folder))
+    return Summary(
+        rules=facts.rules,
+        version=facts.data_version,
+        released=facts.released if isinstance(facts.released, str) else "",
+        rule_notes=tuple(facts.rule_list),
+        configs=configs,
+        extras=frozenset(facts.extras),
+        pins=tuple(Pin(**msgspec.structs.asdict(pin)) for pin in facts.pins),
+        instances=recount_instances(folder, (config.config for config in configs)),
+        partial=tuple(facts.partial),
+        publication=(
+            facts.publication
+            if isinstance(facts.publication, Publication)
+            else Publication()
+        ),
+        options=tuple(facts.options) if isinstance(facts.options, list) else None,
+    )
 
 
 def recount_configs(ledger: Ledger) -> tuple[ConfigSummary, ...]:

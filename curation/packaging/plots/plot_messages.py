@@ -1,4 +1,4 @@
-"""What the process that draws a folder's plots answers."""
+"""What the process that draws a folder's plots is told, and what it answers."""
 
 from __future__ import annotations
 
@@ -31,8 +31,7 @@ class PaperTables(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PlotAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """The tables and plots of a folder; neither where it holds no record."""
+    """The plots of the tables."""
 
-    tables: PaperTables | None = None
     #: File name to content; in base 64 on its way, as msgspec writes bytes.
-    plots: dict[str, bytes] = {}
+    plots: dict[str, bytes]

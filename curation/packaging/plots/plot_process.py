@@ -1,7 +1,7 @@
-"""The plots and tables of a folder, made by a child process while others write.
+"""The plots of a dataset's tables, drawn by a child process while others write.
 
 `csbdata stats` would draw the same ones. The child has an environment of its own, so
-that no setting of the user's shows in them, and never writes into the folder: what it
+that no setting of the user's shows in them, and never writes into a folder: what it
 draws comes back through its pipe, so a child that outlives us does no harm.
 """
 
@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Self
 
 import msgspec
 
-from curation.dataset.edition_statistics import PLOTS
-from curation.packaging.plots.plot_messages import PaperTables, PlotAnswer
+from curation.dataset.paper_tables import PLOTS
+from curation.packaging.plots.plot_messages import PlotAnswer
 from curation.system.errors import CsbdataError
 from curation.workers.process import Program
 
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from curation.packaging.plots.plot_messages import PaperTables
 
 #: The folder of plots in a dataset folder.
 FOLDER = "plots"
@@ -30,19 +31,19 @@ _WORKER = Path(__file__).with_name("plot_worker.py")
 
 
 class PlotProcess:
-    """The plots of one folder, being drawn; a context manager.
+    """The plots of one dataset, being drawn; a context manager.
 
-    The child gets ready at once and starts when `begin` says that the folder's parquet
-    files and ledger are there. What still runs at the end of the block is stopped.
+    The child gets ready at once and draws when `begin` gives it the tables. What still
+    runs at the end of the block is stopped.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self) -> None:
         """Start the child.
 
         Raises:
             OSError: it cannot be started.
         """
-        program = Program(file=_WORKER, arguments=(str(folder.resolve()),))
+        program = Program(file=_WORKER)
         self._child = subprocess.Popen(
             program.command(),
             env=program.variables(),
@@ -50,7 +51,7 @@ class PlotProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        self._begun = False
+        self._tables: PaperTables | None = None
 
     def __enter__(self) -> Self:
         """Return this process."""
@@ -67,29 +68,29 @@ class PlotProcess:
             self._child.kill()
         self._child.communicate()
 
-    def begin(self) -> None:
-        """Let the child draw what the folder holds now."""
-        self._begun = True
+    def begin(self, tables: PaperTables | None) -> None:
+        """Let the child draw these tables, or nothing where there is no record."""
+        self._tables = tables
         stdin = self._child.stdin
         try:
-            if stdin is not None:
-                stdin.write(b"go\n")
+            if stdin is not None and tables is not None:
+                stdin.write(msgspec.json.encode(tables) + b"\n")
                 stdin.flush()
         except BrokenPipeError:
             # It has died; `finish` reports why.
             pass
 
     def finish(self, into: Path) -> PaperTables | None:
-        """Write the plots into `into`; return the tables.
+        """Write the plots into `into`; return the tables that `begin` was given.
 
-        None where the folder holds no record; then there are no plots either.
+        None where there is no record; then there are no plots either.
 
         Raises:
             CsbdataError: the child failed.
             OSError: a plot cannot be written.
         """
-        if not self._begun:
-            self.begin()
+        if self._tables is None:
+            return None
         output, errors = self._child.communicate()
         if self._child.returncode != 0:
             lines = errors.decode("utf-8", "replace").strip().splitlines()
@@ -99,8 +100,7 @@ class PlotProcess:
                 "csbdata stats --plots",
             )
         answer = msgspec.json.decode(output, type=PlotAnswer)
-        if answer.plots:
-            (into / FOLDER).mkdir(exist_ok=True)
+        (into / FOLDER).mkdir(exist_ok=True)
         for name, content in answer.plots.items():
             (into / FOLDER / name).write_bytes(content)
-        return answer.tables
+        return self._tables

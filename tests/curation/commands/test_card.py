@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from curation.commands.card import card
 from curation.packaging.manifest import write_facts
 from curation.packaging.plots.plot_process import FOLDER, PlotProcess
+from curation.packaging.plots.tables import tables_of_folder
 from curation.system.errors import BadUsage, CannotCreate, NoInput
 from tests.builds import write_build
 from tests.made import summary
@@ -39,7 +40,7 @@ class _SamePlots(PlotProcess):
     def __exit__(self, *_: object) -> None:
         """Stop nothing."""
 
-    def begin(self) -> None:
+    def begin(self, tables: PaperTables | None) -> None:
         """Draw nothing."""
 
     def finish(self, into: Path) -> PaperTables | None:
@@ -60,7 +61,8 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def tables(build: Path, tmp_path_factory: pytest.TempPathFactory) -> PaperTables | None:
     """Return the tables that come with the plots."""
-    with PlotProcess(build) as drawing:
+    with PlotProcess() as drawing:
+        drawing.begin(tables_of_folder(build))
         return drawing.finish(tmp_path_factory.mktemp("plots"))
 
 
@@ -71,7 +73,7 @@ def drawn(
     """Return the build, whose plots are not drawn again: they take two seconds."""
     monkeypatch.setattr(
         "curation.packaging.plots.plot_process.PlotProcess",
-        lambda folder: _SamePlots(folder, tables),
+        lambda: _SamePlots(build, tables),
     )
     return build
 

@@ -24,7 +24,7 @@ from curation.packaging.card import (
     other_columns,
     write_card,
 )
-from curation.packaging.card_figures import count_rows
+from curation.packaging.card_figures import InstanceCounts, count_rows
 from curation.packaging.hub_info import dataset_info, hub_configs
 from curation.packaging.licences import FOLDER
 from curation.packaging.plots.plot_messages import PaperFigure2, PaperTables
@@ -120,6 +120,23 @@ def test_a_config_without_records_is_not_announced(tmp_path: Path) -> None:
     made = contents(tmp_path, [rejected("o1", "Snowplow", Reason.EMPTY)])
     assert hub_metadata(made)["configs"] == []
     assert "| `Snowplow` | upstream | 1 | 0 |" in card_text(made)
+
+
+def test_a_record_of_its_own_kind_is_and_several_are(tmp_path: Path) -> None:
+    """The verb after the number of records with an answer agrees with it."""
+    made = contents(tmp_path, instances={"Github_easy": {"test": 38}})
+    counts = InstanceCounts(
+        records={"satisfiable": 2, "unknown": 1},
+        witnesses=8,
+        unrefused=8,
+        given=0,
+        given_refused=0,
+        near_misses=30,
+        judged_by_both=38,
+        disputed=0,
+    )
+    text = card_text(replace(made, counts=replace(made.counts, instances=counts)))
+    assert "Of 3 records 2 are `satisfiable`, 1 is `unknown`:" in text
 
 
 def test_a_partial_build_says_so(tmp_path: Path) -> None:

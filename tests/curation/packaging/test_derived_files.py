@@ -52,16 +52,13 @@ def drawn(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tables = msgspec.convert({**counted, "left_out": {}}, PaperTables)
 
     class Drawn:
-        def __init__(self, _folder: Path) -> None:
-            pass
-
         def __enter__(self) -> Self:
             return self
 
         def __exit__(self, *_: object) -> None:
             pass
 
-        def begin(self) -> None:
+        def begin(self, _tables: PaperTables) -> None:
             pass
 
         def finish(self, into: Path) -> PaperTables:

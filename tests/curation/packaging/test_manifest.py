@@ -14,10 +14,10 @@ from curation.packaging.manifest import (
     facts_of,
     read_facts,
     read_manifest,
-    summary_of,
     write_facts,
     write_manifest,
 )
+from curation.packaging.recount import recount
 from curation.system.checksums import Sum
 from curation.system.errors import BadData, NoInput
 from tests.builds import write_build
@@ -52,9 +52,9 @@ def test_written_from_itself_it_is_the_same(tmp_path: Path) -> None:
 def test_the_facts_and_the_files_give_the_summary_back(tmp_path: Path) -> None:
     """What a build knew of itself is known again from its folder alone."""
     folder = write_build(tmp_path)
-    known = summary_of(read_facts(folder), folder)
+    known = recount(read_facts(folder), folder)
     write_facts(known, folder)
-    assert summary_of(read_facts(folder), folder) == known
+    assert recount(read_facts(folder), folder) == known
     assert known.of("Github_easy").kept == 2
     assert known.pins == SUMMARY.pins
     assert known.rule_notes == SUMMARY.rule_notes

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 CODE = """
 import sys
 from curation.validation.python_validators import jsonschema
@@ -24,3 +26,24 @@ def test_the_grammar_of_iris_is_built_when_one_is_checked() -> None:
     )
     words = done.stdout.split()
     assert words == ["False", "True", "False", "False", "True", "False", "True"]
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        "curation.instances.dataset.worker",
+        "curation.verification.scan_worker",
+        "evaluation.judging.judge_worker",
+        "evaluation.judging.published_validation",
+    ],
+)
+def test_no_program_builds_the_grammar_when_it_starts(module: str) -> None:
+    """It takes a second, which every process of a pool would pay."""
+    code = (
+        f"import sys, {module}\n"
+        "print('jsonschema' in sys.modules, 'lark' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["True", "False"]

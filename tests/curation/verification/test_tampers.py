@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.packaging.plots.plot_process import PlotProcess
+from curation.packaging.plots.tables import tables_of_folder
 from curation.verification import verify_folder
 from curation.verification.checks.digests import DIGESTS
 from curation.verification.checks.signature import signature_check
@@ -41,7 +42,8 @@ TAMPERS = [
 @pytest.fixture(scope="session")
 def tables(sound: Path, tmp_path_factory: pytest.TempPathFactory) -> PaperTables | None:
     """Return the tables of the card, which take long to compute."""
-    with PlotProcess(sound) as drawing:
+    with PlotProcess() as drawing:
+        drawing.begin(tables_of_folder(sound))
         return drawing.finish(tmp_path_factory.mktemp("plots"))
 
 
