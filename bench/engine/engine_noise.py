@@ -27,7 +27,8 @@ import evaluation
 from bench.builds import clean_build
 from curation.download.acquire import FetchSettings
 from evaluation.analysis.compare_runs import slowdowns
-from evaluation.analysis.comparison import compared_engines, pair_engines, ratios
+from evaluation.analysis.paired_engines import compared_engines, pair_engines
+from evaluation.analysis.paired_times import machine_speed, paired_times
 from evaluation.data import open_data
 from evaluation.execution.engine_worker import Bounds
 from evaluation.setup.engine_files import engine_paths
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
 
-    from evaluation.analysis.comparison import ComparedEngine, PairedEngines
+    from evaluation.analysis.paired_engines import ComparedEngine, PairedEngines
     from evaluation.core.cases import Sample
     from evaluation.reporting.tables import Ratio
     from evaluation.results.reader import RecordedRun
@@ -184,18 +185,27 @@ def _processes(run: RecordedRun, name: str) -> list[ComparedEngine]:
 def _verdicts(pairs: Sequence[PairedEngines]) -> dict[str, Any]:
     """Return how many pairs are called different, by each kind of time, and closed."""
     different: Counter[str] = Counter()
+    uncorrected: Counter[str] = Counter()
     slower: Counter[str] = Counter()
     values: dict[str, list[float]] = {}
     for pair in pairs:
-        for name, ratio in ratios(pair).items():
-            if ratio is None or ratio.interval is None:
+        machine = machine_speed(pair)
+        if machine is not None:
+            values.setdefault("machine", []).append(machine.value)
+        for name, time in paired_times(pair).items():
+            if time is None or time.judged.interval is None:
                 continue
-            values.setdefault(name, []).append(ratio.value)
-            different[name] += _is_different(ratio)
-            slower[name] += ratio.interval.low > 1
+            values.setdefault(name, []).append(time.judged.value)
+            if time.corrected is not None:
+                measured = f"{name}, as measured"
+                values.setdefault(measured, []).append(time.measured.value)
+                uncorrected[name] += _is_different(time.measured)
+            different[name] += _is_different(time.judged)
+            slower[name] += time.judged.interval.low > 1
     return {
         "pairs": len(pairs),
         "different": dict(different),
+        "different as measured": dict(uncorrected),
         "slower": dict(slower),
         "gate closed": sum(bool(slowdowns(pair, LIMIT)) for pair in pairs),
         "ratios": {

@@ -280,6 +280,8 @@ def timed(
     """
     if environment is None:
         environment = {**os.environ, "PYTHONPATH": str(_ROOT)}
+        # What is installed has its bytecode.
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
     start = time.perf_counter()
     with tempfile.TemporaryFile() as answer:
         process = subprocess.Popen(

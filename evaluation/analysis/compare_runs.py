@@ -6,13 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from curation.system.errors import BadConfiguration, NoInput
-from evaluation.analysis.comparison import (
-    all_pairs,
-    compared_engines,
-    comparison,
-    objections,
-    ratios,
-)
+from evaluation.analysis.comparison import comparison, objections
+from evaluation.analysis.paired_engines import all_pairs, compared_engines
+from evaluation.analysis.paired_times import PairedTime, paired_times
 from evaluation.analysis.regression_gate import (
     compare_with_baseline,
     gate_table,
@@ -28,7 +24,7 @@ from evaluation.analysis.suite_comparison import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evaluation.analysis.comparison import ComparedEngine, PairedEngines
+    from evaluation.analysis.paired_engines import ComparedEngine, PairedEngines
     from evaluation.analysis.regression_gate import BaselineComparison
     from evaluation.reporting.tables import Table
     from evaluation.results.reader import RecordedRun
@@ -149,20 +145,31 @@ def _gates(
 def slowdowns(pair: PairedEngines, most: float | None) -> list[str]:
     """Return which times became surely longer than `most` times what they were.
 
-    Surely: the whole 95 % interval of the ratio is above.
+    Surely: the whole 95 % interval of the ratio is above. Of two runs it is the ratio
+    at one speed of the machine, where that is known.
     """
     if most is None:
         return []
-    times = ratios(pair)
+    times = paired_times(pair)
     if is_of_suites([pair]) and pair.cases:
-        times = {"for an answer": suite_time_ratio(pair, pair.cases[0][0].task)}
+        answer = suite_time_ratio(pair, pair.cases[0][0].task)
+        times = {
+            "for an answer": None if answer is None else PairedTime(measured=answer)
+        }
     return [
-        f"{pair.b.label} takes {ratio} as long {name}"
-        for name, ratio in times.items()
-        if ratio is not None
-        and ratio.interval is not None
-        and ratio.interval.low > most
+        f"{pair.b.label} takes {time.judged} as long {name}{_as_measured(time)}"
+        for name, time in times.items()
+        if time is not None
+        and time.judged.interval is not None
+        and time.judged.interval.low > most
     ]
+
+
+def _as_measured(time: PairedTime) -> str:
+    """Return the ratio that was measured, where another one is judged."""
+    if time.corrected is None:
+        return ""
+    return f" at one speed of the machine ({time.measured.value:.3g}x as measured)"
 
 
 def _in(pairs: Sequence[PairedEngines]) -> list[ComparedEngine]:

@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from evaluation.analysis.comparison import pair_engines
+from evaluation.analysis.paired_engines import pair_engines
 from evaluation.reporting.tables import Cell, Rate, Table
 from evaluation.results.outcomes import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from evaluation.analysis.comparison import ComparedEngine, PairedEngines
+    from evaluation.analysis.paired_engines import ComparedEngine, PairedEngines
     from evaluation.results.measurements import CaseMeasurement
 
 #: Best first. An honest refusal is better than a wrong mask, and that is better than

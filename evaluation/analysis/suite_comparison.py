@@ -18,7 +18,7 @@ from evaluation.results.suite_tables import pass_rates
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evaluation.analysis.comparison import ComparedEngine, PairedEngines
+    from evaluation.analysis.paired_engines import ComparedEngine, PairedEngines
     from evaluation.core.suite import ScoredResponse
     from evaluation.reporting.tables import Ratio, Table
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from collections import deque
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from curation.workers.worker import WorkerDidNotStart
@@ -126,7 +126,7 @@ def _fill(
                 contestant.worker.give([pending])
                 seat.busy = True
             else:
-                work.write_copy(replace(row, repetition=pending.repetition))
+                work.write_copy(row)
                 seat.turns.popleft()
     return any(seat.busy for seat in seats)
 

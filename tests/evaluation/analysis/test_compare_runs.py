@@ -8,7 +8,7 @@ import pytest
 
 from curation.system.errors import BadConfiguration, NoInput
 from evaluation.analysis.compare_runs import ComparisonRequest, compare_runs
-from evaluation.analysis.comparison import compared_engines, pair_engines
+from evaluation.analysis.paired_engines import compared_engines, pair_engines
 from evaluation.analysis.regression_gate import (
     compare_with_baseline,
     match_baselines,

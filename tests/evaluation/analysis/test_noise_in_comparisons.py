@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
+
 from evaluation.analysis.compare_runs import ComparisonRequest, compare_runs, slowdowns
-from evaluation.analysis.comparison import (
+from evaluation.analysis.paired_engines import (
     PairedEngines,
     compared_engines,
-    machine_ratio,
     pair_engines,
-    ratios,
 )
+from evaluation.analysis.paired_times import machine_speed, paired_times
 from evaluation.results.overview import overview
 from evaluation.results.reader import open_run
 from tests.evaluation.made_runs import accepted, blocked, row, write_run
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evaluation.core.cases import Row
+    from evaluation.reporting.statistics import Interval
+    from evaluation.reporting.tables import Ratio
+    from evaluation.results.reader import RecordedRun
 
 
 def _rows(
@@ -35,7 +39,7 @@ def _rows(
             repetition=repetition,
             compile_ns=int(taken * (1_000_000 + 9_000 * number)),
             first_mask_ns=int(taken * (60_000 + 500 * number)),
-            reference_ns=int(machine * 30_000),
+            calibration_ns=int(machine * 30_000),
             walks=(accepted(int(taken * (40_000 + 300 * number))),),
         )
         for number in range(40)
@@ -50,33 +54,131 @@ def _pair(folder: Path, a: list[Row], b: list[Row]) -> PairedEngines:
     return pair_engines(one, other)
 
 
+def _measured(run: RecordedRun) -> dict[str, Ratio | None]:
+    times = paired_times(pair_engines(*compared_engines([run], "masks")))
+    return {
+        name: None if time is None else time.measured for name, time in times.items()
+    }
+
+
 def test_a_machine_that_was_slower_is_not_the_engine(tmp_path: Path) -> None:
     """The same engine in a run in which all work took 1.6 times as long."""
     pair = _pair(
         tmp_path, _rows("alpha 1.0"), _rows("alpha 1.0", speed=1.02, machine=1.6)
     )
-    assert machine_ratio(pair) == 1.6
-    for ratio in ratios(pair).values():
-        assert ratio is not None
-        assert ratio.interval is not None
-        assert ratio.interval.low < 1
-        assert 1.6 < ratio.value < ratio.interval.high
+    machine = machine_speed(pair)
+    assert machine is not None
+    assert machine.value == pytest.approx(1.6)
+    for time in paired_times(pair).values():
+        assert time is not None
+        assert 1.6 < time.measured.value < 1.65
+        assert time.judged is time.corrected
+        assert time.judged.value == pytest.approx(time.measured.value / 1.6)
+        assert time.judged.interval is not None
+        assert time.judged.interval.low < 1 < time.judged.interval.high
     assert slowdowns(pair, 1.2) == []
+
+
+def test_an_engine_that_became_slower_is_caught_on_a_slower_machine(
+    tmp_path: Path,
+) -> None:
+    """Both the ratio that is judged and the one that was measured are said."""
+    pair = _pair(tmp_path, _rows("alpha 1.0"), _rows("alpha 1.0", speed=2, machine=1.3))
+    reason = slowdowns(pair, 1.2)[0]
+    assert reason.startswith("alpha 1.0 takes 2x [")
+    assert reason.endswith(
+        "as long to first mask at one speed of the machine (2.6x as measured)"
+    )
 
 
 def test_an_engine_that_became_slower_is_caught(tmp_path: Path) -> None:
     """The machine took as long as before, and the engine did not."""
-    pair = _pair(tmp_path, _rows("alpha 1.0"), _rows("alpha 1.0", speed=1.3))
-    assert machine_ratio(pair) == 1.0
-    assert [text.split(" as long ")[1] for text in slowdowns(pair, 1.2)] == [
-        "to first mask"
+    pair = _pair(tmp_path, _rows("alpha 1.0"), _rows("alpha 1.0", speed=1.4))
+    machine = machine_speed(pair)
+    assert machine is not None
+    assert machine.value == 1.0
+    assert [_kind(text) for text in slowdowns(pair, 1.2)] == [
+        "to first mask",
+        "between masks",
     ]
     repeated = _pair(
         tmp_path / "repeated",
         _rows("alpha 1.0", repetitions=6),
-        _rows("alpha 1.0", speed=1.3, repetitions=6),
+        _rows("alpha 1.0", speed=1.4, repetitions=6),
     )
     assert len(slowdowns(repeated, 1.2)) == 3
+
+
+def _kind(reason: str) -> str:
+    return reason.split(" as long ")[1].split(" at one speed", maxsplit=1)[0]
+
+
+def test_machine_speed_that_is_not_well_known_widens(tmp_path: Path) -> None:
+    """Where the calibration work of cases lies apart, so may the corrected ratio."""
+
+    def interval(folder: Path, shift: int) -> Interval:
+        shaken = [
+            replace(one, calibration_ns=30_000 + shift * (number % 7))
+            for number, one in enumerate(_rows("alpha 1.0"))
+        ]
+        time = paired_times(_pair(folder, _rows("alpha 1.0"), shaken))["between masks"]
+        assert time is not None
+        assert time.corrected is not None
+        assert time.corrected.interval is not None
+        return time.corrected.interval
+
+    calm, apart = interval(tmp_path / "calm", 0), interval(tmp_path / "apart", 9_000)
+    assert calm.high / calm.low * 1.1 < apart.high / apart.low
+
+
+def test_machine_speed_is_told_by_engines_that_are_in_both_runs(tmp_path: Path) -> None:
+    """What another engine leaves behind makes the work after it slower, no machine."""
+    alone = _pair(
+        tmp_path / "alone", _rows("alpha 1.0"), _rows("beta 2.0", machine=1.5)
+    )
+    own = [*_rows("alpha 1.0"), *_rows("same 1.0")]
+    then = [*_rows("beta 2.0", machine=1.5), *_rows("same 1.0", machine=1.1)]
+    first = open_run(write_run(tmp_path / "first", own))
+    second = open_run(write_run(tmp_path / "second", then))
+    a, b = compared_engines([first], "masks")[0], compared_engines([second], "masks")[0]
+    assert (a.engine, b.engine) == ("alpha 1.0", "beta 2.0")
+    known = machine_speed(alone), machine_speed(pair_engines(a, b))
+    assert [round(one.value, 3) for one in known if one] == [1.5, 1.1]
+
+
+def test_how_engines_follow_the_machine_is_in_the_interval(tmp_path: Path) -> None:
+    """Some of it always, more where the machine changed."""
+
+    def wide(folder: Path, machine: float) -> tuple[float, float]:
+        pair = _pair(folder, _rows("alpha 1.0"), _rows("alpha 1.0", machine=machine))
+        time = paired_times(pair)["to first mask"]
+        assert time is not None
+        assert time.corrected is not None
+        found = [each.interval for each in (time.measured, time.corrected)]
+        widths = [each.high / each.low for each in found if each is not None]
+        return widths[0], widths[1]
+
+    measured, same = wide(tmp_path / "same", 1.0)
+    _, changed = wide(tmp_path / "changed", 1.5)
+    assert measured * 1.005 < same
+    assert same * 1.2 < changed
+
+
+def test_an_older_run_still_compares(tmp_path: Path) -> None:
+    """Without calibration work in both runs times are as measured, and it is said."""
+    old = [replace(one, calibration_ns=None) for one in _rows("alpha 1.0")]
+    pair = _pair(tmp_path, old, _rows("alpha 1.0", speed=1.4))
+    assert machine_speed(pair) is None
+    assert [text.split(" as long ")[1] for text in slowdowns(pair, 1.2)] == [
+        "to first mask",
+        "between masks",
+    ]
+    request = ComparisonRequest(runs=[pair.a.run, pair.b.run], tasks=["masks"])
+    tables = compare_runs(request).tables
+    (times,) = (table for table in tables if table.title.startswith("Times, paired"))
+    assert "does not hold what the machine's speed changed" in times.note.replace(
+        "\n", " "
+    )
 
 
 def test_repetitions_that_lie_apart_say_how_far_others_may(tmp_path: Path) -> None:
@@ -90,16 +192,16 @@ def test_repetitions_that_lie_apart_say_how_far_others_may(tmp_path: Path) -> No
         for each in _rows(engine, speed=speed, repetitions=2)
     ]
     run = open_run(write_run(tmp_path / "noisy", rows))
-    noisy = ratios(pair_engines(*compared_engines([run], "masks")))["to first mask"]
+    noisy = _measured(run)["to first mask"]
     calm = [*_rows("alpha 1.0"), *_rows("beta 2.0", speed=1.1)]
     run = open_run(write_run(tmp_path / "calm", calm))
-    quiet = ratios(pair_engines(*compared_engines([run], "masks")))["to first mask"]
+    quiet = _measured(run)["to first mask"]
     assert noisy is not None
     assert noisy.interval is not None
     assert quiet is not None
     assert quiet.interval is not None
     assert noisy.interval.low < 1 < quiet.interval.low
-    assert machine_ratio(pair_engines(*compared_engines([run], "masks"))) is None
+    assert machine_speed(pair_engines(*compared_engines([run], "masks"))) is None
 
 
 def test_waiting_for_the_core_is_no_time_of_the_engine(tmp_path: Path) -> None:
@@ -119,7 +221,7 @@ def test_waiting_for_the_core_is_no_time_of_the_engine(tmp_path: Path) -> None:
         for each in _rows("beta 2.0")
     ]
     run = open_run(write_run(tmp_path / "run", [*_rows("alpha 1.0"), *waited]))
-    found = ratios(pair_engines(*compared_engines([run], "masks")))
+    found = _measured(run)
     compiled, between = found["to first mask"], found["between masks"]
     assert compiled is not None
     assert between is not None
@@ -135,7 +237,7 @@ def test_near_misses_of_length_bounds_decide_no_comparison(tmp_path: Path) -> No
     )
     rows = [replace(each, walks=(*each.walks, slow)) for each in _rows("beta 2.0")]
     run = open_run(write_run(tmp_path / "run", [*_rows("alpha 1.0"), *rows]))
-    between = ratios(pair_engines(*compared_engines([run], "masks")))["between masks"]
+    between = _measured(run)["between masks"]
     assert between is not None
     assert 0.99 < between.value < 1.01
 
@@ -161,9 +263,14 @@ def test_an_engine_stands_beside_itself(tmp_path: Path) -> None:
 
 
 def test_tables_name_the_machine_where_runs_differ_in_it(tmp_path: Path) -> None:
-    """Two runs have the column; one run has not."""
+    """Two runs have the column, and a table at one speed; one run has neither."""
     first = open_run(write_run(tmp_path / "a", _rows("alpha 1.0")))
     second = open_run(write_run(tmp_path / "b", _rows("beta 2.0", machine=1.5)))
     compared = compare_runs(ComparisonRequest(runs=[first, second], tasks=["masks"]))
     (times,) = (each for each in compared.tables if each.title == "Times, paired")
     assert str(times.rows[0][times.columns.index("machine")]) == "1.5x"
+    (corrected,) = (
+        each for each in compared.tables if each.title.endswith("speed of the machine")
+    )
+    assert str(corrected.rows[0][3]).startswith("1x [")
+    assert str(times.rows[0][3]).startswith("1.5x [")
