@@ -101,11 +101,11 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     """Return the figures of this part."""
     with clean_build(options.build, "--instances") as build:
         bench = _Bench(options, build)
-    found: dict[str, Any] = {"targets": TARGETS, "subjects": bench.told}
-    for task in options.model_tasks:
-        start = time.perf_counter()
-        found[task] = getattr(bench, task)()
-        found[task]["seconds"] = round(time.perf_counter() - start, 1)
+        found: dict[str, Any] = {"targets": TARGETS, "subjects": bench.told}
+        for task in options.model_tasks:
+            start = time.perf_counter()
+            found[task] = getattr(bench, task)()
+            found[task]["seconds"] = round(time.perf_counter() - start, 1)
     return found
 
 

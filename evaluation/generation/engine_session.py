@@ -301,17 +301,30 @@ class EngineSession:
             self._pipe.serve(None)
         if self._lost:
             return
-        last = self._answers.pop()
-        self._answers.clear()
-        if isinstance(last, EngineEnded):
-            raise last
-        if not last.taken:
-            detail = "its process ended, and the next one refuses what was written"
-            raise EngineEnded(Result.ENGINE_ERROR, detail)
+        self._check_redone()
         if self._unsure is not None:
             self._ask_to_take(self._unsure)
         elif wanted:
             self._ask({"mask": True}, self._compile_seconds)
+
+    def _check_redone(self) -> None:
+        """Check that a new process has compiled, begun and taken what was written.
+
+        Raises:
+            EngineEnded: it has not; the first thing that went wrong.
+        """
+        answers, self._answers = self._answers, deque()
+        taken = False
+        for answer in answers:
+            if isinstance(answer, EngineEnded):
+                raise answer
+            if answer.refusal is not None:
+                detail = f"its process ended; the next one refuses it: {answer.refusal}"
+                raise EngineEnded(Result.ENGINE_ERROR, detail)
+            taken = answer.taken
+        if not taken:
+            detail = "its process ended, and the next one refuses what was written"
+            raise EngineEnded(Result.ENGINE_ERROR, detail)
 
     def _ask(self, asked: dict[str, Json], seconds: float) -> None:
         question = EngineQuestion(

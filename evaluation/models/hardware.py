@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
 
-#: Whose versions decide what a model writes, and how fast.
-_LIBRARIES: Final = ("torch", "transformers", "tokenizers", "accelerate", "numpy")
+#: Whose versions decide, beside torch's, what a model writes, and how fast.
+_OTHERS: Final = ("transformers", "tokenizers", "accelerate", "numpy")
 _DRIVER: Final = Path("/proc/driver/nvidia/version")
 #: What `nvidia-smi` is asked for, by the name that headers give it.
 _SETTINGS: Final = {
@@ -43,7 +43,11 @@ def device_facts(device: torch.device) -> Mapping[str, Json]:
         "driver": "",
         "cuda": "",
         "clock": DeviceClock(device).name,
-        "libraries": {name: version(name) for name in _LIBRARIES},
+        # torch's own version names what it was built for, its metadata may not.
+        "libraries": {
+            "torch": str(torch.__version__),
+            **{name: version(name) for name in _OTHERS},
+        },
     }
     if device.type == "cuda":
         facts["device_name"] = torch.cuda.get_device_name(device)

@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import torch
+from tokenizers import Tokenizer
+from tokenizers.decoders import ByteLevel
 from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
     AutoModelForImageTextToText,
     AutoTokenizer,
+    PreTrainedTokenizerFast,
 )
 from transformers.utils import logging
 
@@ -200,5 +203,24 @@ def _loaded(
             device_map=str(device),
             attn_implementation=attention or None,
         )
-        tokenizer = AutoTokenizer.from_pretrained(where)
+        tokenizer = _tokenizer(folder)
     return module, tokenizer
+
+
+def _tokenizer(folder: Path) -> PreTrainedTokenizerBase:
+    """Return a model's tokenizer, as its `tokenizer.json` has it.
+
+    A class that is declared, `LlamaTokenizer` above all, is often not that of the file.
+    transformers before 5.23 believes the class, and then loses every space.
+    """
+    tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(str(folder))
+    file = folder / "tokenizer.json"
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if (
+        backend is not None
+        and not isinstance(backend.decoder, ByteLevel)
+        and file.is_file()
+        and isinstance(Tokenizer.from_file(str(file)).decoder, ByteLevel)
+    ):
+        tokenizer = PreTrainedTokenizerFast.from_pretrained(str(folder))
+    return tokenizer

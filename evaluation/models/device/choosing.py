@@ -1,9 +1,10 @@
 """Choosing the next tokens of a batch where the logits are.
 
 The masks of the batch go over as they are, a bit a token, from memory that the device
-reads while the processor goes on; there they are unpacked and added to the logits, and
+reads while the processor goes on; there one kernel applies them all to the logits, and
 what comes back is one small table: a token a text. That reading is the only wait of a
-token. On a processor the same code runs, and nothing goes anywhere.
+token. On a processor, and where the kernel cannot be had, the masks are unpacked into
+what they add to the logits.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 import torch
 
 from evaluation.models.base import ChosenToken, ChosenTokens
+from evaluation.models.device.mask_kernel import mask_kernel
 from evaluation.models.device.transfer import staging, to_device
 
 if TYPE_CHECKING:
@@ -64,6 +66,7 @@ class TokenChooser:
             torch.from_numpy(np.where(bits == 1, 0.0, -np.inf).astype(np.float32)),
             device,
         )
+        self._kernel = mask_kernel(device)
         #: Where masked logits are put: new memory for each costs as much as they do.
         self._scratch = self._penalties.new_empty(0, 8)
 
@@ -77,7 +80,7 @@ class TokenChooser:
         begun = self.clock.moment()
         logits = _together([one.logits for one in asked])
         if any(one.allowed is not None for one in asked):
-            logits = self._masked(asked, logits)
+            logits = self.masked(self.packed_masks(asked, logits.shape[1]), logits)
         best, tokens = _best(logits)
         if any(one.temperature for one in asked):
             tokens = self._drawn(asked, logits, best, tokens)
@@ -89,23 +92,34 @@ class TokenChooser:
         # The only wait for the device.
         return ChosenTokens(tokens=_read(asked, table.cpu().numpy()), work=took)
 
-    def _masked(
-        self, asked: Sequence[TokenQuestion], logits: torch.Tensor
-    ) -> torch.Tensor:
-        """Return the logits, minus infinity where a token may not come next.
+    def packed_masks(self, asked: Sequence[TokenQuestion], size: int) -> torch.Tensor:
+        """Return the masks of a batch, on the processor, ready to go to the device.
 
-        A sum keeps what is no number where it is, whether it is allowed or not.
+        Args:
+            asked: Whose masks, and whether each text may end.
+            size: Tokens that have a logit; what is beyond a mask may not come next.
         """
-        size = logits.shape[1]
         width = -(-size // (8 * _WORD)) * _WORD
         packed = staging((len(asked), width), self._device)
-        rows = packed.numpy()
-        for row, one in zip(rows, asked, strict=True):
+        for row, one in zip(packed.numpy(), asked, strict=True):
             self._write_mask(row, one)
-        if self._scratch.shape[0] != rows.size:
-            self._scratch = self._penalties.new_empty(rows.size, 8)
+        return packed
+
+    def masked(self, packed: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
+        """Return the logits, minus infinity where a token may not come next.
+
+        A sum keeps what is no number where it is, whether it is allowed or not. The
+        result is overwritten by the next call.
+        """
+        texts, size = logits.shape
+        if self._scratch.shape[0] != packed.numel():
+            self._scratch = self._penalties.new_empty(packed.numel(), 8)
+        room = self._scratch.view(texts, -1)[:, :size]
+        if self._kernel is not None:
+            self._kernel(to_device(packed, self._device), logits, room)
+            return room
         self._unpack(packed)
-        return self._scratch.view(len(asked), -1)[:, :size].add_(logits)
+        return room.add_(logits)
 
     def _unpack(self, packed: torch.Tensor) -> None:
         """Put what a mask adds to logits into the scratch memory.

@@ -167,6 +167,44 @@ def test_a_crash_ends_one_text_of_a_batch(
             )
 
 
+# Their first process leaves a mark when it dies; those after it see that.
+_FORGETS = _FRAGILE.replace("os.abort()", "open({mark!r}, 'w'); os.abort()")
+_FORGETS = _FORGETS.replace(
+    "        self.left -= 1",
+    "        if {mark!r}.endswith('text') and os.path.exists({mark!r}): return False\n"
+    "        self.left -= 1",
+).replace(
+    "return schema",
+    "\n        if {mark!r}.endswith('schema') and os.path.exists({mark!r}):"
+    "\n            raise ValueError('not again')"
+    "\n        return schema",
+)
+
+
+@pytest.mark.parametrize(
+    ("forgets", "word"),
+    [("schema", "refuses it: ValueError: not again"), ("text", "what was written")],
+)
+def test_a_new_process_that_does_not_do_again_what_the_last_did_is_an_error(
+    model: TransformersModel,
+    tokenizer: TokenizerFiles,
+    tmp_path: Path,
+    forgets: str,
+    word: str,
+) -> None:
+    """It ends the text that is brought back, and says what is refused."""
+    mark = str(tmp_path / f"died.{forgets}")
+    engine = engine_file(tmp_path, _FORGETS.replace("{mark!r}", repr(mark)))
+    sound = tokenized(model, "x", schema='{"sound": 1}', budget=30)
+    with sessions(tokenizer, engine, texts=2) as opened:
+        lost, dead = generate(
+            model, [sound, tokenized(model, "dies", budget=30)], opened, LoopOptions()
+        )
+    assert dead.result is Result.CRASH
+    assert lost.result is Result.ENGINE_ERROR
+    assert word in lost.detail
+
+
 _COMPILE_CRASHES = _FRAGILE.replace(
     "return schema", "(os.abort() if 'aborts' in schema else 0); return schema"
 )

@@ -291,11 +291,11 @@ with EngineProcess(
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_nothing_is_left_in_shared_memory(
-    tokenizer: TokenizerFiles, number: signal.Signals
+    tokenizer: TokenizerFiles, tmp_path: Path, number: signal.Signals
 ) -> None:
     """Whatever ends the driver, no file of its engines is left anywhere."""
     engine = Path(__file__).parents[3] / "evaluation" / "engines" / "none.py"
-    places = [Path("/dev/shm"), Path(os.environ.get("TMPDIR", "/tmp"))]  # noqa: S108 - looked at
+    places = [Path("/dev/shm"), tmp_path]  # noqa: S108 - looked at
 
     def left() -> set[Path]:
         return {path for place in places for path in place.glob("csbdata-*")}
@@ -303,6 +303,7 @@ def test_nothing_is_left_in_shared_memory(
     before = left()
     with subprocess.Popen(
         [sys.executable, "-c", _HOLDS, str(engine), str(tokenizer.tokens)],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
         stdout=subprocess.PIPE,
     ) as child:
         assert child.stdout is not None

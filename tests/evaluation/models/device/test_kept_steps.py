@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from shutil import which
 from typing import TYPE_CHECKING
 
 import pytest
@@ -211,11 +212,15 @@ def test_graphs_are_refused_where_there_is_no_gpu(folder: Path) -> None:
 @pytest.mark.slow
 # torch's compiler imports parts of torch that torch has done with.
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("backend", ["eager", "inductor"])
 def test_a_compiled_step_writes_the_same(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, backend: str
 ) -> None:
-    """The step is traced as a whole; making machine code of it takes two minutes."""
-    whole = partial(torch.compile, backend="eager", fullgraph=True)
+    """The step is traced as a whole, and machine code made of it writes the same."""
+    if backend == "inductor" and which("g++") is None:
+        pytest.skip("torch's compiler needs g++")
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))
+    whole = partial(torch.compile, backend=backend, fullgraph=True)
     monkeypatch.setattr(torch, "compile", whole)
     model = _loaded(folder, "compile")
     found, wanted = _written(model, 2), _written(_loaded(folder, "none"), 1)
