@@ -25,14 +25,7 @@ def local_path(text: str) -> Path:
     return Path(text)
 
 
-#: Where a suite's run puts its rows and everything it goes on from.
-RunFolderOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="DIR", help="The run's folder [default: runs/...].", parser=local_path
-    ),
-]
-#: The same of a run of `csbdata eval`.
+#: Where a run puts its rows and everything it goes on from.
 RunPlaceOption = Annotated[
     str | None,
     typer.Option(

@@ -15,7 +15,10 @@ from curation.commands.options import with_option_groups
 from curation.system.errors import BadConfiguration, Unavailable
 from curation.system.progress import Quiet, Shown
 from curation.system.terminal import say
-from evaluation.commands.options import RunFolderOption  # noqa: TC001 - typer reads it
+from evaluation.commands.options import (
+    RunPlaceOption,
+    local_path,
+)
 from evaluation.commands.serve_options import ServeOptions, wanted_server
 from evaluation.commands.suite_options import (
     AskingOptions,
@@ -111,7 +114,7 @@ def run_command(  # noqa: PLR0913 (groups of options)
     serve: ServeOptions,
     scoring: ScoringOptions,
     gate: PassGateOptions,
-    run_dir: RunFolderOption = None,
+    run_dir: RunPlaceOption = None,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
     """Have models answer the records, score the answers, and print the tables.
@@ -148,7 +151,7 @@ def run_command(  # noqa: PLR0913 (groups of options)
         raise Unavailable("no model of this run can be asked here")
     say(
         f"{result.written:,} answers written now, {result.found:,} found there. "
-        f"{result.folder}"
+        f"{result.place}"
     )
     if result.in_trouble:
         say(
@@ -156,7 +159,7 @@ def run_command(  # noqa: PLR0913 (groups of options)
             "the same command asks for them again",
             style="yellow",
         )
-    say(f"Next: csbdata results compare {result.folder}")
+    say(f"Next: csbdata results compare {result.place}")
     _gate(result, gate)
 
 
@@ -167,13 +170,17 @@ def score_command(  # noqa: PLR0913 (groups of options)
     ctx: typer.Context,
     path: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="A file of responses, or a run's folder."),
+        typer.Argument(
+            metavar="FILE",
+            help="A file of responses, or a run's folder.",
+            parser=local_path,
+        ),
     ],
     records: RecordOptions,
     reading: ReadingOptions,
     scoring: ScoringOptions,
     gate: PassGateOptions,
-    run_dir: RunFolderOption = None,
+    run_dir: RunPlaceOption = None,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
     """Score responses that are there; needs no model and no network.
@@ -190,7 +197,7 @@ def score_command(  # noqa: PLR0913 (groups of options)
     request = run_request(name_of_suite(ctx), records, reading, scoring, None, run_dir)
     result = score_file(request, path, _progress(format_))
     _print(result, format_)
-    say(f"Scored into {result.folder}")
+    say(f"Scored into {result.place}")
     _gate(result, gate)
 
 

@@ -24,8 +24,6 @@ from evaluation.commands.options import (
 )
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from evaluation.core.suite import RecordRequest
     from evaluation.generation.model_options import ModelOptions
     from evaluation.measurement.wanted_server import WantedServer
@@ -309,7 +307,7 @@ def run_request(  # noqa: PLR0913, PLR0917 (groups of options)
     reading: ReadingOptions,
     scoring: ScoringOptions,
     asking: AskingOptions | None,
-    run_dir: Path | None,
+    run_dir: str | None,
     serve: WantedServer | None = None,
 ) -> SuiteRunRequest:
     """Return what a run of a suite is asked for.

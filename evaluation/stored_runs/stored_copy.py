@@ -13,6 +13,8 @@ import orjson
 from curation.stores.object_store import open_store
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import BadData, NoInput
+from evaluation.execution.appended_lines import whole_lines
+from evaluation.execution.results_folder import fingerprint_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,6 +25,12 @@ if TYPE_CHECKING:
 
 #: Names of `evaluation.results.reader`, for objects.
 _HEADER: Final = "run.json"
+#: How the names of batches begin: of rows, and of the responses of a suite's run.
+_BATCHES: Final = ("units-", "responses-")
+#: Names of `evaluation.suite_runs`: what the models were asked, and all that they have
+#: answered, which is made of the batches here.
+_RECORDS: Final = "records.jsonl"
+_RESPONSES: Final = "responses.jsonl"
 #: Members of the header that only a run at a URL has: a name drawn for it, and the
 #: objects that hold its rows, once it has ended.
 IDENTITY: Final = "stored_as"
@@ -47,6 +55,7 @@ def copy_run(url: str, cache: Path) -> Path:
         )
     folder = copy_folder(cache, "read", str(there.get(IDENTITY, "")), store.name)
     copy_objects(store, folder, there)
+    join_responses(folder)
     return folder
 
 
@@ -74,7 +83,7 @@ def copy_folder(cache: Path, kind: str, identity: str, name: str) -> Path:
 
 
 def copy_objects(store: ObjectStore, folder: Path, header: Mapping[str, Json]) -> None:
-    """Bring a copy to the state of the store: the header, and all rows.
+    """Bring a copy to the state of the store: the header, and all batches.
 
     Raises:
         BadData: an object that the header or the store lists is not there.
@@ -82,7 +91,7 @@ def copy_objects(store: ObjectStore, folder: Path, header: Mapping[str, Json]) -
     """
     listed = header.get(OBJECTS)
     named = map(str, listed if isinstance(listed, list) else ())
-    names = sorted({*filter(_is_unit, named), *filter(_is_unit, store.names())})
+    names = sorted({*filter(_stays, named), *filter(_stays, store.names())})
     wanted = [name for name in names if not (folder / name).exists()]
     for name, content in store.get_all(wanted).items():
         atomic_write_bytes(folder / name, content)
@@ -98,10 +107,29 @@ def copy_objects(store: ObjectStore, folder: Path, header: Mapping[str, Json]) -
     )
 
 
-def unit_objects(folder: Path) -> list[Path]:
-    """Return the files of a copy that hold rows, in the order of their names."""
-    return sorted(path for path in folder.glob("units-*.jsonl") if path.is_file())
+def join_responses(folder: Path) -> None:
+    """Write the file of all responses of a copy, if there are batches of any.
+
+    Where a list lagged, an answer was asked for twice: the first one counts.
+    """
+    batches = sorted(folder.glob("responses-*.jsonl"))
+    kept: dict[object, bytes] = {}
+    for line in (line for path in batches for line in whole_lines(path)):
+        kept.setdefault(fingerprint_of(line) or len(kept), line)
+    if batches:
+        atomic_write_bytes(folder / _RESPONSES, b"".join(kept.values()))
 
 
-def _is_unit(name: str) -> bool:
-    return "/" not in name and name.startswith("units-") and name.endswith(".jsonl")
+def lasting_files(folder: Path) -> list[Path]:
+    """Return the files of a copy that never change, in the order of their names.
+
+    These are the batches, and the records of a suite's run.
+    """
+    return sorted(path for path in folder.glob("*.jsonl") if _stays(path.name))
+
+
+def _stays(name: str) -> bool:
+    """Return whether an object of this name is the same for ever."""
+    return name == _RECORDS or (
+        name.startswith(_BATCHES) and name.endswith(".jsonl") and "/" not in name
+    )

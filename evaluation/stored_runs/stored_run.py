@@ -1,9 +1,10 @@
 """A run whose folder is a URL: one object a batch of rows, and nothing is appended to.
 
 The folder of objects has what a run's folder here has (`run.json`, `units-*.jsonl`,
-`reproducers/`): downloaded as it is, it is one. This machine keeps a copy in the cache,
-to which every batch is written before it is sent, so what a store has refused is sent
-when the same command is run again. The name of a batch holds the driver that wrote it
+`reproducers/`; of a suite's run `records.jsonl`, and `responses-*.jsonl` in place of
+one file). This machine keeps a copy in the cache, to which every batch is written
+before it is sent, so what a store has refused is sent when the same command is run
+again. The name of a batch holds the driver that wrote it
 and a number, so no two batches share one, and a put that is repeated changes nothing.
 """
 
@@ -36,11 +37,11 @@ from evaluation.stored_runs.stored_copy import (
     copy_folder,
     copy_objects,
     header_there,
-    unit_objects,
+    lasting_files,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from curation.core.json_types import Json
@@ -143,14 +144,34 @@ class StoredResults(ResultsFolder):
         self,
         folder: Path,
         store: ObjectStore,
-        lines: StoredLines,
-        finished: set[str],
+        batches: Callable[[str], StoredLines],
         lock: StoreLock,
     ) -> None:
-        """Take the copy here, and where it is sent."""
-        super().__init__(folder, lines, finished, self._sent)
+        """Take the copy here, and where it is sent.
+
+        Args:
+            folder: The copy on this machine.
+            store: The folder of objects.
+            batches: Returns where lines of a kind (`units`, `responses`) go.
+            lock: Of the store.
+        """
+        known = [path for path in lasting_files(folder) if path.match("units-*")]
+        finished = set().union(*map(fingerprints_in, known))
+        super().__init__(folder, batches("units"), finished, self._sent)
         self._store = store
         self._lock = lock
+        self.batches = batches
+
+    def keep(self, name: str, content: bytes) -> None:
+        """Write a file that never changes once it is there.
+
+        Raises:
+            BadData: there is another one.
+            CsbdataError: the store does not take it.
+        """
+        self._lock.check()
+        atomic_write_bytes(self.folder / name, content)
+        send_batch(self._store, name, content)
 
     def record_end(self, units: Mapping[tuple[str, str], int]) -> None:
         """Write into the header that the run has come to its end, and which objects.
@@ -163,7 +184,7 @@ class StoredResults(ResultsFolder):
         record_end(self.folder, units)
         path = self.folder / HEADER
         header = orjson.loads(path.read_bytes())
-        header[OBJECTS] = sorted(found.name for found in unit_objects(self.folder))
+        header[OBJECTS] = [found.name for found in lasting_files(self.folder)]
         atomic_write_bytes(path, _encoded(header))
         self._sent(path)
 
@@ -180,7 +201,7 @@ def open_stored_results(
     cache: Path,
     say: Callable[[str], None] = lambda _message: None,
     turn: float | None = None,
-) -> Iterator[ResultsFolder]:
+) -> Iterator[StoredResults]:
     """Hold the folder at a URL and open it, new or with what earlier tries have left.
 
     Args:
@@ -214,29 +235,35 @@ def open_stored_results(
         copy_objects(store, folder, there)
         with hold_run_folder(folder, header):
             names = set(store.names())
-            known = unit_objects(folder)
+            known = lasting_files(folder)
             for path in known:
                 if path.name not in names:
                     send_batch(store, path.name, path.read_bytes())
-            finished = set().union(*map(fingerprints_in, known))
             number = 1 + max(map(_driver_number, known), default=0)
-            prefix = f"{lines_name(header)}.{number:04}-{lock.driver[:8]}"
-            lines = StoredLines(folder, store, prefix, lock.check)
-            later.append(lines)
-            with _sent_at_the_end(lines):
-                yield StoredResults(folder, store, lines, finished, lock)
+
+            def batches(kind: str) -> StoredLines:
+                name = lines_name(header, kind)
+                prefix = f"{name}.{number:04}-{lock.driver[:8]}"
+                lines = StoredLines(folder, store, prefix, lock.check)
+                later.append(lines)
+                return lines
+
+            with _sent_at_the_end(later):
+                yield StoredResults(folder, store, batches, lock)
 
 
 @contextmanager
-def _sent_at_the_end(lines: StoredLines) -> Iterator[None]:
+def _sent_at_the_end(written: Sequence[StoredLines]) -> Iterator[None]:
     """Send what is kept when a block ends; its own fault says more than ours."""
     try:
         yield
     except BaseException:
-        with suppress(CsbdataError):
-            lines.close()
+        for lines in written:
+            with suppress(CsbdataError):
+                lines.close()
         raise
-    lines.close()
+    for lines in written:
+        lines.close()
 
 
 def _header_of_run(

@@ -122,8 +122,9 @@ class SuiteRunRequest:
     executor: ExecutorChoice = field(default_factory=ExecutorChoice)
     #: Seconds in which one response must be scored.
     scoring_seconds: float = 10.0
-    #: The folder of the run; None for one below `runs/` that the request names.
-    run_dir: Path | None = None
+    #: The folder of the run, or its URL; None for one below `runs/` that the request
+    #: names.
+    run_dir: Path | str | None = None
     fetch: FetchSettings = field(default_factory=FetchSettings.from_environment)
     #: The program that is started to serve the one model; None: it is not served.
     serve: WantedServer | None = None
@@ -133,7 +134,10 @@ class SuiteRunRequest:
 class SuiteRunResult:
     """What a run of a suite has done; the rows themselves are in the folder."""
 
+    #: The folder; of a run at a URL, the copy of it in the cache.
     folder: Path
+    #: The folder or the URL, as messages name it.
+    place: str
     #: Responses that were written now, and that were there already.
     written: int = 0
     found: int = 0

@@ -4,40 +4,33 @@ from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from curation.cluster.executor import check_choice, open_executor
-from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import BadUsage, NoInput
 from curation.system.progress import Quiet, announce
 from evaluation.core.suite import RecordSet
-from evaluation.execution.results_folder import hold_run_folder, record_end
+from evaluation.execution.results_folder import hold_run_folder
 from evaluation.measurement.expected_time import LOOKED_AT
 from evaluation.measurement.request import RUNS
 from evaluation.measurement.served_request import started_model
 from evaluation.results.reader import open_run
 from evaluation.results.suite_rows import SUITE
 from evaluation.suite_runs.header import suite_header
-from evaluation.suite_runs.records import (
-    RECORDS,
-    encode_records,
-    read_records,
-    records_of,
-)
+from evaluation.suite_runs.records import RECORDS, read_records, records_of
 from evaluation.suite_runs.request import SuiteRunResult
-from evaluation.suite_runs.response_files import (
-    RESPONSES,
-    encode_responses,
-    read_responses,
-)
+from evaluation.suite_runs.response_files import RESPONSES, read_responses
 from evaluation.suite_runs.score_folder import score_into
 from evaluation.suite_runs.scoring import LiveScorer
+from evaluation.suite_runs.suite_folder import SuiteFolder, open_suite_folder
 from evaluation.suite_runs.writers import suite_writers
-from evaluation.suite_runs.writing import Questioner, ResponseStore
+from evaluation.suite_runs.writing import Questioner
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from curation.core.json_types import Json, UntypedJson
@@ -82,9 +75,8 @@ def run_suite(
             if writer.writer is not None:
                 stack.callback(writer.writer.close)
         head = suite_header(chosen, records, _participants(writers), _asked(request))
-        folder = request.run_dir or RUNS / str(head["plan"])[:12]
-        stack.enter_context(hold_run_folder(folder, head))
-        atomic_write_bytes(folder / RECORDS, encode_records(records.records))
+        folder = stack.enter_context(_opened(request, head, progress))
+        folder.keep_records(records.records)
         totals = _write(request, records, writers, folder, progress)
         result = _score(request, records, folder, progress)
     return replace(
@@ -94,6 +86,14 @@ def run_suite(
         in_trouble=totals.in_trouble,
         unavailable=totals.unavailable,
     )
+
+
+def _opened(
+    request: SuiteRunRequest, head: Mapping[str, Json], progress: Progress
+) -> AbstractContextManager[SuiteFolder]:
+    """Return the run's folder, to be opened: on this machine or at a URL."""
+    place = request.run_dir or RUNS / str(head["plan"])[:12]
+    return open_suite_folder(place, head, request.fetch.cache, progress.say)
 
 
 @contextmanager
@@ -145,14 +145,14 @@ def score_file(
         asked = request.chosen.header().items()
         if asked <= written.get(SUITE, {}).items():
             with hold_run_folder(path, written):
-                return _score(request, records, path, progress, file)
+                here = SuiteFolder(path, str(path))
+                return _score(request, records, here, progress, file)
     participants = _labels(file) if written is None else written["engines"]
     facts: dict[str, Json] = {"file": path.name, "sha256": file.sha256}
     head = suite_header(request.chosen, records, participants, facts)
-    folder = request.run_dir or RUNS / str(head["plan"])[:12]
-    with hold_run_folder(folder, head):
-        atomic_write_bytes(folder / RECORDS, encode_records(records.records))
-        atomic_write_bytes(folder / RESPONSES, encode_responses(file.responses))
+    with _opened(request, head, progress) as folder:
+        folder.keep_records(records.records)
+        folder.keep_responses(file.responses)
         return _score(request, records, folder, progress, file)
 
 
@@ -207,15 +207,14 @@ def _write(
     request: SuiteRunRequest,
     records: RecordSet,
     writers: Sequence[SuiteWriter],
-    folder: Path,
+    folder: SuiteFolder,
     progress: Progress,
 ) -> WritingTotals:
     total = sum(len(records.records) * writer.asked.samples for writer in writers)
     seconds = _most_seconds(request, records, writers)
     announce(progress, "Writing", seconds, "at most, at the model's speed here")
-    store = ResponseStore(folder / RESPONSES)
     with ExitStack() as stack:
-        stack.callback(store.close)
+        store = stack.enter_context(folder.responses())
         scorer = None
         if request.repairs:
             scorer = stack.enter_context(
@@ -261,30 +260,31 @@ def _most_seconds(
 def _score(
     request: SuiteRunRequest,
     records: RecordSet,
-    folder: Path,
+    folder: SuiteFolder,
     progress: Progress,
     file: ResponseFile | None = None,
 ) -> SuiteRunResult:
     """Score the responses of a file, or those of the folder."""
-    file = file or read_responses(folder / RESPONSES)
+    file = file or read_responses(folder.folder / RESPONSES)
     with (
         open_executor(request.executor, request.jobs, progress.say) as executor,
         progress.bar("Scoring", len(file.responses)) as advance,
     ):
-        matched = score_into(
-            folder,
-            request.chosen,
-            records.records,
-            file.responses,
-            executor=executor,
-            seconds=request.scoring_seconds,
-            advance=advance,
+        matched = folder.keep_scores(
+            partial(
+                score_into,
+                chosen=request.chosen,
+                records=records.records,
+                responses=file.responses,
+                executor=executor,
+                seconds=request.scoring_seconds,
+                advance=advance,
+            )
         )
-    record_end(folder, open_run(folder).units)
     unanswered = [
         f"{label} has not answered {count:,} of {len(records.records):,} records"
         for label, count in matched.unanswered.items()
         if count
     ]
     problems = (*file.problems, *matched.problems, *unanswered)
-    return SuiteRunResult(folder=folder, problems=problems)
+    return SuiteRunResult(folder=folder.folder, place=folder.place, problems=problems)

@@ -12,27 +12,23 @@ from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from curation.workers.fingerprint import fingerprint
 from curation.workers.worker import WorkerDidNotStart
 from evaluation.core.cases import Sample
 from evaluation.core.messages import Message
 from evaluation.core.suite_records import FREE, SuiteResponse
-from evaluation.execution.appended_lines import AppendedLines, whole_lines
 from evaluation.execution.code_digest import writing_digest
 from evaluation.generation.requests import GenerationRequest
 from evaluation.generation.text_generation import TextEnding
-from evaluation.suite_runs.response_files import parse_response
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
 
     from evaluation.core.suite_records import SuitePrompt, SuiteRecord, Verdict
     from evaluation.generation.text_generation import Generation
     from evaluation.suite_runs.request import ChosenSuite
     from evaluation.suite_runs.scoring import LiveScorer
+    from evaluation.suite_runs.suite_folder import ResponseStore
     from evaluation.suite_runs.writers import SuiteWriter
 
 #: A schema for records without one: what is written free is held to nothing.
@@ -47,36 +43,6 @@ _FINISH = {
     TextEnding.REFUSED: "refusal",
     TextEnding.FILTERED: "content_filter",
 }
-
-
-class ResponseStore:
-    """The responses of a run's folder, appended one by one."""
-
-    def __init__(self, path: Path) -> None:
-        """Open the file, new or with what an earlier try has left."""
-        self._lines = AppendedLines(path)
-        #: By fingerprint.
-        self.finished: dict[str, SuiteResponse] = {}
-        for line in whole_lines(path):
-            try:
-                response = parse_response(line)
-            except ValueError:
-                continue
-            if response.fingerprint:
-                self.finished[response.fingerprint] = response
-
-    def write(self, response: SuiteResponse) -> None:
-        """Append a response.
-
-        Raises:
-            CannotCreate: there is no room, or no right (exit 73).
-        """
-        self._lines.write(msgspec.json.encode(response))
-        self.finished[response.fingerprint] = response
-
-    def close(self) -> None:
-        """Let everything reach the disk."""
-        self._lines.close()
 
 
 @dataclass(slots=True, kw_only=True)

@@ -52,7 +52,7 @@ def _timeless(row: Row) -> Row:
         compile_waited_ns=None,
         first_mask_ns=None,
         apply_ns=None,
-        reference_ns=None,
+        calibration_ns=None,
         rss_bytes=None,
         quiet=None,
     )

@@ -15,7 +15,10 @@ import orjson
 import pytest
 
 import curation
+from evaluation.core.suite_records import SuiteRecord
+from evaluation.suite_runs.records import encode_records
 from tests.evaluation.measuring import miniature
+from tests.evaluation.servers.loopback import answer, loopback
 from tests.evaluation.tokenizers import made
 
 pytestmark = pytest.mark.slow
@@ -168,6 +171,37 @@ def test_a_store_that_refuses_ends_the_run_in_one_line(
     assert again.returncode == 0, again.stderr
     assert f"{_SCHEMAS} found in the folder" in again.stderr
     assert _merged(store, folder) == _all()
+
+
+def test_a_suite_is_run_into_a_store_in_trouble(
+    store: FaultyStore, folder: Path
+) -> None:
+    """503s, lost answers, lists that lag; what a full store refused is sent later."""
+    words = [sys.executable, "-m", "curation", "suite", "passrate", "run"]
+    words += ["--data", str(folder / "records.jsonl"), "--jobs", "1", "--run-dir", _RUN]
+    records = [
+        SuiteRecord(id=f"r{number}", schema='{"type": "object"}') for number in range(4)
+    ]
+    (folder / "records.jsonl").write_bytes(encode_records(records))
+    with loopback(lambda _body, _number: answer("{}")) as server:
+        words += ["--model", f"{server.base}#small", "--format", "json"]
+        store.refusals, store.refusal = (
+            10**6,
+            (507, "XMinioStorageFull", "Storage Full"),
+        )
+        store.refused = lambda method, path: method == "PUT" and "responses-" in path
+        full = _csbdata(store, folder, words)
+        assert full.returncode == 73, full.stderr
+        assert "make room there" in full.stderr.splitlines()[-1]
+        store.refusals, store.lost_answers = 2, 1
+        store.refusal = (503, "SlowDown", "Please reduce your request rate.")
+        store.refused = lambda _method, _path: True
+        store.unlisted = (b"responses-", b"units-")
+        done = _csbdata(store, folder, words)
+        assert done.returncode == 0, done.stderr
+        assert "0 answers written now, 4 found there" in done.stderr
+        assert len(server.asked) == 4
+    assert _merged(store, folder) == [f"r{number}" for number in range(4)]
 
 
 def test_no_bucket_is_said(store: FaultyStore, folder: Path) -> None:
