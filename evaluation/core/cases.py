@@ -191,9 +191,9 @@ class Row:
     #: Nanoseconds of applying one mask to the logits of one text, with the engine's
     #: own kernel; None where it has none.
     apply_ns: Whole | None = None
-    #: Nanoseconds of a piece of work that is always the same, done by the same process
-    #: just before: how fast the machine was.
-    reference_ns: Whole | None = None
+    #: Nanoseconds of processor time of a piece of work that is always the same, done by
+    #: the same process just before: how fast the machine was. None in older runs.
+    calibration_ns: Whole | None = None
     #: Whether the wall clock ended it, before its processor time was used up.
     ended_by_wall_clock: bool = False
     #: Resident bytes of the worker when the case was done.

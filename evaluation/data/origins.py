@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from curation.packaging.origins import read_origins
 from curation.system.errors import BadData
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ def partial_lines(folder: Path, configs: Collection[str]) -> tuple[str, ...]:
         Nothing where every config that is measured is real, or the folder says
         nothing of where it comes from.
     """
-    from curation.packaging.origins import read_origins  # noqa: PLC0415 - loads polars, and only builds are asked
-
     try:
         origins = read_origins(folder)
     except BadData as fault:

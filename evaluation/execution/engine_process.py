@@ -22,7 +22,7 @@ import importlib.util
 import os
 import sys
 from functools import cached_property
-from time import perf_counter_ns, process_time_ns
+from time import perf_counter_ns, process_time_ns, thread_time_ns
 from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
@@ -70,9 +70,9 @@ _MOST_WARNINGS = 50
 #: Bytes that may be printed beside one answer: a little less than the largest file that
 #: the process may write.
 MOST_PRINTED_BYTES = 60 * 2**20
-#: The reference work: what is counted up to, and the bytes that are moved.
-_COUNTED = 2_000
-_MOVED = bytearray(1 << 18)
+#: The calibration work: so many sums go into so many places of a table.
+_SUMS = 600
+_PLACES = 509
 
 
 class Vocabulary:
@@ -276,15 +276,20 @@ class CoreWaits:
         return max(0, waited)
 
 
-def reference_ns() -> int:
-    """Return the nanoseconds of a piece of work that is always the same.
+def calibration_ns() -> int:
+    """Return the processor time of a piece of work that is always the same.
 
-    Half of it is counting, half is moving memory: how fast the machine is just now.
+    How fast the machine is just now: sums in a table, by the interpreter, once. Done
+    again right after it would find everything in the core's caches, and take as long on
+    a busy machine as on a quiet one, which engines do not. Work that mostly moves
+    memory becomes slower by twice as much as they do (docs/engines.md, Noise).
     """
-    start = perf_counter_ns()
-    sum(range(_COUNTED))
-    bytes(_MOVED)
-    return perf_counter_ns() - start
+    start = thread_time_ns()
+    table: dict[int, int] = {}
+    for number in range(_SUMS):
+        place = number * 7919 % _PLACES
+        table[place] = table.get(place, 0) + number
+    return thread_time_ns() - start
 
 
 def freeze() -> None:

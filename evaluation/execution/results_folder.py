@@ -83,9 +83,17 @@ class ResultsFolder:
         Raises:
             CannotCreate: there is no room, or no right (exit 73).
         """
-        self._lines.write(orjson.dumps(row))
+        self.write_line(orjson.dumps(row))
         if row.fingerprint:
             self.finished.add(row.fingerprint)
+
+    def write_line(self, line: bytes) -> None:
+        """Append a row that is JSON already, without its end.
+
+        Raises:
+            CannotCreate: there is no room, or no right (exit 73).
+        """
+        self._lines.write(line)
 
     def record_unavailable(self, reasons: Mapping[str, str]) -> None:
         """Write into the header which engines could not be run, by label, and why.
@@ -183,14 +191,14 @@ def open_results_folder(
             run.close()
 
 
-def lines_name(header: Mapping[str, Json]) -> str:
-    """Return how the names of the files with a run's rows begin."""
-    return f"units-{str(header['shard']).replace('/', '-of-')}"
+def lines_name(header: Mapping[str, Json], kind: str = "units") -> str:
+    """Return how the names of the files with a run's lines begin: `units` are rows."""
+    return f"{kind}-{str(header['shard']).replace('/', '-of-')}"
 
 
 def fingerprints_in(path: Path) -> set[str]:
     """Return the fingerprints of the rows of a file; no file has none."""
-    return set(filter(None, map(_fingerprint, whole_lines(path))))
+    return set(filter(None, map(fingerprint_of, whole_lines(path))))
 
 
 @contextmanager
@@ -276,8 +284,8 @@ def _write_header(path: Path, header: Mapping[str, Json]) -> None:
         temporary.write_bytes(orjson.dumps(header, option=orjson.OPT_INDENT_2))
 
 
-def _fingerprint(line: bytes) -> str:
-    """Return a row's fingerprint; empty where the line is damaged."""
+def fingerprint_of(line: bytes) -> str:
+    """Return the fingerprint in a line; empty where it has none or is damaged."""
     try:
         row = orjson.loads(line)
     except orjson.JSONDecodeError:

@@ -95,7 +95,7 @@ def build_row(  # noqa: PLR0913, PLR0917 (what a row is made of)
         warnings=tuple(dict.fromkeys(printed))[:_MOST_WARNINGS],
         compile_ns=compiled.compile_ns,
         compile_waited_ns=compiled.waited_ns,
-        reference_ns=compiled.reference_ns,
+        calibration_ns=compiled.calibration_ns,
         ended_by_wall_clock=walked.by_wall_clock
         or (end is not None and end.by_wall_clock),
         first_mask_ns=walked.first_mask_ns,

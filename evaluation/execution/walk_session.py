@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING
 from evaluation.execution.engine_process import (
     CoreWaits,
     Deadline,
+    calibration_ns,
     compile_schema,
     describe_error,
     engine_warnings,
     error_of,
     freeze,
     interruptions,
-    reference_ns,
     resident_bytes,
 )
 from evaluation.execution.state_walks import WrongStateError, check_states
@@ -58,7 +58,7 @@ _WARM_SCHEMA = '{"type": "object", "properties": {"a": {"type": "string"}}}'
 _WARM_MASKS = 16
 #: Of so many schemas the first has the engine's kernel timed: what one application
 #: takes depends on the vocabulary, hardly on the mask, and may be milliseconds.
-_APPLIED_ONE_OF = 16
+_APPLIED_ONE_OF = 64
 #: Masks whose items are bytes as they are.
 _BYTES = (bytearray, bytes)
 
@@ -102,7 +102,7 @@ class WalkSession:
                 matcher.may_end()
             apply_ns(self._engine, matcher.mask())
         for _ in range(_WARM_MASKS):
-            reference_ns()
+            calibration_ns()
         self._printed.take()
         freeze()
 
@@ -124,9 +124,9 @@ class WalkSession:
 
     def _compile(self, schema: str) -> Answer:
         self._grammar, self._compiled = None, False
-        reference = reference_ns()
+        calibration = calibration_ns()
         self._grammar, found = compile_schema(self._engine, schema, self._waits)
-        found["reference_ns"] = reference
+        found["calibration_ns"] = calibration
         self._compiled = "refusal" not in found
         if self._compiled:
             found["warnings"] = engine_warnings(self._engine, self._grammar)

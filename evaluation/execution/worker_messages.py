@@ -55,8 +55,8 @@ class CompileAnswer(WorkerAnswer, frozen=True, kw_only=True):
     compile_ns: Whole | None = None
     #: Nanoseconds of it in which the process waited for its core.
     waited_ns: Whole | None = None
-    #: Nanoseconds of the piece of work that is always the same.
-    reference_ns: Whole | None = None
+    #: Processor time of the calibration work, just before.
+    calibration_ns: Whole | None = None
     refusal: str | None = None
     warnings: tuple[str, ...] = ()
 

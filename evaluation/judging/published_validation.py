@@ -21,15 +21,18 @@ import json
 import uuid
 from typing import TYPE_CHECKING, Final
 
-from jsonschema import Draft202012Validator, FormatChecker
 from referencing import Registry
+
+from curation.validation.python_validators import jsonschema
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from jsonschema import FormatChecker
+
     from curation.core.json_types import Json
 
-_LISTING_10: Final = FormatChecker()
+_LISTING_10: Final = jsonschema.FormatChecker()
 
 
 def accepts_by_listing_10(text: str, schema: str) -> bool:
@@ -59,8 +62,8 @@ def accepts_as_published(text: str, schema: str) -> bool:
 
 def _accepts(value: Json, schema: Json, formats: FormatChecker) -> bool:
     try:
-        Draft202012Validator.check_schema(schema)  # type: ignore[arg-type]  # anything
-        validator = Draft202012Validator(
+        jsonschema.Draft202012Validator.check_schema(schema)  # type: ignore[arg-type]  # anything
+        validator = jsonschema.Draft202012Validator(
             schema,  # type: ignore[arg-type]  # anything
             registry=Registry(),
             format_checker=formats,
@@ -72,7 +75,7 @@ def _accepts(value: Json, schema: Json, formats: FormatChecker) -> bool:
 
 def _as_published() -> FormatChecker:
     """Return the published checkers; a checker that returns nothing refuses."""
-    formats = FormatChecker()
+    formats = jsonschema.FormatChecker()
     parsers: dict[str, Callable[[str], object]] = {
         "ipv4": ipaddress.IPv4Address,
         "ipv6": ipaddress.IPv6Address,

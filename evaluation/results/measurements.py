@@ -65,8 +65,8 @@ class RepetitionTimes:
     first_mask_ns: float | None
     #: The mean of a token's mask and commit.
     between_ns: float | None
-    #: Of a piece of work that is always the same, done just before.
-    reference_ns: float | None
+    #: Processor time of a piece of work that is always the same, done just before.
+    calibration_ns: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,7 +202,7 @@ def times_of(row: Row) -> RepetitionTimes:
         else _without(compiled, row.compile_waited_ns or 0),
         first_mask_ns=row.first_mask_ns,
         between_ns=taken / masks if masks else None,
-        reference_ns=row.reference_ns,
+        calibration_ns=row.calibration_ns,
     )
 
 

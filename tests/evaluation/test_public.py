@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import evaluation
+from tests.evaluation.data.written_tables import write_tables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,17 +55,21 @@ def test_importing_it_loads_nothing_heavy() -> None:
 
 
 @pytest.mark.slow
-def test_measuring_files_loads_no_library_of_tables(tmp_path: Path) -> None:
-    """Every run would pay for polars, which only a build and frames need."""
-    (tmp_path / "a.json").write_text('{"type": "object"}')
+@pytest.mark.parametrize("what", ["a schema", "a build"])
+def test_measuring_loads_no_library_of_data_frames(tmp_path: Path, what: str) -> None:
+    """Every run would pay for polars or pandas, which only reports of frames need."""
+    if what == "a build":
+        write_tables(tmp_path, {"Snowplow": {"test": ["x"]}})
+    else:
+        (tmp_path / "a.json").write_text('{"type": "object"}')
     script = (
         "import sys, curation.cli, evaluation.measurement.run, evaluation.data\n"
         "import evaluation.analysis.run_report, evaluation.commands.eval\n"
         "from curation.download.acquire import FetchSettings\n"
         f"found = evaluation.data.open_data({str(tmp_path)!r}, instances=False,"
         "    settings=FetchSettings.from_environment())\n"
-        "print(len(list(found.samples())), 'polars' in sys.modules)"
+        "print(len(list(found.samples())), {'polars', 'pandas'} & sys.modules.keys())"
     )
     command = [sys.executable, "-c", script]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["1", "False"]
+    assert done.stdout.split() == ["1", "set()"]

@@ -76,3 +76,13 @@ def test_texts_without_tokens_or_answers_say_nothing() -> None:
     """None of them was walked."""
     walked = [_walked(WalkVerdict.NOT_RUN), _walked(WalkVerdict.BLOCKED, 0)]
     assert find_contradictions([None, [1], [1]], walked) == {}
+
+
+def test_a_text_without_tokens_moves_no_other() -> None:
+    """Walks and texts stay together behind it."""
+    walked = [
+        _walked(WalkVerdict.NOT_RUN),
+        _walked(WalkVerdict.ACCEPTED),
+        _walked(WalkVerdict.BLOCKED, 1),
+    ]
+    assert find_contradictions([None, [1, 2], [1, 2]], walked) == {2: 1}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import TYPE_CHECKING
 
@@ -67,6 +68,23 @@ def test_no_reading_is_due_before_the_time_can_be_used_up(
     assert deadline.next_look == 4_000 * _MS
 
 
+def test_readings_are_a_millisecond_apart_at_least(clocks: _Clocks) -> None:
+    """Where next to nothing is left, it is not asked for after every mask."""
+    deadline = Deadline(1.0, 4.0)
+    clocks.processor = 1_000 * _MS - 1
+    deadline.look(clocks.wall)
+    assert deadline.next_look == _MS
+
+
+def test_waits_are_those_since_the_last_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And never negative, whatever the system says."""
+    told = iter([b"9 100 1", b"9 130 1", b"9 120 1"])
+    waits = CoreWaits()
+    monkeypatch.setattr(waits, "_file", 0)
+    monkeypatch.setattr(os, "pread", lambda *_: next(told))
+    assert [waits.since_last() for _ in range(3)] == [100, 30, 0]
+
+
 def test_waits_are_counted_where_the_system_does() -> None:
     """Never negative; a thread that sleeps does not wait for its core."""
     waits = CoreWaits()
@@ -90,6 +108,19 @@ def test_a_row_says_that_the_wall_clock_ended_it(tmp_path: Path) -> None:
     assert all(row.ended_by_wall_clock for row in rows.values())
     assert "within 0.6 s by the wall clock" in rows["slow-walk"].detail
     assert "within 0.6 s by the wall clock" in rows["hang-compile"].detail
+
+
+@pytest.mark.slow
+def test_a_row_of_used_up_processor_time_is_not_the_wall_clocks(tmp_path: Path) -> None:
+    """An engine that computes without end has used its time by itself."""
+    bounds = Bounds(compile_seconds=0.3, run_seconds=0.3, wall_times=50.0)
+    busy = sample("busy-walk", '["x", "x", "x", "x", "x", "x", "x", "x"]')
+    request = request_of(tmp_path, [busy], bounds=bounds)
+    _, run = measured(tmp_path, [miniature("troubled")], request)
+    (row,) = run.rows()
+    assert row.result is Result.TIMEOUT
+    assert "of processor time" in row.detail
+    assert not row.ended_by_wall_clock
 
 
 def test_an_engine_that_dies_of_the_warm_up_has_its_rows(tmp_path: Path) -> None:

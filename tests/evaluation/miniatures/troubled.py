@@ -23,6 +23,10 @@ class _Matcher:
         _suffer(self._schema, "walk")
         if "slow-walk" in self._schema:
             time.sleep(0.05)
+        if "busy-walk" in self._schema:
+            end = time.process_time() + 0.05
+            while time.process_time() < end:
+                pass
         return self._mask
 
     def commit(self, _token):

@@ -80,9 +80,9 @@ class TestInterpreter:
 
     def test_is_an_environment_of_the_version_wanted(self) -> None:
         """Two versions are two Pythons."""
-        old, new = pretend("xgrammar", "0.1.8"), pretend("xgrammar", "0.2.8")
-        assert find_interpreter(default_cache(), find_engine("xgrammar==0.1.8")) == old
-        assert find_interpreter(default_cache(), find_engine("xgrammar==0.2.8")) == new
+        old, new = pretend("llama_cpp", "0.3.1"), pretend("llama_cpp", "0.3.2")
+        assert find_interpreter(default_cache(), find_engine("llama_cpp==0.3.1")) == old
+        assert find_interpreter(default_cache(), find_engine("llama_cpp==0.3.2")) == new
 
     def test_prefers_the_default_version_where_none_is_wanted(self) -> None:
         """Without a version, the table's first row wins over whatever else is there."""
@@ -94,11 +94,11 @@ class TestInterpreter:
 
     def test_says_why_there_is_none_and_what_to_do(self) -> None:
         """A version that is nowhere is unavailable, with the line that adds it."""
-        pretend("xgrammar", "0.1.8")
-        missing = find_interpreter(default_cache(), find_engine("xgrammar==0.1.7"))
+        pretend("llama_cpp", "0.3.2")
+        missing = find_interpreter(default_cache(), find_engine("llama_cpp==0.3.1"))
         assert missing == NotInstalled(
-            reason="xgrammar 0.1.7 is not installed here",
-            install="csbdata engines add xgrammar==0.1.7",
+            reason="llama-cpp-python 0.3.1 is not installed here",
+            install="csbdata engines add llama_cpp==0.3.1",
         )
 
     def test_names_the_extra_that_installs_it_here(self, tmp_path: Path) -> None:

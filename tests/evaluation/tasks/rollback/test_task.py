@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,7 +10,9 @@ import pytest
 from evaluation.core.cases import Result, WalkVerdict
 from evaluation.reporting.tables import Rate
 from evaluation.results.measurements import measure
+from evaluation.results.reader import open_run
 from evaluation.tasks.rollback.task import TASK, passes
+from tests.evaluation.made_runs import accepted, row, write_run
 from tests.evaluation.measuring import measured, miniature, request_of, sample
 
 if TYPE_CHECKING:
@@ -77,6 +80,29 @@ def test_one_that_cannot_or_fails_says_so(run: RecordedRun) -> None:
     assert (verdict, "it says that it cannot" in detail) == (WalkVerdict.LIED, True)
     verdict, detail = _of(run, "raises")["rollback"]
     assert (verdict, detail) == (WalkVerdict.ENGINE_ERROR, "RuntimeError: no history")
+
+
+def test_what_does_not_find_back_does_not_pass(run: RecordedRun) -> None:
+    """Neither what lies nor what fails; what offers no method does."""
+    passed = {row.id: passes(row) for row in run.rows() if "turning" in row.engine}
+    assert passed == {
+        "right": True,
+        "short": False,
+        "shared": False,
+        "cannot": False,
+        "raises": False,
+    }
+    assert all(passes(row) for row in run.rows() if "accept_all" in row.engine)
+
+
+def test_a_contradicted_text_has_not_found_back(tmp_path: Path) -> None:
+    """It counts in the denominator, and the case does not pass."""
+    walk = replace(accepted(), label={"check": "rollback"})
+    wrong = replace(walk, verdict=WalkVerdict.CONTRADICTED)
+    made = row(task="rollback", walks=(walk, wrong))
+    assert not passes(made)
+    (table,) = TASK.report(open_run(write_run(tmp_path / "run", [made]))).tables
+    assert table.rows[0][2] == Rate(1, 2)
 
 
 def test_the_table_tells_each_method_apart(run: RecordedRun) -> None:
