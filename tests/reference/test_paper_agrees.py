@@ -47,13 +47,13 @@ SOURCES = ("github", "kubernetes", "snowplow", "washingtonpost", "schemastore")
 GITHUB = {
     "Github_trivial": (444, 444),
     "Github_easy": (1_943, 1_942),
-    "Github_medium": (1_976, 1_969),
-    "Github_hard": (1_240, 1_239),
+    "Github_medium": (1_976, 1_971),
+    "Github_hard": (1_240, 1_240),
     "Github_ultra": (164, 164),
 }
 WHOLE = {"Kubernetes": 1_064, "Snowplow": 403, "WashingtonPost": 125}
 #: Of the 342 published SchemaStore records that are in its repository.
-SCHEMASTORE = 340
+SCHEMASTORE = 342
 Key = tuple[str, str]
 
 
@@ -139,7 +139,7 @@ def test_as_many_records_are_kept_of_each_config() -> None:
 def test_githubs_kept_set_is_nearly_the_published_one() -> None:
     """Recall of at least 0.998, by the published totals."""
     theirs, ours = (sum(column) for column in zip(*GITHUB.values(), strict=True))
-    assert (theirs, ours) == (5_767, 5_758)
+    assert (theirs, ours) == (5_767, 5_761)
     assert ours / theirs >= 0.998
 
 
@@ -223,7 +223,7 @@ TABLE_9 = {
 
 
 def test_table_9_comes_out_of_the_kept_records() -> None:
-    """But for the eight records of these subsets that authors mended by hand."""
+    """But for the six records of these subsets that are not kept."""
     rows = ((config, text) for (config, _), text in kept().items())
     table = paper_tables.table_9(paper_tables.measure_schemas(rows))
     off = 0
@@ -231,6 +231,6 @@ def test_table_9_comes_out_of_the_kept_records() -> None:
         ours = tuple(table[config].values())
         assert sum(ours) == GITHUB[config][1]
         off += sum(abs(one - other) for one, other in zip(ours, figures, strict=True))
-    assert off <= 9
+    assert off <= 6
     assert table["WashingtonPost"]["draft-04"] == WHOLE["WashingtonPost"]
     assert table["Snowplow"]["unknown"] == WHOLE["Snowplow"]
