@@ -6,11 +6,11 @@ Nothing here fetches.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Self
 
 import jsonschema_rs
+import msgspec
 
 from curation.instances.constraints.schema_tree import SchemaTree
 from curation.json.pointer import Tokens, fragment_of, pointer
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
     from curation.instances.constraints.goals import Goals
     from curation.instances.constraints.model import Conjunction
+    from curation.instances.constraints.reachable_keywords import ReachableKeywords
     from curation.schema.locations import SchemaLocation
 
 #: Where the record stands in the registry from which single subschemas are compiled.
 _HERE: Final = "json-schema:///record"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailedAssertion:
+class FailedAssertion(msgspec.Struct, frozen=True, kw_only=True):
     """One failed assertion, as jsonschema-rs reports it."""
 
     keyword: str
@@ -69,6 +69,8 @@ class CompiledSchema(SchemaTree):
         self.conjunctions: dict[Goals, Conjunction] = {}
         #: What `curation.instances.witnesses.negation` has worked out.
         self.ways_to_fail: dict[SchemaLocation, list[Goals]] = {}
+        #: What `find_reachable_keywords` has found, by how much it visits.
+        self.reachable_keywords: dict[int, ReachableKeywords] = {}
         #: What `minimal_depth` has worked out.
         self.minimal_depths: dict[SchemaLocation, float] = {}
 

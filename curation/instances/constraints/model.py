@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from curation.instances.constraints.goals import ALL_TYPES, ExtraConstraint
+import msgspec
+from msgspec import field
+
+from curation.core.json_types import Json
+from curation.instances.constraints.goals import (
+    ALL_TYPES,
+    BranchChoice,
+    Containment,
+    Dependency,
+    ExtraConstraint,
+    Goals,
+    Negation,
+)
 from curation.instances.constraints.keyword_values import (
     accepts_everything,
     item_keywords,
 )
+from curation.instances.constraints.schema_tree import SchemaTree
 from curation.instances.scalars.numbers import NumberConstraints
 from curation.instances.scalars.strings import StringConstraints
 from curation.schema.locations import SchemaLocation
@@ -17,20 +29,12 @@ from curation.schema.locations import SchemaLocation
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.json_types import Json
     from curation.instances.constraints.goals import (
-        BranchChoice,
-        Containment,
-        Dependency,
         Goal,
-        Goals,
-        Negation,
     )
-    from curation.instances.constraints.schema_tree import SchemaTree
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
-class Conjunction:
+class Conjunction(msgspec.Struct, kw_only=True, eq=False):
     """What one value of an instance must meet, all at once.
 
     Of several bounds the tightest is kept, of several patterns all. What needs a
@@ -94,8 +98,12 @@ class Conjunction:
     duplicate: bool = False
     #: What the name of one more property must meet, for each that is needed.
     extra_names: list[Goals] = field(default_factory=list)
+    #: What `locations` has found.
+    located: list[SchemaLocation] | None = None
     #: What each property must meet, as far as asked.
     members: dict[str, Goals | None] = field(default_factory=dict)
+    #: What `property_sites` has found, by name.
+    sites: dict[str, list[SchemaLocation]] = field(default_factory=dict)
     #: What `number` has found, by its arguments.
     number_constraints: dict[tuple[bool, str], NumberConstraints] = field(
         default_factory=dict
@@ -230,8 +238,31 @@ class Conjunction:
         return _without_true(goals)
 
     def locations(self) -> list[SchemaLocation]:
-        """Return the schema locations among the parts."""
-        return [part for part in self.parts if isinstance(part, SchemaLocation)]
+        """Return the schema locations among the parts; no one changes the list."""
+        if self.located is None:
+            self.located = [
+                part for part in self.parts if isinstance(part, SchemaLocation)
+            ]
+        return self.located
+
+    def property_sites(self, name: str) -> list[SchemaLocation]:
+        """Return the schemas that the parts apply to a property, `true` included."""
+        found = self.sites.get(name)
+        if found is None:
+            found = self.sites[name] = [
+                site
+                for part in self.locations()
+                for site in self.tree.property_locations(part, name)
+            ]
+        return found
+
+    def item_sites(self, index: int) -> list[SchemaLocation]:
+        """Return the schemas that the parts apply to an element, `true` included."""
+        return [
+            site
+            for part in self.locations()
+            for site in self.tree.item_locations(part, index)
+        ]
 
     def goal_locations(self) -> Iterator[SchemaLocation]:
         """Yield the schema locations among goals and parts, some of them twice."""

@@ -13,19 +13,22 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from curation.instances.constraints.assertions import asserting_keywords
 from curation.instances.constraints.conjunction import conjoin
+from curation.instances.constraints.goals import Goals
 from curation.instances.constraints.keyword_values import object_of
 from curation.instances.constraints.violations import FALSE, keyword_pointer
 from curation.instances.scalars import strings
+from curation.schema.locations import SchemaLocation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.instances.constraints.compiled_schema import CompiledSchema
-    from curation.instances.constraints.goals import Goals
     from curation.instances.constraints.model import Conjunction
-    from curation.schema.locations import SchemaLocation
+    from curation.schema.dialects import Dialect
 
 #: Distinct conjunctions visited for one schema.
 _MOST: Final = 1_500
@@ -44,8 +47,7 @@ _EXTRA_NAMES: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Assertion:
+class Assertion(msgspec.Struct, frozen=True):
     """One keyword at one location of the schema that can refuse a value."""
 
     location: SchemaLocation
@@ -59,8 +61,7 @@ class Assertion:
         return keyword_pointer(self.location, tokens)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstanceLocation:
+class InstanceLocation(msgspec.Struct, frozen=True, kw_only=True):
     """A value of instances: the way to it, and everything that it must meet."""
 
     goals: Goals
@@ -76,6 +77,8 @@ class ReachableKeywords:
     assertions: dict[Assertion, list[InstanceLocation]] = field(default_factory=dict)
     #: Whether all was visited.
     complete: bool = True
+    #: What `curation.instances.proofs.implied` has found.
+    proofs: dict[Assertion, str] = field(default_factory=dict)
 
     def add(self, assertion: Assertion, location: InstanceLocation) -> None:
         """Take down that an assertion is about a value."""
@@ -85,12 +88,19 @@ class ReachableKeywords:
 def find_reachable_keywords(
     compiled: CompiledSchema, most: int = _MOST
 ) -> ReachableKeywords:
-    """Return every assertion that some value of an instance meets.
+    """Return every assertion that some value of an instance meets; no one changes it.
 
     Args:
         compiled: The schema.
         most: Distinct conjunctions to visit; beyond it the result is not complete.
     """
+    known = compiled.reachable_keywords.get(most)
+    if known is None:
+        known = compiled.reachable_keywords[most] = _walked(compiled, most)
+    return known
+
+
+def _walked(compiled: CompiledSchema, most: int) -> ReachableKeywords:
     found = ReachableKeywords()
     start = InstanceLocation(goals=(compiled.root,), path=())
     queue, seen = deque([start]), {start.goals}
@@ -114,13 +124,21 @@ def find_reachable_keywords(
 
 def assertions_of(conjunction: Conjunction) -> tuple[Assertion, ...]:
     """Return the assertions among the parts of a conjunction."""
-    dialect = conjunction.tree.dialect
-    return tuple(
-        Assertion(part, keyword)
-        for part in conjunction.locations()
-        if not part.document
-        for keyword in asserting_keywords(part.schema, dialect)
-    )
+    tree, found = conjunction.tree, list[Assertion]()
+    for part in conjunction.locations():
+        own = tree.assertions.get(part)
+        if own is None:
+            own = tree.assertions[part] = _assertions_at(part, tree.dialect)
+        found += own
+    return tuple(found)
+
+
+def _assertions_at(location: SchemaLocation, dialect: Dialect) -> tuple[Assertion, ...]:
+    """Return the assertions of one schema object; none outside of the record."""
+    if location.document:
+        return ()
+    keywords = asserting_keywords(location.schema, dialect)
+    return tuple(Assertion(location, keyword) for keyword in keywords)
 
 
 def _add_forbidden(

@@ -20,6 +20,7 @@ from curation.schema.locations import SchemaLocation
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
+    from curation.instances.constraints.reachable_keywords import Assertion
     from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect
 
@@ -44,6 +45,8 @@ class SchemaTree:
         #: By the URI of the document and the tokens in it.
         self._locations: dict[tuple[str, Tokens], SchemaLocation] = {}
         self._targets: dict[tuple[SchemaLocation, str], SchemaLocation | None] = {}
+        #: What `assertions_of` has worked out.
+        self.assertions: dict[SchemaLocation, tuple[Assertion, ...]] = {}
         #: By pattern and name, whether the one matches the other.
         self._matching: dict[tuple[str, str], bool] = {}
         self.root = self._intern("", (), schema, "")

@@ -8,8 +8,9 @@ what fails below it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from curation.instances.constraints.conjunction import conjoin
 from curation.instances.model import NearMiss
@@ -51,8 +52,7 @@ _CONDITIONAL: Final = ("then", "else")
 _DESCENDING: Final = ("properties", "patternProperties", "items", "prefixItems")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Violation:
+class Violation(msgspec.Struct, frozen=True, kw_only=True):
     """One keyword that a value fails."""
 
     keyword: str

@@ -11,7 +11,6 @@ import json
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
-    from curation.instances.judging.two_validators import Verdicts
     from curation.instances.model import NearMiss, Witness, Witnesses
 
 #: Most witnesses of one schema for what the others do not reach.
@@ -173,13 +171,15 @@ def _made(
     ]
     if not witnesses:
         return _without_witness(compiled, found)
-    rows = [_witness_row(interpretations, witness, lean=lean) for witness in witnesses]
+    rows = [
+        _witness_row(interpretations, witness, number, lean=lean)
+        for number, witness in enumerate(witnesses)
+    ]
     covered = None
     if not lean:
         missed = find_near_misses(compiled, found.found or given, seed)
-        rows += _near_miss_rows(interpretations, missed)
+        rows += _near_miss_rows(interpretations, missed, len(rows))
         covered = measure_coverage(compiled, missed)
-    rows = [replace(row, number=number) for number, row in enumerate(rows)]
     return SchemaInstances(
         answer=Satisfiability.SATISFIABLE,
         dialect=compiled.dialect.name,
@@ -205,45 +205,48 @@ def _without_witness(compiled: CompiledSchema, found: Witnesses) -> SchemaInstan
 
 
 def _witness_row(
-    interpretations: Interpretations, witness: Witness, *, lean: bool
+    interpretations: Interpretations, witness: Witness, number: int, *, lean: bool
 ) -> InstanceRow:
-    return _row(
-        witness.value,
-        verdicts_of_each(interpretations, witness.value, ask_jsonschema=not lean),
-        witness.kind,
-    )
-
-
-def _near_miss_rows(
-    interpretations: Interpretations, missed: Sequence[NearMiss]
-) -> list[InstanceRow]:
-    """Return the rows of near misses; jsonschema judges one for each keyword."""
-    rows: list[InstanceRow] = []
-    judged: set[str] = set()
-    for miss in missed:
-        is_first = miss.keyword not in judged
-        judged.add(miss.keyword)
-        said = verdicts_of_each(interpretations, miss.value, ask_jsonschema=is_first)
-        row = replace(
-            _row(miss.value, said, InstanceKind.NEAR_MISS),
-            keyword=miss.keyword,
-            schema_pointer=miss.schema_pointer,
-            instance_pointer=miss.instance_pointer,
-        )
-        rows.append(row)
-    return rows
-
-
-def _row(value: Json, said: Verdicts, kind: InstanceKind) -> InstanceRow:
-    """Return the row of a witness; its id and its number are still open."""
+    said = verdicts_of_each(interpretations, witness.value, ask_jsonschema=not lean)
     return InstanceRow(
         unique_id="",
-        number=0,
-        text=text_of(value),
+        number=number,
+        text=text_of(witness.value),
         valid=said.jsonschema_rs is True,
-        kind=kind.value,
+        kind=witness.kind.value,
         keyword="",
         schema_pointer="",
         instance_pointer="",
         verdicts=said.text,
     )
+
+
+def _near_miss_rows(
+    interpretations: Interpretations, missed: Sequence[NearMiss], start: int
+) -> list[InstanceRow]:
+    """Return the rows of near misses; jsonschema judges one for each keyword.
+
+    Args:
+        interpretations: The schema.
+        missed: The near misses.
+        start: The number of the first.
+    """
+    rows: list[InstanceRow] = []
+    judged: set[str] = set()
+    for number, miss in enumerate(missed, start):
+        is_first = miss.keyword not in judged
+        judged.add(miss.keyword)
+        said = verdicts_of_each(interpretations, miss.value, ask_jsonschema=is_first)
+        row = InstanceRow(
+            unique_id="",
+            number=number,
+            text=text_of(miss.value),
+            valid=said.jsonschema_rs is True,
+            kind=InstanceKind.NEAR_MISS.value,
+            keyword=miss.keyword,
+            schema_pointer=miss.schema_pointer,
+            instance_pointer=miss.instance_pointer,
+            verdicts=said.text,
+        )
+        rows.append(row)
+    return rows

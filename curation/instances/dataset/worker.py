@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 def start(setup: dict[str, int]) -> Callable[[Json], Json]:
     """Take the seed; return the handler of one unit."""
     seed = setup["seed"]
+    # Most objects of a schema live until it is done; then the youngest are collected.
+    gc.disable()
 
     def handle(message: Json) -> Json:
         unit = msgspec.convert(message, InstanceUnit)

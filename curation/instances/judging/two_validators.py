@@ -7,9 +7,9 @@ process which asks.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+import msgspec
 from referencing import Registry
 
 from curation.instances.judging.ecma_keywords import ECMA_VALIDATORS
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 _SHOWN: Final = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdicts:
+class Verdicts(msgspec.Struct, frozen=True, kw_only=True):
     """Whether each validator accepts; None where it was not asked, or failed."""
 
     jsonschema_rs: bool
@@ -84,7 +83,7 @@ def verdicts_of_each(
     if heeding is None:
         return said
     other = verdicts(heeding, value, ask_jsonschema=ask_jsonschema)
-    return replace(said, heeding=other)
+    return msgspec.structs.replace(said, heeding=other)
 
 
 def verdicts(

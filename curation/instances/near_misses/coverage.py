@@ -56,11 +56,11 @@ def measure_coverage(
     proofs: Counter[str] = Counter()
     covered: Counter[str] = Counter()
     missing: list[tuple[str, str]] = []
-    for assertion, locations in reachable.assertions.items():
+    for assertion in reachable.assertions:
         if assertion.pointer in have:
             covered[assertion.keyword] += 1
             continue
-        proof = find_proof(compiled, assertion, locations)
+        proof = find_proof(compiled, assertion, reachable)
         if proof:
             proofs[proof] += 1
         else:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from curation.core.documents import ABSENT
+from curation.core.json_types import Json
 from curation.instances.constraints.conjunction import conjoin
-from curation.instances.constraints.goals import ExtraConstraint
+from curation.instances.constraints.goals import ExtraConstraint, Goals
 from curation.instances.constraints.keyword_values import object_of
 from curation.instances.constraints.reachable_keywords import (
     Assertion,
@@ -22,9 +24,8 @@ from curation.instances.constraints.violations import FALSE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
-    from curation.instances.constraints.goals import Goal, Goals
+    from curation.instances.constraints.goals import Goal
     from curation.instances.constraints.model import Conjunction
     from curation.schema.locations import SchemaLocation
 
@@ -36,8 +37,7 @@ _MOST_ELEMENTS: Final = 8
 _DEEPEST_BRANCH: Final = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EditSite:
+class EditSite(msgspec.Struct, frozen=True, kw_only=True):
     """One value of a witness."""
 
     witness: Json

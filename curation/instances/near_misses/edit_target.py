@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import random
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeGuard
 
+import msgspec
+
+from curation.core.json_types import Json
+from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.instances.constraints.goals import Goals
 from curation.instances.constraints.keyword_values import number_of
+from curation.instances.constraints.model import Conjunction
 from curation.instances.witnesses.context import Nothing
 
 if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from curation.core.json_types import Json
-    from curation.instances.constraints.compiled_schema import CompiledSchema
-    from curation.instances.constraints.goals import Goals
-    from curation.instances.constraints.model import Conjunction
 
 #: More elements or properties than this are not made to cross a bound.
 MOST_MEMBERS: Final = 2_000
@@ -28,8 +30,7 @@ Edit: TypeAlias = "Json | Nothing | list[Json | Nothing] | dict[str, Json | Noth
 EditFunction: TypeAlias = "Callable[[EditTarget], Iterator[Edit]]"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EditTarget:
+class EditTarget(msgspec.Struct, frozen=True, kw_only=True):
     """One value of a witness to edit, and what applies to it."""
 
     value: Json

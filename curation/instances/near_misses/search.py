@@ -235,7 +235,7 @@ class _NearMissSearch:
         sites = self.sites.of_assertion(assertion)
         if any(self._try_edits(assertion, site) for site in sites):
             return True
-        if find_proof(self.compiled, assertion, self.reachable.assertions[assertion]):
+        if find_proof(self.compiled, assertion, self.reachable):
             return False
         return any(
             self._search_relaxed(assertion, site) for site in sites[:_SEARCHED_SITES]

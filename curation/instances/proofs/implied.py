@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.instances.constraints.model import Conjunction
-    from curation.instances.constraints.reachable_keywords import InstanceLocation
+    from curation.instances.constraints.reachable_keywords import (
+        InstanceLocation,
+        ReachableKeywords,
+    )
 
 #: Values of instances looked at for one assertion; with more, nothing is claimed.
 _MOST_LOCATIONS: Final = 64
@@ -51,7 +54,7 @@ PROOFS: Final[Mapping[str, str]] = {
 def find_proof(
     compiled: CompiledSchema,
     assertion: Assertion,
-    locations: Sequence[InstanceLocation],
+    reachable: ReachableKeywords,
 ) -> str:
     """Return the name of the proof that a keyword cannot fail alone, or "".
 
@@ -60,9 +63,21 @@ def find_proof(
     Args:
         compiled: The schema.
         assertion: The keyword, and where its schema stands.
-        locations: The values of instances that it is about, as
-            `find_reachable_keywords` lists them.
+        reachable: What `find_reachable_keywords` has found for the schema.
     """
+    found = reachable.proofs.get(assertion)
+    if found is None:
+        locations = reachable.assertions[assertion]
+        found = reachable.proofs[assertion] = _proof(compiled, assertion, locations)
+    return found
+
+
+def _proof(
+    compiled: CompiledSchema,
+    assertion: Assertion,
+    locations: Sequence[InstanceLocation],
+) -> str:
+    """Return the proof for the values of instances that an assertion is about."""
     too_many = len(locations) > _MOST_LOCATIONS
     if not locations or too_many or assertion.keyword == FALSE:
         return ""

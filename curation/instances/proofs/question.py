@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.keyword_values import number_of
+from curation.instances.constraints.model import Conjunction
+from curation.instances.constraints.reachable_keywords import Assertion
 from curation.json.values import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.json_types import Json
-    from curation.instances.constraints.compiled_schema import CompiledSchema
-    from curation.instances.constraints.model import Conjunction
-    from curation.instances.constraints.reachable_keywords import Assertion
     from curation.schema.locations import SchemaLocation
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImplicationQuestion:
+class ImplicationQuestion(msgspec.Struct, frozen=True, kw_only=True):
     """Does every value of a type that fails a keyword fail another one too?"""
 
     compiled: CompiledSchema

@@ -64,20 +64,22 @@ class Guide:
 
     def wants(self, location: SchemaLocation) -> bool:
         """Return whether an open target is in reach from a location."""
-        if location in self._exhausted:
+        exhausted = self._exhausted
+        if location in exhausted:
             return False
+        if self.is_open(location):
+            return True
         stack, seen = [location], {location}
         while stack:
             here = stack.pop()
-            if self.is_open(here):
-                return True
             steps = self.graph.steps(here)
-            members = () if self._is_expanded(here) else steps.members
-            for inner in (*members, *steps.same_value):
-                if inner not in seen and inner not in self._exhausted:
+            for inner in steps.same_value if self._is_expanded(here) else steps.all:
+                if inner not in seen and inner not in exhausted:
+                    if self.is_open(inner):
+                        return True
                     seen.add(inner)
                     stack.append(inner)
-        self._exhausted |= seen
+        exhausted |= seen
         return False
 
     def wants_any(self, locations: Iterable[SchemaLocation]) -> bool:

@@ -7,6 +7,7 @@ or `oneOf` that has two or more. Both are *targets*: what witnesses are to reach
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from curation.instances.constraints.keyword_values import (
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 _MOST: Final = 30_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Steps:
     """Where one schema leads."""
 
@@ -46,19 +47,25 @@ class Steps:
     properties: tuple[SchemaLocation, ...] = ()
     elements: tuple[SchemaLocation, ...] = ()
 
-    @property
-    def same_value(self) -> Iterator[SchemaLocation]:
+    @cached_property
+    def same_value(self) -> tuple[SchemaLocation, ...]:
         """The schemas that apply, or may, to the same value."""
-        yield from self.always
-        for branches in self.unions:
-            yield from branches
-        yield from (place for place in (self.then, self.otherwise) if place)
-        yield from (place for _, place in self.dependent)
+        return (
+            *self.always,
+            *(branch for branches in self.unions for branch in branches),
+            *(place for place in (self.then, self.otherwise) if place),
+            *(place for _, place in self.dependent),
+        )
 
-    @property
+    @cached_property
     def members(self) -> tuple[SchemaLocation, ...]:
         """The schemas of properties and elements."""
         return self.properties + self.elements
+
+    @cached_property
+    def all(self) -> tuple[SchemaLocation, ...]:
+        """The schemas for the same value, and those of its members."""
+        return self.same_value + self.members
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +141,7 @@ class SchemaGraph:
                 if len(branches) > 1:
                     found.update(dict.fromkeys(branches))
             found.update(dict.fromkeys(steps.members))
-            for inner in (*steps.same_value, *steps.members):
+            for inner in steps.all:
                 if inner not in seen and len(seen) < _MOST:
                     seen.add(inner)
                     queue.append(inner)

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from curation.instances.constraints.model import Conjunction
     from curation.instances.reach.guide import Guide
     from curation.instances.witnesses.context import BuildContext, Nothing, ValueBuilder
-    from curation.schema.locations import SchemaLocation
 
 #: More elements than this are not made for a `minItems`.
 MOST_ITEMS = 100_000
@@ -87,17 +86,14 @@ class _ArrayBuilder:
                 return
             # Those before the last of a prefix have to be there for those after.
             ahead = range(index, max(self.conjunction.prefix_length(), index) + 1)
-            wanted = any(guide.wants_any(self._sites(at)) for at in ahead)
+            wanted = any(
+                guide.wants_any(self.conjunction.item_sites(at)) for at in ahead
+            )
             # What the elements before have chosen leaves other branches for this one.
-            wanted = wanted or guide.expand_again(self._sites(index))
+            wanted = wanted or guide.expand_again(self.conjunction.item_sites(index))
             affordable = self.builder.values_made < guide.most
             if not (wanted and affordable and self._add(index, 0)):
                 return
-
-    def _sites(self, index: int) -> list[SchemaLocation]:
-        """Return the schemas that the parts apply to an element, `true` included."""
-        tree, parts = self.builder.compiled, self.conjunction.locations()
-        return [site for part in parts for site in tree.item_locations(part, index)]
 
     def _individual(self) -> int:
         return self.conjunction.prefix_length() + len(self.conjunction.contains)
@@ -135,7 +131,7 @@ class _ArrayBuilder:
             return False
         self._drop_met_needs(found)
         if self.builder.guide:
-            self.builder.guide.claim(self._sites(index))
+            self.builder.guide.claim(self.conjunction.item_sites(index))
         self.items.append(found)
         if self.conjunction.unique:
             self.seen.add(identity(found))

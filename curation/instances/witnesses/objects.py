@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from curation.instances.constraints.model import Conjunction
     from curation.instances.reach.guide import Guide
     from curation.instances.witnesses.context import BuildContext, Nothing, ValueBuilder
-    from curation.schema.locations import SchemaLocation
 
 #: More properties than this are not made for a `minProperties`.
 MOST_PROPERTIES = 10_000
@@ -103,16 +102,11 @@ class _ObjectBuilder:
             for name in self.declared
             if name not in self.conjunction.required
             and (*self.context.path, name) not in self.builder.refused_paths
-            and guide.wants_any(self._sites(name))
+            and guide.wants_any(self.conjunction.property_sites(name))
         ]
         if guide.is_reversed:
             names.reverse()
         return names[: self._room(len(self.conjunction.required))]
-
-    def _sites(self, name: str) -> list[SchemaLocation]:
-        """Return the schemas that the parts apply to a property, `true` included."""
-        tree, parts = self.builder.compiled, self.conjunction.locations()
-        return [site for part in parts for site in tree.property_locations(part, name)]
 
     def _room(self, taken: int) -> int:
         most = self.conjunction.max_properties
@@ -128,7 +122,7 @@ class _ObjectBuilder:
             return False
         self.members[name] = found
         if self.builder.guide:
-            self.builder.guide.claim(self._sites(name))
+            self.builder.guide.claim(self.conjunction.property_sites(name))
         return True
 
     def _allowed(self, name: str) -> Goals | None:
@@ -162,7 +156,8 @@ class _ObjectBuilder:
         """
         guide = self.builder.guide
         return not guide or (
-            self._affordable(guide) and guide.wants_any(self._sites(name))
+            self._affordable(guide)
+            and guide.wants_any(self.conjunction.property_sites(name))
         )
 
     def _affordable(self, guide: Guide) -> bool:

@@ -197,9 +197,10 @@ _CASES: list[tuple[UntypedJson, str, str]] = [
 
 def _proof(schema: UntypedJson, pointer: str, dialect: str = "draft-07") -> str:
     compiled = CompiledSchema.from_json(schema, dialect)
-    for pair, contexts in find_reachable_keywords(compiled).assertions.items():
+    reachable = find_reachable_keywords(compiled)
+    for pair in reachable.assertions:
         if pair.pointer == pointer:
-            return find_proof(compiled, pair, contexts)
+            return find_proof(compiled, pair, reachable)
     raise AssertionError(pointer)
 
 
@@ -234,9 +235,10 @@ def test_nothing_covered_is_implied(dialect: str, schema: UntypedJson) -> None:
     compiled = CompiledSchema.from_json(schema, dialect)
     found = find_near_misses(compiled, find_witnesses(compiled).found)
     have = {each.schema_pointer for each in found}
-    for pair, contexts in find_reachable_keywords(compiled).assertions.items():
+    reachable = find_reachable_keywords(compiled)
+    for pair in reachable.assertions:
         if pair.pointer in have:
-            assert find_proof(compiled, pair, contexts) == ""
+            assert find_proof(compiled, pair, reachable) == ""
     measured = measure_coverage(compiled, found)
     assert measured.covered <= measured.possible <= measured.pairs - measured.implied
     assert sum(measured.proofs.values()) == measured.implied
@@ -299,10 +301,11 @@ _SCHEMAS = st.builds(
 def test_proofs_are_sound(schema: UntypedJson, values: list[UntypedJson]) -> None:
     """No value fails, alone, a keyword that is said never to fail alone."""
     compiled = CompiledSchema.from_json(schema, "draft-07")
+    reachable = find_reachable_keywords(compiled)
     proven = {
         pair.pointer: (name, pair)
-        for pair, contexts in find_reachable_keywords(compiled).assertions.items()
-        if (name := find_proof(compiled, pair, contexts))
+        for pair in reachable.assertions
+        if (name := find_proof(compiled, pair, reachable))
     }
     for value in values:
         violations = find_violations(compiled, value)
