@@ -22,6 +22,9 @@ def pointer(tokens: Tokens) -> str:
         >>> pointer(("properties", "a/b", "0"))
         '/properties/a~1b/0'
     """
+    text = "/".join(("", *tokens))
+    if "~" not in text and text.count("/") == len(tokens):
+        return text
     return "".join(
         "/" + token.replace("~", "~0").replace("/", "~1") for token in tokens
     )

@@ -132,6 +132,13 @@ class CompiledSchema(SchemaTree):
         """Return whether the schema accepts a value where no format is asserted."""
         return bool(self.validator_without_formats.is_valid(value))
 
+    def verdicts(self, value: Json) -> tuple[bool, bool]:
+        """Return whether a value is accepted with formats asserted, and without."""
+        asserted = self.is_valid(value)
+        if not self._mentions_format:
+            return asserted, asserted
+        return asserted, self.is_valid_without_formats(value)
+
     def errors(self, value: Json, *, formats: bool = True) -> list[FailedAssertion]:
         """Return the assertions that a value fails, as the validator lists them.
 
@@ -141,6 +148,8 @@ class CompiledSchema(SchemaTree):
         """
         validator = self.validator if formats else self.validator_without_formats
         errors = list(validator.iter_errors(value))
+        if not errors:
+            return []
         if self._loses_names or may_lose_names(value):
             paths = exact_paths(validator, value, errors)
             return list(map(self._assertion, errors, paths))

@@ -83,9 +83,10 @@ class Interpretations:
             The schema, and whether formats are asserted.
         """
         for compiled in (self.strictest, self.own) if self.heeding else (self.own,):
-            if not compiled.is_valid(value):
+            asserted, plain = compiled.verdicts(value)
+            if not asserted:
                 return compiled, True
-            if self.without_formats and not compiled.is_valid_without_formats(value):
+            if self.without_formats and not plain:
                 return compiled, False
         return None
 

@@ -11,7 +11,7 @@ import json
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 COVERING = 16
 #: Frames that a search may take.
 _FRAMES = 1_000
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 #: The reason beside the answer `unsatisfiable`.
 PROOF = "proof"
 
@@ -93,7 +94,7 @@ def text_of(value: Json) -> str:
     Raises:
         ValueError: a number is not finite.
     """
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    text = _ENCODER.encode(value)
     if text.isascii():
         return text
     try:

@@ -22,6 +22,8 @@ class PythonValidator(Protocol):
 
     #: The schema that it validates against.
     schema: Json
+    #: What is asked about formats; None where they are not asserted.
+    format_checker: Any
     #: jsonschema's own; resolves references from where the schema stands.
     _resolver: Any
 

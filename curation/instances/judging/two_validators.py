@@ -7,7 +7,9 @@ process which asks.
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
+from weakref import WeakKeyDictionary
 
 import msgspec
 from referencing import Registry
@@ -21,9 +23,14 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.instances.constraints.interpretations import Interpretations
+    from curation.instances.judging.python_validator import PythonValidator
 
 #: Longest text kept of an error of jsonschema's.
 _SHOWN: Final = 200
+#: jsonschema's validators of schemas that are in use, by whether formats are asserted.
+_VALIDATORS: Final[WeakKeyDictionary[CompiledSchema, dict[bool, PythonValidator]]] = (
+    WeakKeyDictionary()
+)
 
 
 class Verdicts(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,7 +60,7 @@ class Verdicts(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def text(self) -> str:
         """The verdicts as the JSON text of one packaged column."""
-        return json.dumps(self.as_json())
+        return _text_of(self)
 
     def as_json(self) -> dict[str, Json]:
         """Return the verdicts as a JSON object."""
@@ -66,6 +73,11 @@ class Verdicts(msgspec.Struct, frozen=True, kw_only=True):
         if self.heeding:
             found["heeding"] = self.heeding.as_json()
         return found
+
+
+@lru_cache(maxsize=256)
+def _text_of(said: Verdicts) -> str:
+    return json.dumps(said.as_json())
 
 
 def verdicts_of_each(
@@ -103,8 +115,7 @@ def verdicts(
         >>> verdicts(compiled, "tomorrow", ask_jsonschema=True).text
         '{"jsonschema_rs": [false, true], "jsonschema": [false, true]}'
     """
-    on = compiled.is_valid(value)
-    off = compiled.is_valid_without_formats(value)
+    on, off = compiled.verdicts(value)
     if not ask_jsonschema:
         return Verdicts(jsonschema_rs=on, jsonschema_rs_plain=off)
     try:
@@ -126,9 +137,12 @@ def _jsonschema_verdicts(compiled: CompiledSchema, value: Json) -> tuple[bool, b
     Where no format was found wanting, formats made no difference, and the schema is
     not asked again.
     """
-    checker = _RecordingChecker(ECMA_VALIDATORS[compiled.dialect.name].FORMAT_CHECKER)
-    strict = _accepts(compiled, value, checker)
-    return strict, _accepts(compiled, value, None) if checker.has_refused else strict
+    validator = _validator(compiled, formats=True)
+    validator.format_checker.has_refused = False
+    strict = _accepts(validator, value)
+    if not validator.format_checker.has_refused:
+        return strict, strict
+    return strict, _accepts(_validator(compiled, formats=False), value)
 
 
 class _RecordingChecker:
@@ -151,12 +165,19 @@ class _RecordingChecker:
             raise
 
 
-def _accepts(
-    compiled: CompiledSchema, value: Json, checker: _RecordingChecker | None
-) -> bool:
-    validator = ECMA_VALIDATORS[compiled.dialect.name](
-        compiled.schema, registry=Registry(), format_checker=checker
-    )
+def _validator(compiled: CompiledSchema, *, formats: bool) -> PythonValidator:
+    """Return jsonschema's validator of a schema, which is made once."""
+    known = _VALIDATORS.setdefault(compiled, {})
+    found = known.get(formats)
+    if found is None:
+        make = ECMA_VALIDATORS[compiled.dialect.name]
+        checker = _RecordingChecker(make.FORMAT_CHECKER) if formats else None
+        found = make(compiled.schema, registry=Registry(), format_checker=checker)
+        known[formats] = found
+    return found
+
+
+def _accepts(validator: PythonValidator, value: Json) -> bool:
     try:
         return bool(validator.is_valid(value))
     except BaseException as error:

@@ -25,6 +25,24 @@ if TYPE_CHECKING:
     from curation.json.pointer import Tokens
     from curation.schema.locations import SchemaLocation
 
+#: Keywords without which a schema leads nowhere.
+_LEADING: Final = frozenset(
+    {
+        *REFERENCE_KEYWORDS,
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "if",
+        "dependencies",
+        "dependentSchemas",
+        "properties",
+        "patternProperties",
+        "additionalProperties",
+        "items",
+        "prefixItems",
+        "additionalItems",
+    }
+)
 #: Schemas of one record that are visited.
 _MOST: Final = 30_000
 
@@ -66,6 +84,9 @@ class Steps:
     def all(self) -> tuple[SchemaLocation, ...]:
         """The schemas for the same value, and those of its members."""
         return self.same_value + self.members
+
+
+_NOWHERE: Final = Steps()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,8 +170,12 @@ class SchemaGraph:
 
     def _worked_out(self, location: SchemaLocation) -> Steps:
         schema, compiled = location.schema, self.compiled
-        if not isinstance(schema, dict) or location.document:
-            return Steps()
+        if (
+            not isinstance(schema, dict)
+            or location.document
+            or _LEADING.isdisjoint(schema)
+        ):
+            return _NOWHERE
         active, dialect = compiled.dialect.applicators, compiled.dialect
         always = [
             target

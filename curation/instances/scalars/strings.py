@@ -146,7 +146,8 @@ def make_string(constraints: StringConstraints, rng: Random) -> str | None:
     if not (constraints.patterns or constraints.not_patterns or asserted):
         hint = constraints.formats[0] if constraints.formats else ""
         return _free(constraints, hint, rng)
-    constraints = replace(constraints, formats=asserted)
+    if asserted != constraints.formats:
+        constraints = replace(constraints, formats=asserted)
     if (
         constraints.patterns == ()
         and constraints.not_patterns == ()
