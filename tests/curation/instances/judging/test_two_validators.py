@@ -36,6 +36,22 @@ def test_formats_count_only_where_they_are_on(dialect: str) -> None:
     assert found.agree
 
 
+def test_what_is_said_of_one_value_does_not_hang_on_the_one_before() -> None:
+    """A validator is made once for a schema, and asked about each value."""
+    compiled = CompiledSchema.from_json({"format": "date", "minLength": 3}, "draft-07")
+    said = [
+        verdicts(compiled, value, ask_jsonschema=True)
+        for value in ("tomorrow", "2020-02-02", "", "tomorrow")
+    ]
+    assert [(each.jsonschema, each.jsonschema_plain) for each in said] == [
+        (False, True),
+        (True, True),
+        (False, False),
+        (False, True),
+    ]
+    assert all(each.agree for each in said)
+
+
 @pytest.mark.parametrize("dialect", _EACH)
 def test_both_read_patterns_as_ecma_262(dialect: str) -> None:
     r"""`$` does not match before a line feed, and `\d` matches ASCII digits only."""

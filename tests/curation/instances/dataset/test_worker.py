@@ -1,0 +1,35 @@
+"""The worker of instances: what it holds from one schema to the next."""
+
+from __future__ import annotations
+
+import gc
+import json
+
+from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.instances.dataset.worker import start
+from curation.instances.dataset.worker_messages import InstanceUnit
+
+_SCHEMA = {
+    "type": "object",
+    "properties": {name: {"type": "string", "format": "date"} for name in "abcdefgh"},
+    "required": ["a"],
+}
+
+
+def _alive() -> int:
+    return sum(isinstance(each, CompiledSchema) for each in gc.get_objects())
+
+
+def test_nothing_of_a_schema_is_left_when_it_is_done() -> None:
+    """Its parts refer to each other, and are collected before the next one comes."""
+    before = _alive()
+    try:
+        handle = start({"seed": 0})
+        for dialect in ("draft-07", "2020-12"):
+            unit = InstanceUnit(schema=json.dumps(_SCHEMA), dialect=dialect)
+            answer = handle(unit.to_json())
+            assert isinstance(answer, dict)
+            assert answer["instances"]
+            assert _alive() == before
+    finally:
+        gc.enable()
