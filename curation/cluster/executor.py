@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from curation.cluster.nodes import places
@@ -14,9 +14,9 @@ from curation.system.errors import BadUsage
 from curation.workers.executor import LocalExecutor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-    from curation.cluster.nodes import Place
+    from curation.cluster.nodes import Node, Place
     from curation.cluster.ray_cluster import RayCluster
     from curation.workers.executor import Executor
     from curation.workers.limits import Limits
@@ -59,12 +59,6 @@ class RayExecutor:
         """The number of lanes."""
         return len(self.places)
 
-    def one_a_node(self) -> RayExecutor:
-        """Return the same with one lane a node: where times are taken."""
-        return replace(
-            self, places=tuple(place for place in self.places if place.index == 0)
-        )
-
     def pool(
         self, program: Program, limits: Limits | None = None, *, attempts: int = 2
     ) -> ClusterPool:
@@ -78,6 +72,8 @@ def open_executor(
     choice: ExecutorChoice,
     jobs: int | None,
     say: Callable[[str], None] = lambda _message: None,
+    *,
+    one_a_node: bool = False,
 ) -> Iterator[Executor]:
     """Open the executor that was chosen, for the length of a block.
 
@@ -85,6 +81,7 @@ def open_executor(
         choice: Which one, and where.
         jobs: Workers; None for one a core, or a CPU of the cluster.
         say: Is told what a person may want to know at once.
+        one_a_node: Of a cluster, take one worker a node: where times are results.
 
     Raises:
         BadUsage: there is no such executor, or an address without a cluster.
@@ -102,8 +99,13 @@ def open_executor(
     if not choice.is_ray:
         yield LocalExecutor(jobs or cores)
         return
-    with joined_cluster(choice.address, jobs or cores, say) as cluster:
-        where = places(cluster.nodes, jobs or cluster.cpus)
+
+    def stand(nodes: Sequence[Node]) -> list[Place]:
+        found = places(nodes, jobs or sum(node.cpus for node in nodes))
+        return [place for place in found if place.index == 0 or not one_a_node]
+
+    with joined_cluster(choice.address, jobs or cores, say, stand) as cluster:
+        where = stand(cluster.nodes)
         say(
             f"Ray: {len(where)} workers on {len(cluster.nodes)} "
             f"{'node' if len(cluster.nodes) == 1 else 'nodes'}"

@@ -105,9 +105,10 @@ class Lane(Generic[_Shared, _Task, _Answer]):
         return found
 
     def close(self) -> None:
-        """End the session and its process, whatever it is doing."""
+        """End the session, whatever it is doing."""
+        idle = self.idle
         self._pending.clear()
-        self._cluster.ray.kill(self._actor)
+        self._cluster.close_actor(self.place, self._actor, idle=idle)
 
     def _open_again(self) -> None:
         """Open the session on a node that is left, and give it what has no answer.

@@ -7,6 +7,7 @@ that hangs, crashes or eats memory comes to is decided there, as on one machine.
 from __future__ import annotations
 
 import sys
+from collections import deque
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -85,11 +86,13 @@ class PoolSession:
         )
 
     def answer(self, task: Sequence[Message]) -> PoolAnswer:
-        """Return the results of a batch.
+        """Return the results of a batch; of an empty one, the worker is started.
 
         Raises:
             WorkerDidNotStart: the worker cannot be started.
         """
+        if not task:
+            self._pool.__enter__()
         (done,) = self._pool.run_batches([task])
         return PoolAnswer(done.results, self._pool.peak_rss_mb)
 
@@ -104,11 +107,13 @@ class ClusterPool:
     def __init__(
         self, cluster: RayCluster, places: Sequence[Place], setup: PoolSetup
     ) -> None:
-        """Prepare; no lane is opened yet."""
+        """Prepare; no lane is opened before the block is entered."""
         self._cluster = cluster
         self._places = places
         self._setup = setup
         self._lanes: list[Lane[PoolSetup, Sequence[Message], PoolAnswer]] = []
+        #: The batches that each lane was given, None for the one that starts it.
+        self._given: list[deque[int | None]] = []
         self._peaks: dict[int, float] = {}
 
     @property
@@ -118,7 +123,8 @@ class ClusterPool:
         return round(own + sum(self._peaks.values()), 1)
 
     def __enter__(self) -> Self:
-        """Return the pool."""
+        """Have the workers get ready meanwhile; return the pool."""
+        self._open_lanes()
         return self
 
     def __exit__(
@@ -145,34 +151,40 @@ class ClusterPool:
             WorkerDidNotStart: a worker cannot be started.
             TemporarilyUnavailable: no node is left (exit 75).
         """
+        self._open_lanes()
         waiting = enumerate(batches)
-        given: list[list[int]] = [[] for _ in self._places]
         exhausted = False
         while True:
             while not exhausted and (free := self._free_lane()) is not None:
                 found = next(waiting, None)
                 exhausted = found is None
                 if found is not None:
-                    given[free].append(found[0])
+                    self._given[free].append(found[0])
                     self._lanes[free].give(found[1])
-            if all(lane.idle for lane in self._lanes):
+            if exhausted and not any(map(_has_batch, self._given)):
                 return
             wait_for_any(self._cluster, self._lanes, _TURN)
             for number, lane in enumerate(self._lanes):
                 for answer in lane.collect():
                     self._peaks[number] = answer.peak_rss_mb
-                    yield BatchResult(
-                        index=given[number].pop(0), results=answer.results
-                    )
+                    index = self._given[number].popleft()
+                    if index is not None:
+                        yield BatchResult(index=index, results=answer.results)
+
+    def _open_lanes(self) -> None:
+        """Open the lanes that are not open, and have each start its worker."""
+        if self._lanes:
+            return
+        shared = self._cluster.share(self._setup)
+        self._lanes = [
+            Lane(self._cluster, place, PoolSession, shared) for place in self._places
+        ]
+        self._given = [deque([None]) for _ in self._lanes]
+        for lane in self._lanes:
+            lane.give(())
 
     def _free_lane(self) -> int | None:
         """Return a lane that takes a batch, an idle one first; None if none does."""
-        if not self._lanes:
-            shared = self._cluster.share(self._setup)
-            self._lanes = [
-                Lane(self._cluster, place, PoolSession, shared)
-                for place in self._places
-            ]
         idle = [number for number, lane in enumerate(self._lanes) if lane.idle]
         if idle:
             return idle[0]
@@ -180,3 +192,8 @@ class ClusterPool:
             (number for number, lane in enumerate(self._lanes) if lane.takes_more),
             None,
         )
+
+
+def _has_batch(given: Iterable[int | None]) -> bool:
+    """Return whether a batch is among what a lane was given and has not answered."""
+    return any(index is not None for index in given)

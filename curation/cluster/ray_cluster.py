@@ -7,7 +7,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from curation.cluster.nodes import Installation, Node, check_same, installation
+from curation.cluster.held_actors import HeldActors
+from curation.cluster.nodes import (
+    Installation,
+    Node,
+    check_same,
+    installation,
+)
 from curation.cluster.ray_library import joined
 from curation.cluster.session import SessionActor
 from curation.system.errors import BadConfiguration, CsbdataError, Unavailable
@@ -29,10 +35,23 @@ class LostNode(Unavailable):
 class RayCluster:
     """A cluster with its nodes; made by `joined_cluster`."""
 
-    def __init__(self, ray: Any, say: Callable[[str], None]) -> None:  # noqa: ANN401 - see `ray_library`
-        """Take the module of a driver that is connected."""
+    def __init__(
+        self,
+        ray: Any,  # noqa: ANN401 - see `ray_library`
+        say: Callable[[str], None],
+        stand: Callable[[Sequence[Node]], Sequence[Place]],
+    ) -> None:
+        """Check the nodes, and have the actors of all places started.
+
+        Args:
+            ray: The module of a driver that is connected.
+            say: Is told what a person may want to know at once.
+            stand: Returns where lanes will stand.
+        """
         self.ray = ray
         self.say = say
+        self._stand = stand
+        self._held = HeldActors()
         #: The nodes that offer CPUs, and have what we have.
         self.nodes: list[Node] = []
         self.nodes = self._checked_nodes()
@@ -59,14 +78,21 @@ class RayCluster:
         function: Callable[..., object],
         *arguments: object,
     ) -> dict[str, object]:
-        """Have all nodes work on a function; return what stands for their answers."""
+        """Have all nodes work on a function; return what stands for their answers.
+
+        Where a node has an actor of ours, that one does.
+        """
         remote = self.ray.remote(function)
-        return {
-            node.id: remote.options(
+        asked = {}
+        for node in nodes:
+            actor = self._held.first_of(node)
+            if actor is not None:
+                asked[node.id] = actor.call.remote(function, *arguments)
+                continue
+            asked[node.id] = remote.options(
                 num_cpus=0, max_retries=0, scheduling_strategy=self._pinned(node)
             ).remote(*arguments)
-            for node in nodes
-        }
+        return asked
 
     def share(self, value: object) -> object:
         """Put a value where every node can read it; return what stands for it."""
@@ -80,18 +106,54 @@ class RayCluster:
         cpus: float,
         gpus: int = 0,
     ) -> Any:  # noqa: ANN401 - see `ray_library`
-        """Return an actor on a place; Ray starts it by and by.
+        """Return an actor on a place with a session; Ray starts it by and by.
 
-        Nothing is tried again by Ray: a unit must not be measured twice unseen.
+        The place's own is taken where it has what is asked for.
         """
-        actor = self.ray.remote(SessionActor)
-        return actor.options(
-            num_cpus=cpus,
-            num_gpus=gpus,
-            max_restarts=0,
-            max_task_retries=0,
-            scheduling_strategy=self._pinned(place.node),
-        ).remote(open_session, shared)
+        actor = None
+        if gpus or cpus > 1:
+            # Their CPUs may be those that are asked for.
+            for unused in self._held.give_up(place.node):
+                self.ray.kill(unused)
+        else:
+            actor = self._held.lend(place)
+        if actor is None:
+            # Who shares a place shares the CPU that its own actor holds.
+            cpus = 0 if self._held.holds(place) and cpus <= 1 else cpus
+            actor = self._started(place, cpus, gpus)
+        actor.open.remote(open_session, shared)
+        return actor
+
+    def close_actor(self, place: Place, actor: Any, *, idle: bool) -> None:  # noqa: ANN401 - see `ray_library`
+        """End an actor's session, and its process unless it is the place's own.
+
+        Args:
+            place: Where it was opened.
+            actor: What `open_actor` has returned.
+            idle: Whether it has answered everything; what it is doing is ended.
+        """
+        if idle and self._held.take_back(place, actor):
+            actor.close.remote()
+            return
+        self._held.forget(place, actor)
+        self.ray.kill(actor)
+
+    def _started(self, place: Place, cpus: float, gpus: int = 0) -> Any:  # noqa: ANN401 - see `ray_library`
+        """Return a new actor, to which Ray itself gives no task twice.
+
+        A unit must not be measured twice unseen.
+        """
+        return (
+            self.ray.remote(SessionActor)
+            .options(
+                num_cpus=cpus,
+                num_gpus=gpus,
+                max_restarts=0,
+                max_task_retries=0,
+                scheduling_strategy=self._pinned(place.node),
+            )
+            .remote()
+        )
 
     def living(self) -> list[Node]:
         """Return the nodes that are still there."""
@@ -117,12 +179,10 @@ class RayCluster:
             ) from error
         except self.ray.exceptions.RayTaskError as error:
             cause = error.cause if isinstance(error.cause, Exception) else error
-            lines = str(cause).strip().splitlines() or [type(cause).__name__]
-            raise Unavailable(
-                f"node {node.name} cannot work for csbdata ({lines[-1]})",
-                then="install csbdata there as it is installed here",
-            ) from error
+            raise _cannot_work(node, cause) from error
         except self.ray.exceptions.RayError as error:
+            if getattr(error, "actor_init_failed", False):
+                raise _cannot_work(node, error) from error
             raise LostNode(f"node {node.name} was lost") from error
 
     def _checked_nodes(self) -> list[Node]:
@@ -132,14 +192,18 @@ class RayCluster:
             BadConfiguration: one has other versions, or none offers a CPU (exit 78).
             Unavailable: one cannot be asked (exit 69).
         """
-        there = self._asked_nodes()
+        there, idle = self._asked_nodes()
         here = installation()
         for node in self.nodes:
             check_same(here, there[node.id], node.name)
-        return self._with_neighbours(there)
+        return self._with_neighbours(there, idle=idle)
 
-    def _asked_nodes(self) -> dict[str, Installation]:
-        """Return what the nodes that offer CPUs have; one just lost is left out."""
+    def _asked_nodes(self) -> tuple[dict[str, Installation], bool]:
+        """Return what the nodes that offer CPUs have, and whether no CPU was held.
+
+        A node that has just been lost is left out. Where other work holds a CPU,
+        nothing is started ahead: it might wait for that work's end.
+        """
         offering = [
             Node(
                 id=found["NodeID"],
@@ -150,6 +214,12 @@ class RayCluster:
             for found in self.ray.nodes()
             if found["Alive"] and found["Resources"].get("CPU", 0) >= 1
         ]
+        free = self.ray.available_resources().get("CPU", 0)
+        idle = free >= sum(node.cpus for node in offering)
+        if idle:
+            self._held.start(
+                self._stand(offering), lambda place: self._started(place, 1)
+            )
         asked = self._ask(offering, installation)
         self.nodes, there = [], {}
         for node in offering:
@@ -162,13 +232,13 @@ class RayCluster:
             raise BadConfiguration(
                 "no node of the cluster offers a CPU", then="start one with --num-cpus"
             )
-        return there
+        return there, idle
 
-    def _with_neighbours(self, there: Mapping[str, Installation]) -> list[Node]:
+    def _with_neighbours(
+        self, there: Mapping[str, Installation], *, idle: bool
+    ) -> list[Node]:
         """Return the nodes, each with whether it has its machine for itself."""
         nodes_of = Counter(found.machine for found in there.values())
-        free = self.ray.available_resources().get("CPU", 0)
-        idle = free >= sum(node.cpus for node in self.nodes)
         return [
             replace(node, exclusive=idle and nodes_of[there[node.id].machine] == 1)
             for node in self.nodes
@@ -177,7 +247,10 @@ class RayCluster:
 
 @contextmanager
 def joined_cluster(
-    address: str, cpus: int, say: Callable[[str], None]
+    address: str,
+    cpus: int,
+    say: Callable[[str], None],
+    stand: Callable[[Sequence[Node]], Sequence[Place]],
 ) -> Iterator[RayCluster]:
     """Join a cluster for the length of a block; its nodes are checked first.
 
@@ -185,6 +258,7 @@ def joined_cluster(
         address: `HOST:PORT`, `auto`, or empty for one that is started here.
         cpus: CPUs of one that is started here.
         say: Is told what a person may want to know at once.
+        stand: Returns where lanes will stand, on nodes that offer CPUs.
 
     Raises:
         Unavailable: there is no Ray, no cluster, or a node that cannot work (exit 69).
@@ -192,7 +266,16 @@ def joined_cluster(
     """
     with joined(address, cpus) as ray:
         import_scheduling(ray)
-        yield RayCluster(ray, say)
+        yield RayCluster(ray, say, stand)
+
+
+def _cannot_work(node: Node, cause: Exception) -> Unavailable:
+    """Return what is said of a node on which our code does not run."""
+    lines = str(cause).strip().splitlines() or [type(cause).__name__]
+    return Unavailable(
+        f"node {node.name} cannot work for csbdata ({lines[-1]})",
+        then="install csbdata there as it is installed here",
+    )
 
 
 def import_scheduling(ray: Any) -> None:  # noqa: ANN401 - see `ray_library`

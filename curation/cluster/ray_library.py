@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from curation.system.errors import BadUsage, TemporarilyUnavailable, Unavailable
 from curation.system.extras import install_extra
+from curation.system.iri_grammar import grammar_when_needed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +38,8 @@ def ray_library() -> Any:  # noqa: ANN401 - Ray is optional, and untyped where i
     for name, value in _SETTINGS.items():
         os.environ.setdefault(name, value)
     try:
-        return import_module("ray")
+        with grammar_when_needed():
+            return import_module("ray")
     except ImportError as error:
         raise Unavailable(
             "--executor ray needs the library ray", then=install_extra("ray")

@@ -89,9 +89,13 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
     check_open_loop(request)
     participants = _participants(request)
     check_usable(participants, request)
-    check_executor([task_named(name) for name in request.tasks], request)
+    tasks = [task_named(name) for name in request.tasks]
+    check_executor(tasks, request)
+    one_a_node = request.jobs is None and any(task.timed for task in tasks)
     with (
-        open_executor(request.executor, request.jobs, progress.say) as executor,
+        open_executor(
+            request.executor, request.jobs, progress.say, one_a_node=one_a_node
+        ) as executor,
         ExitStack() as stack,
     ):
         return _run_with(request, participants, executor, progress, stack)
@@ -106,7 +110,7 @@ def _run_with(
 ) -> RunResult:
     """Run a request whose participants are known, with an executor that is open."""
     plan, data, count = plan_run(request, progress)
-    plan, lanes = _lanes(request, participants, plan, executor, progress)
+    plan, lanes = _lanes(participants, plan, executor, progress)
     here = _models(request, plan, progress)
     models: ModelSetup | ClusterModels | None = here
     if isinstance(executor, RayExecutor) and any(
@@ -256,7 +260,6 @@ def _about_models(
 
 
 def _lanes(
-    request: RunRequest,
     participants: Sequence[EngineUnderTest | ModelServer],
     plan: RunPlan,
     executor: Executor,
@@ -269,8 +272,6 @@ def _lanes(
         ClusterLanes,
     )
 
-    if plan.timed and request.jobs is None:
-        executor = executor.one_a_node()
     plan = replace(plan, jobs=executor.jobs)
     engines = [one for one in participants if isinstance(one, EngineUnderTest)]
     return plan, ClusterLanes(executor, plan, engines, progress.say)

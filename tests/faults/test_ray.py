@@ -400,13 +400,14 @@ def test_a_node_with_other_code_is_refused(tmp_path: Path, nodes: _Nodes) -> Non
 def test_a_node_killed_on_the_way_is_said_and_costs_nothing(
     tmp_path: Path, nodes: _Nodes, local: Path
 ) -> None:
-    """What it was on is done again; last, since the node does not come back."""
+    """What it was on is done again."""
     words = ["build", "--sample", "--out", "there", *_ray(nodes)]
     done = tmp_path / "there.run" / "completions"
     with _started(tmp_path, *words) as driver:
         _wait_until(lambda: any(done.glob("*/batch-*")))
         nodes.tell("kill")
         printed, _ = driver.communicate(timeout=_PATIENCE)
+    nodes.tell("add")
     assert driver.returncode == 0, printed
     assert "was lost; what it was on is done again" in printed
     _same_bytes(local, tmp_path / "there")

@@ -6,16 +6,22 @@ import socket
 import sys
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import curation.workers.limits
 from curation.cluster.executor import ExecutorChoice, open_executor
-from curation.cluster.pool import PoolSession, PoolSetup
+from curation.cluster.pool import PoolAnswer, PoolSession, PoolSetup
 from curation.cluster.session import SessionActor
 from curation.system.errors import BadUsage, CsbdataError, Unavailable
 from curation.workers.executor import LocalExecutor
 from curation.workers.process import Program
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from curation.workers.messages import Message
 
 _DOUBLER = """
 from curation.workers.protocol import serve
@@ -76,22 +82,24 @@ def test_a_lane_answers_batches_with_one_worker(tmp_path: Path) -> None:
     """What an actor does on its node, here: a program of ours is found by its place."""
     program = tmp_path / "doubler.py"
     program.write_text(_DOUBLER, encoding="utf-8")
-    actor = SessionActor(PoolSession, PoolSetup.of(Program(file=program), None, 2))
-    answers = [actor.answer([1, 2]), actor.answer([3])]
+    actor: SessionActor[PoolSetup, Sequence[Message], PoolAnswer] = SessionActor()
+    actor.open(PoolSession, PoolSetup.of(Program(file=program), None, 2))
+    answers = [actor.answer(()), actor.answer([1, 2]), actor.answer([3])]
     actor.close()
     found = [
         [result.answer for result in answer.results]
         for answer in answers
         if not isinstance(answer, CsbdataError)
     ]
-    assert found == [[2, 4], [6]]
+    assert found == [[], [2, 4], [6]]
 
 
 def test_a_worker_that_cannot_start_is_an_answer(tmp_path: Path) -> None:
     """A fault crosses to the driver as a value; the actor lives on."""
     program = tmp_path / "broken.py"
     program.write_text("raise SystemExit(3)", encoding="utf-8")
-    actor = SessionActor(PoolSession, PoolSetup.of(Program(file=program), None, 2))
+    actor: SessionActor[PoolSetup, Sequence[Message], PoolAnswer] = SessionActor()
+    actor.open(PoolSession, PoolSetup.of(Program(file=program), None, 2))
     answer = actor.answer([1])
     actor.close()
     assert isinstance(answer, CsbdataError)
