@@ -11,25 +11,35 @@ import sys
 
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 
+from typing import TYPE_CHECKING
+
 from ray.cluster_utils import Cluster
+
+if TYPE_CHECKING:
+    from ray._private.node import Node
 
 _NODE = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
 
 
 def main() -> None:
-    """Start both, and add, kill or end as told."""
+    """Start both, and kill, add or mend (have both as they were) as told, or end."""
     cluster = Cluster(
         initialize_head=True, head_node_args={**_NODE, "include_dashboard": False}
     )
-    second = cluster.add_node(**_NODE)
+    second: Node | None = cluster.add_node(**_NODE)
+    as_started = True
     print(cluster.address, flush=True)  # noqa: T201 - what the test reads
     for line in sys.stdin:
         word, _, value = line.strip().partition(" ")
-        if word == "kill":
+        if second is not None and (
+            word == "kill" or (word == "mend" and not as_started)
+        ):
             cluster.remove_node(second, allow_graceful=False)
-        elif word == "add":
+            second = None
+        if second is None and word in ("add", "mend"):
             variables = {"PYTHONPATH": value} if value else None
             second = cluster.add_node(**_NODE, env_vars=variables)
+            as_started = not value
         print(word, flush=True)  # noqa: T201 - the test waits for it
     cluster.shutdown()
 

@@ -100,9 +100,11 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[_Kept]:
 
 
 @pytest.fixture
-def nodes(kept: _Kept) -> _Nodes:
-    """Two nodes of one CPU each."""
-    return kept.nodes()
+def nodes(kept: _Kept) -> Iterator[_Nodes]:
+    """Two nodes of one CPU each, which the test may leave in any state."""
+    found = kept.nodes()
+    yield found
+    found.tell("mend")
 
 
 def _command(*words: str) -> list[str]:
@@ -272,7 +274,6 @@ def test_a_node_lost_under_a_model_costs_no_text(tmp_path: Path, nodes: _Nodes) 
         _wait_until(lambda: any(path.stat().st_size for path in _unit_files(there)))
         nodes.tell("kill")
         printed, _ = driver.communicate(timeout=_PATIENCE)
-    nodes.tell("add")
     assert driver.returncode == 0, printed
     assert "was lost" in printed, printed
     assert _texts(tmp_path / "here") == _texts(there)
@@ -343,8 +344,6 @@ def test_a_node_whose_clock_is_a_day_ahead_gives_the_same_rows(
     nodes.tell("kill")
     nodes.tell(f"add {tmp_path}")
     there = _csbdata(tmp_path, *words, "--run-dir", "there", *_ray(nodes))
-    nodes.tell("kill")
-    nodes.tell("add")
     assert there.returncode == 0, there.stderr
     assert _rows(tmp_path / "here") == _rows(tmp_path / "there")
 
@@ -390,8 +389,6 @@ def test_a_node_with_other_code_is_refused(tmp_path: Path, nodes: _Nodes) -> Non
     nodes.tell("kill")
     nodes.tell(f"add {copy}")
     said = _csbdata(tmp_path, "build", "--sample", "--out", "x", *_ray(nodes))
-    nodes.tell("kill")
-    nodes.tell("add")
     assert said.returncode == 78
     assert "other code of csbdata than here" in said.stderr.splitlines()[-1]
     assert "Traceback" not in said.stderr
