@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from curation.core.documents import Reason
-from curation.dataset.ledger import KEPT, write_ledger
+from curation.core.documents import KEPT, Reason
+from curation.dataset.ledger import write_ledger
 from curation.dataset.parquet import write_config
 from curation.packaging.manifest import facts_of, write_manifest
 from tests.made import ADDED, change, entry, record, rejected, summary

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from curation.core.benchmark import split_of
-from curation.core.documents import ABSENT, Change, Origin, Reason
+from curation.core.documents import ABSENT, KEPT, Change, Origin, Reason
 from curation.core.records import Record
-from curation.dataset.ledger import KEPT, LedgerRow
+from curation.dataset.ledger import LedgerRow
 from curation.dataset.summary import Pin, RuleNote, Summary, summarise
 
 if TYPE_CHECKING:

@@ -131,7 +131,7 @@ def _work(build: Path, count: int) -> dict[str, Any]:
                 changes=(),
                 shingles=packed,
             )
-            held[position] = file.add(result)
+            held[position] = file.add(msgspec.json.encode(result))
             provenance = Provenance(
                 source="github",
                 path=f"{record.unique_id}.json",

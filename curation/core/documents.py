@@ -49,6 +49,10 @@ class Explained(StrEnum):
         return member
 
 
+#: The outcome of a document that is in the benchmark; of others it is a `Reason`.
+KEPT = "kept"
+
+
 class Reason(Explained):
     """Why a raw document is not in the benchmark. One reason a document."""
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import tempfile
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
+from sys import intern
 from typing import TYPE_CHECKING, Self
 
 import msgspec
 
 from curation.core.benchmark import split_of
-from curation.core.documents import Change, Rejected
-from curation.core.records import Record  # noqa: TC001 (as above)
+from curation.core.documents import KEPT, Change, Rejected
+from curation.core.records import Record
 from curation.dataset.raw_figures import RawFigures
 from curation.system.atomic_files import cannot_write
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from curation.core.documents import Provenance
+    from curation.core.documents import Origin, Provenance
     from curation.dataset.ledger import LedgerRow
 
 
@@ -67,7 +68,46 @@ class ResultEdits(msgspec.Struct, frozen=True):
     raw: RawFigures | None = None
 
 
-_RESULT = msgspec.json.Decoder(DocumentResult)
+class ResultShingles(msgspec.Struct, frozen=True):
+    """The part of a `DocumentResult` that near-duplicates are found by."""
+
+    shingles: bytes = b""
+
+
+class ResultRecord(msgspec.Struct, frozen=True):
+    """The part of a `DocumentResult` that is published."""
+
+    record: Record
+
+
+class RecordHead(msgspec.Struct, frozen=True):
+    """The part of a record that the benchmark's rules and splits look at."""
+
+    sha256: str = ""
+    split_key: str = ""
+    field_count: int = 0
+
+
+class ChangeRule(msgspec.Struct, frozen=True):
+    """The part of a change that a build's figures are counted from."""
+
+    rule: str
+
+
+class ResultHead(msgspec.Struct, frozen=True):
+    """The part of a `DocumentResult` that is held in memory."""
+
+    config: str
+    record: RecordHead | None
+    rejected: Rejected | None
+    changes: tuple[ChangeRule, ...]
+
+
+_HEAD = msgspec.json.Decoder(ResultHead)
+_NO_RECORD = RecordHead()
+_RAW = tuple(field.name for field in fields(RawFigures))
+_RECORD = msgspec.json.Decoder(ResultRecord)
+_SHINGLES = msgspec.json.Decoder(ResultShingles)
 _MEASURES = msgspec.json.Decoder(ResultMeasures)
 _EDITS = msgspec.json.Decoder(ResultEdits)
 
@@ -79,7 +119,7 @@ class ResultFile:
 
     Example:
         >>> with ResultFile(folder) as file:
-        ...     file.add(result).record()
+        ...     file.add(msgspec.json.encode(result)).record()
     """
 
     def __init__(self, folder: Path) -> None:
@@ -108,15 +148,19 @@ class ResultFile:
         """Close the file, which removes it."""
         self._file.close()
 
-    def add(self, result: DocumentResult) -> HeldResult:
+    def add(self, text: bytes | msgspec.Raw) -> HeldResult:
         """Write a result; return what of it is held in memory.
+
+        Args:
+            text: A `DocumentResult` as JSON.
 
         Raises:
             CannotCreate: it cannot be written (exit 73).
         """
-        shingles = result.shingles
-        text = msgspec.json.encode(replace(result, shingles=b""))
-        waiting = memoryview(shingles + text)
+        head = _HEAD.decode(text)
+        record = head.record or _NO_RECORD
+        waiting = memoryview(text)
+        length = len(waiting)
         try:
             # A disk that fills takes a part, and refuses the rest.
             while waiting:
@@ -124,18 +168,17 @@ class ResultFile:
         except OSError as error:
             raise cannot_write(self._folder, error) from error
         start = self._end
-        self._end += len(shingles) + len(text)
-        record = result.record
+        self._end += length
         return HeldResult(
-            config=result.config,
-            rejected=result.rejected,
-            sha256="" if record is None else record.sha256,
-            split_key="" if record is None else record.split_key,
-            field_count=0 if record is None else record.field_count,
+            config=head.config,
+            rejected=head.rejected,
+            sha256=record.sha256,
+            split_key=record.split_key,
+            field_count=record.field_count,
+            rules=tuple(sorted({intern(change.rule) for change in head.changes})),
             file=self,
             start=start,
-            shingles_length=len(shingles),
-            length=len(text),
+            length=length,
         )
 
     def read(self, start: int, length: int) -> bytes:
@@ -153,15 +196,16 @@ class HeldResult:
     sha256: str
     split_key: str
     field_count: int
-    #: Where the rest is: the shingles, and behind them everything else.
+    #: The rules that changed the document, by name.
+    rules: tuple[str, ...]
+    #: Where the whole of it is.
     file: ResultFile
     start: int
-    shingles_length: int
     length: int
 
     def record(self) -> Record | None:
         """Return the record, read from the file, or None where there is none."""
-        return _RESULT.decode(self._text()).record if self.sha256 else None
+        return _RECORD.decode(self._text()).record if self.sha256 else None
 
     def measures(self) -> ResultMeasures:
         """Return what the paper's tables count of the document, read from the file."""
@@ -169,14 +213,14 @@ class HeldResult:
 
     def shingles(self) -> bytes:
         """Return the record's shingles, read from the file."""
-        return self.file.read(self.start, self.shingles_length)
+        return _SHINGLES.decode(self._text()).shingles
 
     def edits(self) -> ResultEdits:
         """Return what the ledger shows of the document, read from the file."""
         return _EDITS.decode(self._text())
 
     def _text(self) -> bytes:
-        return self.file.read(self.start + self.shingles_length, self.length)
+        return self.file.read(self.start, self.length)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +253,31 @@ class DecidedDocument:
         """Whether the document is a record of the benchmark."""
         return self.rejected is None
 
+    @property
+    def config(self) -> str:
+        """The config it ended in, or would have."""
+        return self.result.config
+
+    @property
+    def origin(self) -> Origin:
+        """Where it came from."""
+        return self.source.provenance.origin
+
+    @property
+    def outcome(self) -> str:
+        """`kept`, or the value of a `Reason`."""
+        return KEPT if self.rejected is None else self.rejected.reason.value
+
+    @property
+    def split(self) -> str:
+        """Its split; empty unless kept."""
+        return split_of(self.result.split_key) if self.kept else ""
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """The rules that changed it, by name."""
+        return self.result.rules
+
     def record(self) -> Record:
         """Return the record with this document's own id, provenance and cluster.
 
@@ -233,30 +302,28 @@ class DecidedDocument:
 
     def ledger_row(self) -> LedgerRow:
         """Return the document's row of the ledger."""
-        from curation.dataset.ledger import (  # noqa: PLC0415 (no worker needs pyarrow, which takes 0.2 s)
-            KEPT,
-            LedgerRow,
-        )
+        from curation.dataset.ledger import LedgerRow  # noqa: PLC0415 (no worker needs pyarrow, which takes 0.2 s)
 
         held, rejected = self.result, self.rejected
         own = self.source.provenance
         edits = held.edits()
+        raw = edits.raw
         return LedgerRow(
             raw_config=self.source.config,
-            config=self.result.config,
+            config=self.config,
             unique_id=self.source.unique_id,
             source=own.source,
             path=own.path,
             commit=own.commit,
             licence=own.licence,
             original_repository=own.original_repository,
-            origin=own.origin,
+            origin=self.origin,
             raw_sha256=self.source.sha256,
-            outcome=KEPT if rejected is None else rejected.reason.value,
+            outcome=self.outcome,
             rule="" if rejected is None else rejected.rule,
             detail="" if rejected is None else rejected.detail,
             sha256=held.sha256,
-            split=split_of(held.split_key) if held.sha256 and self.kept else "",
+            split=self.split,
             changes=edits.changes,
-            **({} if edits.raw is None else asdict(edits.raw)),
+            **({} if raw is None else {name: getattr(raw, name) for name in _RAW}),
         )

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     import pyarrow.parquet as pq
 
-#: The outcome of a document that is in the benchmark.
-KEPT = "kept"
 #: Paths inside a build folder.
 DOCUMENTS = "ledger/documents.pq"
 CHANGES = "ledger/changes.pq"
@@ -71,6 +69,11 @@ class LedgerRow:
     #: The draft named in the raw file's `$schema`, or `unknown`.
     raw_draft: str | None = None
     changes: tuple[Change, ...] = ()
+
+    @property
+    def rules(self) -> frozenset[str]:
+        """The rules that changed the document, by name."""
+        return frozenset(change.rule for change in self.changes)
 
 
 _POSITION = pa.field("document", pa.int64())

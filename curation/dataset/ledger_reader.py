@@ -9,9 +9,9 @@ import msgspec
 import polars as pl
 
 from curation.core.benchmark import in_benchmark_order
-from curation.core.documents import ABSENT, Change
+from curation.core.documents import ABSENT, KEPT, Change
 from curation.dataset.editions import refuse_former_layout
-from curation.dataset.ledger import CHANGES, DOCUMENTS, KEPT, LedgerRow
+from curation.dataset.ledger import CHANGES, DOCUMENTS, LedgerRow
 from curation.system.errors import NoInput
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import polars as pl
 
-from curation.core.documents import Reason
-from curation.dataset.ledger import KEPT
+from curation.core.documents import KEPT, Reason
 from curation.dataset.ledger_reader import open_ledger
 from curation.system.errors import BadData, NoInput
 from curation.system.registry import closest_names

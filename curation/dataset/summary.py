@@ -7,17 +7,15 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from curation.core.benchmark import SPLITS, in_benchmark_order
 from curation.core.canary import MAJOR
-from curation.core.documents import Origin, Reason
-from curation.dataset.ledger import KEPT
+from curation.core.documents import KEPT, Origin, Reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from curation.dataset.ledger import LedgerRow
 
 #: The dataset's name, and its name while a part of it is missing.
 NAME = "JSONSchemaBench"
@@ -122,8 +120,35 @@ class Summary:
         raise KeyError(config)
 
 
-def summarise(entries: Iterable[LedgerRow]) -> tuple[ConfigSummary, ...]:
-    """Count the entries of a ledger by config, in benchmark order."""
+class Counted(Protocol):
+    """What of a raw document is counted: a row of the ledger has it, and what it says.
+
+    A build counts its decided documents, which need not be read again for it.
+    """
+
+    @property
+    def config(self) -> str:
+        """The config it ended in, or would have."""
+
+    @property
+    def origin(self) -> Origin:
+        """Where it came from."""
+
+    @property
+    def outcome(self) -> str:
+        """`kept`, or the value of a `Reason`."""
+
+    @property
+    def split(self) -> str:
+        """Its split; empty unless kept."""
+
+    @property
+    def rules(self) -> Iterable[str]:
+        """The rules that changed it, each once."""
+
+
+def summarise(entries: Iterable[Counted]) -> tuple[ConfigSummary, ...]:
+    """Count documents by config, in benchmark order."""
     tallies: dict[str, _Tally] = {}
     for entry in entries:
         tally = tallies.get(entry.config)
@@ -163,12 +188,12 @@ class _Tally:
         self._changed: Counter[str] = Counter()
         self._splits: Counter[str] = Counter()
 
-    def count(self, entry: LedgerRow) -> None:
+    def count(self, entry: Counted) -> None:
         self._raw += 1
         self._origins.add(str(entry.origin))
         if entry.outcome == KEPT:
             self._splits[entry.split] += 1
-            self._changed.update({change.rule for change in entry.changes})
+            self._changed.update(entry.rules)
         else:
             self._rejected[entry.outcome] += 1
 

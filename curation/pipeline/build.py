@@ -271,7 +271,7 @@ def _write(
         plan.rules,
         plan.inputs,
         plan.missing,
-        summarise(document.ledger_row() for document in documents),
+        summarise(documents),
     )
     compiled = steps.compile_records(documents) if request.fastjsonschema else {}
     clock.lap("fastjsonschema")

@@ -48,7 +48,7 @@ _REASONS = {
     Ending.TIMEOUT: Reason.TIMED_OUT,
     Ending.OUT_OF_MEMORY: Reason.OUT_OF_MEMORY,
 }
-_STORED = msgspec.json.Decoder(list[DocumentResult])
+_STORED = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 class BatchReader:
@@ -90,8 +90,8 @@ class BatchReader:
                 )
             )
 
-    def refusal(self, raw: RawDocument, position: int) -> DocumentResult | None:
-        """Return the result of a document that no worker is to see, or None.
+    def refusal(self, raw: RawDocument, position: int) -> bytes | None:
+        """Return the result of a document that no worker is to see, as JSON, or None.
 
         It is left out on request, or too long to be read; as JSON it would be far
         longer still.
@@ -100,9 +100,7 @@ class BatchReader:
         refused = self._opt_outs.refuse(raw, url) or too_long_to_read(raw)
         if refused is None:
             return None
-        return DocumentResult(
-            config=raw.config, record=None, rejected=refused, changes=()
-        )
+        return _rejection(raw, refused)
 
 
 def count_documents(
@@ -157,12 +155,12 @@ def process_batches(  # noqa: PLR0913 (one argument for each thing that is neede
     """
     results: dict[int, HeldResult] = {}
     pending: dict[
-        int, tuple[int, int, Sequence[DocumentResult | None], Sequence[RawDocument]]
+        int, tuple[int, int, Sequence[bytes | None], Sequence[RawDocument]]
     ] = {}
 
-    def keep(start: int, batch: Iterable[DocumentResult]) -> None:
-        for position, result in enumerate(batch, start):
-            results[position] = file.add(result)
+    def keep(start: int, batch: Iterable[bytes | msgspec.Raw]) -> None:
+        for position, text in enumerate(batch, start):
+            results[position] = file.add(text)
 
     def remaining() -> Iterator[list[DocumentUnit]]:
         end = sent_batches = 0
@@ -187,7 +185,7 @@ def process_batches(  # noqa: PLR0913 (one argument for each thing that is neede
         number, start, known, sent = pending.pop(finished.index)
         answers = iter(_results(sent, finished))
         batch = [own or next(answers) for own in known]
-        run.store(_name(number), msgspec.json.encode(batch))
+        run.store(_name(number), b"[" + b",".join(batch) + b"]")
         keep(start, batch)
         progress(len(known))
     return results
@@ -223,25 +221,22 @@ def _without_content(raw: RawDocument) -> RawDocument:
     )
 
 
-def _results(
-    batch: Sequence[RawDocument], finished: BatchResult
-) -> list[DocumentResult]:
+def _results(batch: Sequence[RawDocument], finished: BatchResult) -> list[bytes]:
     return [
-        result.answer_as(DocumentResult)
-        if result.ending is Ending.OK
-        else _failure(raw, result)
+        bytes(result.answer) if result.ending is Ending.OK else _failure(raw, result)
         for raw, result in zip(batch, finished.results, strict=True)
     ]
 
 
-def _failure(raw: RawDocument, result: ProcessResult) -> DocumentResult:
+def _failure(raw: RawDocument, result: ProcessResult) -> bytes:
     """Return the result of a document whose worker did not survive it."""
     reason = _REASONS.get(result.ending, Reason.CRASHED)
     # What raised outside every rule is a defect as well, and of csbdata itself.
     rule = "csbdata" if result.ending is Ending.ERROR else NO_RULE
-    return DocumentResult(
-        config=raw.config,
-        record=None,
-        rejected=Rejected(reason=reason, detail=result.detail, rule=rule),
-        changes=(),
+    return _rejection(raw, Rejected(reason=reason, detail=result.detail, rule=rule))
+
+
+def _rejection(raw: RawDocument, rejected: Rejected) -> bytes:
+    return msgspec.json.encode(
+        DocumentResult(config=raw.config, record=None, rejected=rejected, changes=())
     )

@@ -73,7 +73,11 @@ class BuildSteps:
         """
         opt_outs = read_opt_outs()
         reader = BatchReader(self.inputs, opt_outs)
-        program = Program(file=_WORKER, setup=setup_of(self.rules, self.inputs))
+        program = Program(
+            file=_WORKER,
+            setup=setup_of(self.rules, self.inputs),
+            unread_answers=True,
+        )
         with (
             self.executor.pool(program, LIMITS) as pool,
             self.progress.bar(

@@ -61,8 +61,15 @@ class WorkerLine(msgspec.Struct, frozen=True, kw_only=True):
     memory: str | None = None
 
 
+class UnreadLine(WorkerLine, frozen=True, kw_only=True):
+    """One line of a worker whose answer is left as the JSON text that it is."""
+
+    answer: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
 _ENCODER = msgspec.json.Encoder()
 _LINES = msgspec.json.Decoder(WorkerLine)
+_UNREAD_LINES = msgspec.json.Decoder(UnreadLine)
 _NO_LINE = WorkerLine()
 
 
@@ -75,9 +82,14 @@ def encode_message(message: Greeting | UnitBatch) -> bytes:
     return _ENCODER.encode(message)
 
 
-def decode_line(line: bytes) -> WorkerLine:
-    """Return one line of a worker; of what is no message an empty one."""
+def decode_line(line: bytes, *, unread: bool = False) -> WorkerLine:
+    """Return one line of a worker; of what is no message an empty one.
+
+    Args:
+        line: What the worker has sent.
+        unread: Whether its answer is left as the JSON text that it is.
+    """
     try:
-        return _LINES.decode(line)
+        return (_UNREAD_LINES if unread else _LINES).decode(line)
     except (ValueError, RecursionError):
         return _NO_LINE

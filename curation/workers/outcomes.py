@@ -41,7 +41,8 @@ class ProcessResult:
     """What became of one unit that a worker process was given."""
 
     ending: Ending
-    #: What the worker's function returned, as JSON; None unless `ok`.
+    #: What the worker's function returned, as JSON; None unless `ok`. It is a
+    #: `msgspec.Raw`, the text, where the program's answers are left unread.
     answer: UntypedJson = None
     #: What exactly was seen: the exception, the signal, the limit.
     detail: str = ""
@@ -69,12 +70,14 @@ class ProcessResult:
                 a container of them; fields are found by name.
 
         Raises:
-            msgspec.ValidationError: the answer is not of this type.
+            msgspec.DecodeError: the answer is not of this type.
 
         Example:
             >>> ProcessResult(ending=Ending.OK, answer=[1]).answer_as(tuple[int, ...])
             (1,)
         """
+        if isinstance(self.answer, msgspec.Raw):
+            return msgspec.json.decode(self.answer, type=answer_type)
         return msgspec.convert(self.answer, answer_type)
 
 

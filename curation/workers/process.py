@@ -58,6 +58,9 @@ class Program:
     arguments: tuple[str, ...] = ()
     #: Environment variables beyond the allow-list.
     environment: Mapping[str, str] = field(default_factory=dict)
+    #: Answers are left as JSON text (`msgspec.Raw`), for whoever reads parts of them
+    #: only. For programs of our own: nobody has looked whether the text can be read.
+    unread_answers: bool = False
 
     def command(self) -> list[str]:
         """Return the command line; `-P` keeps the file's folder off the path."""

@@ -248,7 +248,7 @@ class Worker:
 
     def _take(self, line: bytes, results: list[ProcessResult]) -> None:
         """Read one line of the child."""
-        message = decode_line(line)
+        message = decode_line(line, unread=self._program.unread_answers)
         if not self._ready and message.failed is not None:
             self.kill()
             raise WorkerDidNotStart(message.failed, str(self._program.file))

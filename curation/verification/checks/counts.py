@@ -9,7 +9,8 @@ import msgspec
 import polars as pl
 
 from curation.core.benchmark import DEFAULT, holds_instances, instances_folder
-from curation.dataset.ledger import DOCUMENTS, KEPT
+from curation.core.documents import KEPT
+from curation.dataset.ledger import DOCUMENTS
 from curation.instances.dataset.parquet import INSTANCE_LEDGER
 from curation.packaging.card import FILE as CARD
 from curation.packaging.manifest import FILE as MANIFEST

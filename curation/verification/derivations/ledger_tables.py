@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from curation.core.benchmark import LEDGER, holds_instances, records_config
-from curation.core.documents import Reason
-from curation.dataset.ledger import CHANGES, DOCUMENTS, KEPT
+from curation.core.documents import KEPT, Reason
+from curation.dataset.ledger import CHANGES, DOCUMENTS
 from curation.instances.dataset.parquet import (
     AJV,
     DISAGREEMENTS,

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pyarrow.parquet as pq
 
-from curation.core.documents import Origin
+from curation.core.documents import KEPT, Origin
 from curation.core.github_subsets import VACUOUS, final_config, is_github_config
-from curation.dataset.ledger import CHANGES, DOCUMENTS, KEPT
+from curation.dataset.ledger import CHANGES, DOCUMENTS
 from curation.download.pins import load_pins
 from curation.packaging.manifest import read_facts
 from curation.sources.base import SAMPLE_LICENCE

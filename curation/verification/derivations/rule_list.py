@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from curation.core.documents import Reason
+from curation.core.documents import KEPT, Reason
 from curation.core.rule import RepairKind
-from curation.dataset.ledger import CHANGES, DOCUMENTS, KEPT
+from curation.dataset.ledger import CHANGES, DOCUMENTS
 from curation.rules.sets import rule_set
 from curation.system.errors import BadUsage
 from curation.verification.derivations.contradiction import (

@@ -6,6 +6,7 @@ import resource
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from curation.dataset.decisions import DocumentResult, ResultFile
@@ -32,6 +33,6 @@ def test_a_result_of_which_a_part_fits_is_refused(tmp_path: Path) -> None:
     """The system takes a part without an error; what is lost would be read later."""
     result = DocumentResult(config="a", record=None, rejected=None, changes=())
     with ResultFile(tmp_path) as file:
-        file.add(result)
+        file.add(msgspec.json.encode(result))
         with pytest.raises(CannotCreate):
-            file.add(replace(result, shingles=bytes(1_000)))
+            file.add(msgspec.json.encode(replace(result, shingles=bytes(1_000))))

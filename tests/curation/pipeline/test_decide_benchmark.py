@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -66,7 +67,10 @@ def _records(
         results.append(apply_rules(raw, rules, context))
     sources = {"snowplow": source_named("snowplow")}
     with TemporaryDirectory() as name, ResultFile(Path(name)) as file:
-        held = {place: file.add(result) for place, result in enumerate(results)}
+        held = {
+            place: file.add(msgspec.json.encode(result))
+            for place, result in enumerate(results)
+        }
         decided = in_clusters(decide_benchmark(documents, held, rules, sources))
         return {one.source.unique_id: one.record() for one in decided if one.kept}
 

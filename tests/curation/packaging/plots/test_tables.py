@@ -8,6 +8,7 @@ from hashlib import sha256
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from curation.core.documents import Origin, Provenance, RawDocument
@@ -74,7 +75,9 @@ def decided(
             documents.append(
                 SourceDocument(config, raw.unique_id, provenance, digest, at)
             )
-            results[at] = file.add(apply_rules(raw, rules, context))
+            results[at] = file.add(
+                msgspec.json.encode(apply_rules(raw, rules, context))
+            )
         sources = {name: source_named(name) for name in ("snowplow", "kubernetes")}
         yield decide_benchmark(documents, results, rules, sources)
 
