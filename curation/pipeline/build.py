@@ -218,7 +218,7 @@ def _build_with(
         manifest, peak = find_finished_build(request.out, run, request.options), 0.0
         unchanged = manifest is not None
         if manifest is None:
-            with ResultFile(run.folder) as file:
+            with ResultFile(run.folder) as file, PlotProcess() as drawing:
                 steps = BuildSteps(
                     rules=plan.rules,
                     inputs=plan.inputs,
@@ -229,7 +229,7 @@ def _build_with(
                     cache=request.fetch.cache,
                     joined=joined,
                 )
-                manifest, peak = _write(request, plan, steps, clock)
+                manifest, peak = _write(request, plan, steps, drawing, clock)
         else:
             clock.lap("check")
         result = BuildResult(
@@ -261,10 +261,15 @@ def _joined(request: BuildRequest, plan: BuildPlan) -> JoinedShards:
 
 
 def _write(
-    request: BuildRequest, plan: BuildPlan, steps: BuildSteps, clock: _Clock
+    request: BuildRequest,
+    plan: BuildPlan,
+    steps: BuildSteps,
+    drawing: PlotProcess,
+    clock: _Clock,
 ) -> tuple[Manifest, float]:
     """Write the folder; return its manifest, and the peak memory in MiB."""
-    documents, peak = steps.decide()
+    # While instances are made, for minutes, the process would only wait.
+    documents, peak = steps.decide(None if request.instances else drawing.start)
     clock.lap("decide")
     summary = summary_of(
         request.options,
@@ -280,7 +285,7 @@ def _write(
     clock.lap("instances")
     out = request.out
     steps.progress.say(f"Writing {out}")
-    with PlotProcess() as drawing, atomic_folder(out) as folder:
+    with atomic_folder(out) as folder:
         drawing.begin(tables_of_documents(documents))
         documents = in_clusters(documents)
         carry_over(out, folder)

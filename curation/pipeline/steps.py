@@ -27,7 +27,7 @@ from curation.validation.fastjsonschema_check import try_fastjsonschema
 from curation.workers.process import Program
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from curation.dataset.decisions import DecidedDocument, ResultFile
     from curation.pipeline.inputs import BuildInput
@@ -62,11 +62,16 @@ class BuildSteps:
     #: The shards whose work is taken over.
     joined: JoinedShards = field(default_factory=JoinedShards)
 
-    def decide(self) -> tuple[list[DecidedDocument], float]:
+    def decide(
+        self, when_idle: Callable[[], object] | None = None
+    ) -> tuple[list[DecidedDocument], float]:
         """Return the raw documents of the shard, each with its decision.
 
         Near-duplicate clusters are found later (`in_clusters`).
         With it the peak memory in MiB, of this process and its workers.
+
+        Args:
+            when_idle: Called when the workers have nothing left to do.
 
         Raises:
             BadData: a shard lacks a batch that it says it has.
@@ -95,6 +100,8 @@ class BuildSteps:
                 file=self.file,
             )
             peak = pool.peak_rss_mb
+            if when_idle is not None:
+                when_idle()
         sources = {given.source.name: given.source for given in self.inputs}
         own = [document for document in reader.documents if document.content in results]
         return decide_benchmark(own, results, self.rules, sources), peak

@@ -8,6 +8,7 @@ draws comes back through its pipe, so a child that outlives us does no harm.
 from __future__ import annotations
 
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -33,24 +34,13 @@ _WORKER = Path(__file__).with_name("plot_worker.py")
 class PlotProcess:
     """The plots of one dataset, being drawn; a context manager.
 
-    The child gets ready at once and draws when `begin` gives it the tables. What still
-    runs at the end of the block is stopped.
+    The child gets ready when `start` is called, and draws when `begin` gives it the
+    tables. What still runs at the end of the block is stopped.
     """
 
     def __init__(self) -> None:
-        """Start the child.
-
-        Raises:
-            OSError: it cannot be started.
-        """
-        program = Program(file=_WORKER)
-        self._child = subprocess.Popen(
-            program.command(),
-            env=program.variables(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        """Start nothing yet."""
+        self._child: subprocess.Popen[bytes] | None = None
         self._tables: PaperTables | None = None
 
     def __enter__(self) -> Self:
@@ -64,21 +54,44 @@ class PlotProcess:
         trace: TracebackType | None,
     ) -> None:
         """Stop the child if it is still at work."""
+        if self._child is None:
+            return
         if self._child.poll() is None:
             self._child.kill()
         self._child.communicate()
 
+    def start(self) -> subprocess.Popen[bytes]:
+        """Let the child get ready, unless it was started before; return it.
+
+        Raises:
+            OSError: it cannot be started.
+        """
+        if self._child is None:
+            program = Program(file=_WORKER)
+            self._child = subprocess.Popen(
+                program.command(),
+                env=program.variables(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+        return self._child
+
     def begin(self, tables: PaperTables | None) -> None:
-        """Let the child draw these tables, or nothing where there is no record."""
+        """Let the child draw these tables, or nothing where there is no record.
+
+        Raises:
+            OSError: it cannot be started.
+        """
         self._tables = tables
-        stdin = self._child.stdin
-        try:
-            if stdin is not None and tables is not None:
+        if tables is None:
+            return
+        stdin = self.start().stdin
+        # Where it has died, `finish` reports why.
+        with suppress(BrokenPipeError):
+            if stdin is not None:
                 stdin.write(msgspec.json.encode(tables) + b"\n")
                 stdin.flush()
-        except BrokenPipeError:
-            # It has died; `finish` reports why.
-            pass
 
     def finish(self, into: Path) -> PaperTables | None:
         """Write the plots into `into`; return the tables that `begin` was given.
@@ -91,8 +104,9 @@ class PlotProcess:
         """
         if self._tables is None:
             return None
-        output, errors = self._child.communicate()
-        if self._child.returncode != 0:
+        child = self.start()
+        output, errors = child.communicate()
+        if child.returncode != 0:
             lines = errors.decode("utf-8", "replace").strip().splitlines()
             reason = lines[-1] if lines else "no word why"
             raise CsbdataError(

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import islice
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -20,7 +21,7 @@ import rensa
 from curation.schema.similarity.shingles import hashes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -87,15 +88,8 @@ def clusters(digests: Sequence[str], shingles: Sequence[bytes]) -> list[str]:
         ['a', 'a', 'c']
     """
     firsts: list[int] = []
-    distinct: dict[bytes, int] = {}
-    places = []
-    for position, packed in enumerate(shingles):
-        own_name = blake2b(packed, digest_size=16).digest()
-        place = distinct.setdefault(own_name, len(distinct))
-        if place == len(firsts):
-            firsts.append(position)
-        places.append(place)
-    del distinct
+    places: list[int] = []
+    signatures = _signatures(_distinct(shingles, firsts, places))
     own = OnDemand(len(firsts), lambda place: shingles[firsts[place]])
     joined = list(range(len(own)))
     held = lru_cache(_HELD)(lambda place: frozenset(hashes_of(own[place])))
@@ -103,7 +97,6 @@ def clusters(digests: Sequence[str], shingles: Sequence[bytes]) -> list[str]:
     def near(one: int, other: int) -> bool:
         return _near(held(one), held(other))
 
-    signatures = _signatures(own)
     for band in range(_BANDS):
         for group in signatures.groups(band):
             _connect(group, band, signatures, joined, near)
@@ -112,6 +105,26 @@ def clusters(digests: Sequence[str], shingles: Sequence[bytes]) -> list[str]:
         head = _head(joined, place)
         names[head] = min(names.get(head, digest), digest)
     return [names[_head(joined, place)] for place in places]
+
+
+def _distinct(
+    shingles: Iterable[bytes], firsts: list[int], places: list[int]
+) -> Iterator[bytes]:
+    """Yield the shingles that differ from all before.
+
+    Args:
+        shingles: Those of every record.
+        firsts: Told the position of each that is yielded.
+        places: Told of every record the place of its shingles among these.
+    """
+    known: dict[bytes, int] = {}
+    for position, packed in enumerate(shingles):
+        own_name = blake2b(packed, digest_size=16).digest()
+        place = known.setdefault(own_name, len(known))
+        places.append(place)
+        if place == len(firsts):
+            firsts.append(position)
+            yield packed
 
 
 def _head(joined: list[int], place: int) -> int:
@@ -155,13 +168,11 @@ class _Signatures:
         return found
 
 
-def _signatures(shingles: Sequence[bytes]) -> _Signatures:
-    bands = np.empty((len(shingles), _BANDS), np.uint32)
-    lengths = np.empty(len(shingles), np.uint32)
-    for start in range(0, len(shingles), _TOGETHER):
-        end = min(start + _TOGETHER, len(shingles))
-        some = [shingles[place] for place in range(start, end)]
-        lengths[start:end] = [len(packed) for packed in some]
+def _signatures(shingles: Iterator[bytes]) -> _Signatures:
+    bands = [np.empty((0, _BANDS), np.uint32)]
+    lengths = [np.empty(0, np.uint32)]
+    while some := list(islice(shingles, _TOGETHER)):
+        lengths.append(np.array([len(packed) for packed in some], np.uint32))
         found = rensa.RMinHash.from_token_sets(
             [
                 [packed[at : at + 8] for at in range(0, len(packed), 8)]
@@ -175,8 +186,8 @@ def _signatures(shingles: Sequence[bytes]) -> _Signatures:
         for column in np.moveaxis(hashes.reshape(len(some), _BANDS, -1), 2, 0):
             keys = (keys ^ column) * _FACTOR
             keys ^= keys >> np.uint64(32)
-        bands[start:end] = keys >> np.uint64(32)
-    return _Signatures(bands, lengths)
+        bands.append((keys >> np.uint64(32)).astype(np.uint32))
+    return _Signatures(np.concatenate(bands), np.concatenate(lengths))
 
 
 def _connect(

@@ -54,6 +54,7 @@ def test_a_child_that_fails_is_a_fault_of_ours(
 def test_nothing_is_left_running() -> None:
     """An error in the block ends the child."""
     drawing = PlotProcess()
+    child = drawing.start()
     with pytest.raises(ZeroDivisionError), drawing:
         raise ZeroDivisionError
-    assert drawing._child.returncode is not None
+    assert child.returncode is not None
