@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from curation.core.documents import ABSENT, Change, Origin
-from curation.dataset.parquet_columns import columns_of, parquet_writer, table_of
+from curation.dataset.parquet_columns import columns_of, parquet_writer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -117,19 +117,17 @@ def _printable(value: object) -> object:
 def _table(
     columns: pa.Schema, rows: Sequence[tuple[int, LedgerRow | Change]]
 ) -> pa.Table:
-    names = columns.names[1:]
-    cells = [
-        {"document": position, **{name: _cell(getattr(row, name)) for name in names}}
-        for position, row in rows
-    ]
+    values: dict[str, list[object]] = {
+        name: [_cell(getattr(row, name)) for _, row in rows]
+        for name in columns.names[1:]
+    }
+    values["document"] = [position for position, _ in rows]
     try:
-        return table_of(cells, columns)
+        return pa.table(values, schema=columns)
     except UnicodeEncodeError:
         # A path in an archive can hold bytes that are no UTF-8 (PEP 383).
-        clean = [
-            {name: _printable(value) for name, value in row.items()} for row in cells
-        ]
-        return table_of(clean, columns)
+        clean = {name: list(map(_printable, values[name])) for name in values}
+        return pa.table(clean, schema=columns)
 
 
 def _writer(path: Path, columns: pa.Schema) -> pq.ParquetWriter:

@@ -169,19 +169,15 @@ def arrow_bytes(path: Path) -> int:
     Raises:
         OSError: the file cannot be read.
     """
-    import pyarrow.dataset as ds  # noqa: PLC0415 (half a second where pandas is there)
-
-    with path.open("rb") as stream:
-        fragment = ds.ParquetFileFormat().make_fragment(stream)
-        groups = fragment.row_groups
+    with pq.ParquetFile(path) as file:
+        groups = range(file.num_row_groups)
         if not groups:
             return 0
-        # A group of no rows is none that a build writes, but one that others do.
-        rows = max(1, groups[0].num_rows)
-        batches = fragment.to_batches(
-            batch_size=rows, batch_readahead=0, fragment_readahead=0
-        )
-        return sum(pa.Table.from_batches([batch]).nbytes for batch in batches)
+        # `datasets` reads batches of the first group's length. A group of no rows is
+        # none that a build writes, but one that others do.
+        rows = max(1, file.metadata.row_group(0).num_rows)
+        batches = (file.read_row_group(group).to_batches(rows) for group in groups)
+        return sum(batch.nbytes for group in batches for batch in group)
 
 
 def hub_features(columns: pa.Schema) -> Iterator[Json]:
