@@ -51,3 +51,11 @@ def test_both_ends_name_the_same_fields() -> None:
         "parent",
     }
     assert encode_message(UnitBatch(units=["a", 1])) == b'{"units":["a",1]}'
+
+
+def test_an_answer_may_be_left_as_its_text() -> None:
+    """Whoever asks for it reads it later, as what it is; nothing else is left."""
+    line = decode_line(b'{"unit":0,"answer":{"a": [1, 2]}}', unread=True)
+    assert (line.unit, bytes(line.answer)) == (0, b'{"a": [1, 2]}')
+    assert decode_line(b'{"unit":1,"error":"E"}', unread=True).answer is msgspec.UNSET
+    assert decode_line(b'{"answer":[1,}', unread=True) == WorkerLine()

@@ -48,3 +48,11 @@ def test_an_answer_is_read_as_a_type() -> None:
     assert result.answer_as(tuple[int, ...]) == (1, 2)
     with pytest.raises(msgspec.ValidationError):
         result.answer_as(str)
+
+
+def test_an_answer_left_as_text_is_read_as_a_type() -> None:
+    """The same as of one that was read at once."""
+    result = ProcessResult(ending=Ending.OK, answer=msgspec.Raw(b"[1, 2]"))
+    assert result.answer_as(tuple[int, ...]) == (1, 2)
+    with pytest.raises(msgspec.ValidationError):
+        result.answer_as(str)
