@@ -5,6 +5,7 @@ Nothing here fetches.
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Self
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Final, Self
 import jsonschema_rs
 import msgspec
 
+from curation.instances.constraints.assertions import KNOWN_FORMATS
 from curation.instances.constraints.schema_tree import SchemaTree
 from curation.json.pointer import Tokens, fragment_of, pointer
 from curation.json.text import canonical, plain
@@ -34,6 +36,9 @@ if TYPE_CHECKING:
 
 #: Where the record stands in the registry from which single subschemas are compiled.
 _HERE: Final = "json-schema:///record"
+#: Members of a schema's canonical form: which draft it is of, and a format.
+_DECLARED: Final = re.compile(rb'"\$schema":"[^"]*"')
+_FORMAT: Final = re.compile(rb'"format":"([^"]*)"')
 
 
 class FailedAssertion(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,7 +102,7 @@ class CompiledSchema(SchemaTree):
     def validator_without_formats(self) -> jsonschema_rs.Validator:
         """The validator of the whole schema that asserts no format.
 
-        Where no `format` stands anywhere it is that which asserts them.
+        Where no format stands that is asserted it is that which asserts them.
 
         Raises:
             ValueError: jsonschema-rs cannot use the schema.
@@ -113,9 +118,10 @@ class CompiledSchema(SchemaTree):
 
     @cached_property
     def _mentions_format(self) -> bool:
-        """Whether the schema has a member `format`, or refers outside of itself."""
-        text = self.canonical
-        return b'"format"' in text or b"json-schema.org" in text
+        """Whether the schema has a format that is known, or refers to a metaschema."""
+        text = _DECLARED.sub(b"", self.canonical)
+        known = any(name.decode() in KNOWN_FORMATS for name in _FORMAT.findall(text))
+        return known or b"json-schema.org" in text
 
     def _compile(self, *, formats: bool) -> jsonschema_rs.Validator:
         validator = RUST_VALIDATORS[self.dialect.name]
@@ -227,9 +233,19 @@ class CompiledSchema(SchemaTree):
         if isinstance(location.schema, bool):
             return location.schema
         if location not in self._validators:
-            self._validators[location] = self._compile_at(location)
+            self._validators[location] = self._validator_at(location)
         validator = self._validators[location]
         return validator is None or bool(validator.is_valid(value))
+
+    def _validator_at(self, location: SchemaLocation) -> jsonschema_rs.Validator | None:
+        """Return the validator of a schema; where it only refers, that of the other."""
+        if isinstance(location.schema, dict) and location.schema.keys() == {"$ref"}:
+            target = self.target(location)
+            if target is not None and isinstance(target.schema, dict):
+                if target not in self._validators:
+                    self._validators[target] = self._compile_at(target)
+                return self._validators[target]
+        return self._compile_at(location)
 
     @cached_property
     def _registries(self) -> list[tuple[str, jsonschema_rs.Registry]]:
