@@ -404,7 +404,6 @@ def test_a_node_killed_on_the_way_is_said_and_costs_nothing(
         _wait_until(lambda: any(done.glob("*/batch-*")))
         nodes.tell("kill")
         printed, _ = driver.communicate(timeout=_PATIENCE)
-    nodes.tell("add")
     assert driver.returncode == 0, printed
     assert "was lost; what it was on is done again" in printed
     _same_bytes(local, tmp_path / "there")

@@ -7,6 +7,7 @@ import socket
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -208,7 +209,8 @@ def test_without_pip_the_next_step_is_named(
     settings: FetchSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An environment may lack it."""
-    monkeypatch.setattr(pip, "find_spec", lambda _name: None)
+    nowhere = SimpleNamespace(find_spec=lambda _name: None)
+    monkeypatch.setattr(pip, "PathFinder", nowhere)
     monkeypatch.setattr(pip, "which", lambda _name: None)
     got = acquire(PIN, settings)
     assert isinstance(got, UnavailableArchive)

@@ -17,7 +17,7 @@ _SCHEMA = {
 
 
 def _alive() -> int:
-    return sum(isinstance(each, CompiledSchema) for each in gc.get_objects())
+    return sum(type(each) is CompiledSchema for each in gc.get_objects())
 
 
 def test_nothing_of_a_schema_is_left_when_it_is_done() -> None:
