@@ -13,7 +13,11 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from curation.core.documents import ABSENT, Change, Origin
-from curation.dataset.parquet_columns import columns_of, parquet_writer
+from curation.dataset.parquet_columns import (
+    columns_of,
+    parquet_writer,
+    table_of_columns,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -123,11 +127,11 @@ def _table(
     }
     values["document"] = [position for position, _ in rows]
     try:
-        return pa.table(values, schema=columns)
+        return table_of_columns(values, columns)
     except UnicodeEncodeError:
         # A path in an archive can hold bytes that are no UTF-8 (PEP 383).
         clean = {name: list(map(_printable, values[name])) for name in values}
-        return pa.table(clean, schema=columns)
+        return table_of_columns(clean, columns)
 
 
 def _writer(path: Path, columns: pa.Schema) -> pq.ParquetWriter:

@@ -9,20 +9,29 @@ from __future__ import annotations
 import json
 import types
 from dataclasses import fields
-from typing import TYPE_CHECKING, get_args, get_origin, get_type_hints
+from itertools import accumulate, chain
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from curation.core.canary import METADATA_KEY, canary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
 #: Where pages are cut, and what `datasets` calls it in a file's metadata.
 CHUNKING_KEY = "content_defined_chunking"
 _CHUNKING = {"min_chunk_size": 2**18, "max_chunk_size": 2**20, "norm_level": 0}
+#: How the types of columns are called where their values are gathered.
+_SERIES: dict[pa.DataType, type[pl.DataType]] = {
+    pa.string(): pl.String,
+    pa.int64(): pl.Int64,
+    pa.int32(): pl.Int32,
+    pa.bool_(): pl.Boolean,
+}
 
 
 def _arrow_type(annotation: object) -> pa.DataType:
@@ -60,8 +69,39 @@ def columns_of(row_type: type, *, without: frozenset[str] = frozenset()) -> pa.S
 def table_of(rows: Iterable[object], columns: pa.Schema) -> pa.Table:
     """Return rows as an arrow table, in the order given."""
     listed = list(rows)
-    values = {name: [getattr(row, name) for row in listed] for name in columns.names}
-    return pa.table(values, schema=columns)
+    return table_of_columns(
+        {name: [getattr(row, name) for row in listed] for name in columns.names},
+        columns,
+    )
+
+
+def table_of_columns(
+    values: Mapping[str, Sequence[Any]], columns: pa.Schema
+) -> pa.Table:
+    """Return columns of values as an arrow table.
+
+    Args:
+        values: The values of each column; None is null, but no list is.
+        columns: The columns, of the types that `columns_of` gives.
+
+    Raises:
+        TypeError: a value does not have the type of its column.
+        UnicodeEncodeError: a text has half of a surrogate pair.
+    """
+    arrays = [_array(values[field.name], field.type) for field in columns]
+    return pa.Table.from_arrays(arrays, schema=columns)
+
+
+def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    if pa.types.is_list(kind):
+        offsets = [0, *accumulate(map(len, values))]
+        return pa.ListArray.from_arrays(
+            _array(offsets, pa.int32()),
+            _array(list(chain.from_iterable(values)), kind.value_type),
+        )
+    # `pa.array` of a list would load pandas, half a second.
+    series = pl.Series(values=values, dtype=_SERIES[kind], strict=True)
+    return series.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(kind)
 
 
 def parquet_writer(
