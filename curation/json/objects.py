@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from curation.json.text import compact_of_document
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -24,8 +26,12 @@ Trail = tuple["Trail", str | int] | None
 def searchable(value: Json) -> bytes:
     """Return JSON text without whitespace, to see quickly whether a walk is needed.
 
-    Strings stand in it as JSON escapes them; numbers may be spelled anew.
+    Strings stand in it as JSON escapes them; numbers may be spelled anew. It may be
+    kept from one call to the next: no one changes the value.
     """
+    compact = compact_of_document(value)
+    if compact is not None:
+        return compact
     try:
         return orjson.dumps(value, default=float)
     except orjson.JSONEncodeError:

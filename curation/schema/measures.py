@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from curation.json.same_object import SameObject
-from curation.json.text import write
+from curation.json.text import write_document
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -80,9 +80,9 @@ def max_fan_out(value: Json) -> int:
     return most
 
 
-def size_bytes(value: Json) -> int:
-    """Return the bytes of the JSON text with Python's defaults."""
-    return text_size(write(value))
+def size_bytes(schema: Json) -> int:
+    """Return the bytes of a document's JSON text with Python's defaults."""
+    return text_size(write_document(schema))
 
 
 def text_size(text: str) -> int:

@@ -66,6 +66,8 @@ def _text(value: Json) -> str:
     """Return a scalar's JSON text, 1.0 as 1; of a number its nearest double."""
     if isinstance(value, str):
         return encode_basestring(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
     if isinstance(value, float):
         value = int(value) if value.is_integer() else float(value)
     return json.dumps(value)

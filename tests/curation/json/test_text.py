@@ -26,6 +26,7 @@ from curation.json.text import (
     parse,
     plain,
     write,
+    write_document,
 )
 
 if TYPE_CHECKING:
@@ -126,6 +127,36 @@ def _shuffled(value: UntypedJson, order: random.Random) -> UntypedJson:
 def test_reading_and_writing_gives_the_same_text_back(text: str) -> None:
     """Key order, number spelling and absent-versus-null survive exactly."""
     assert write(_read(text)) == text
+
+
+@given(
+    st.recursive(
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats(allow_nan=False, allow_infinity=False)
+        | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+        max_leaves=20,
+    )
+)
+def test_what_is_written_is_what_the_standard_library_writes(
+    value: UntypedJson,
+) -> None:
+    """Its separators, its escapes and its floats, halves of surrogate pairs included.
+
+    `write_document` writes the same, also when it is asked again.
+    """
+    expected = json.dumps(value, ensure_ascii=False)
+    assert write(value) == expected
+    assert [write_document(value), write_document(value)] == [expected] * 2
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_what_json_has_no_number_for_is_not_written(number: float) -> None:
+    """It is a fault of the caller, and must not become null."""
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        write({"a": [1, number]})
 
 
 @given(JSON_TEXTS, st.randoms(use_true_random=False))
