@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.json.pointer import Tokens
+    from curation.references.resolution import SchemaDocument
     from curation.schema.dialects import Dialect
 
 
@@ -34,15 +35,26 @@ def _resolved(schema: Json, dialect: Dialect) -> Iterator[tuple[Tokens, Tokens]]
     """Yield where each local reference stands, and where it leads."""
     uri = _own_uri(schema) if dialect is ANY_DIALECT else ""
     document = document_of(schema, dialect, uri)
+    # Most definitions are referred to many times.
+    leads_to: dict[tuple[str, str], Tokens | None] = {}
     for reference in document.scanned.references:
         if not isinstance(reference.value, str):
             continue
-        try:
-            found = follow_reference(reference.value, reference.base, [document])
-        except (LookupError, ValueError):
-            continue
-        if found is not None:
-            yield reference.tokens, found[1].tokens
+        text = reference.value, reference.base
+        if text not in leads_to:
+            leads_to[text] = _target(*text, document)
+        target = leads_to[text]
+        if target is not None:
+            yield reference.tokens, target
+
+
+def _target(reference: str, base: str, document: SchemaDocument) -> Tokens | None:
+    """Return where in the document a reference leads, or None where nowhere."""
+    try:
+        found = follow_reference(reference, base, [document])
+    except (LookupError, ValueError):
+        return None
+    return found[1].tokens if found else None
 
 
 def _own_uri(schema: Json) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urldefrag, urljoin
 
@@ -81,7 +81,13 @@ def join(base: str, reference: str) -> tuple[str, str]:
     """
     if reference.startswith("#") or not reference:
         return base, reference[1:]
-    return _split(urljoin(base, reference))
+    return _joined(base, reference)
+
+
+@lru_cache(maxsize=1024)
+def _joined(base: str, reference: str) -> tuple[str, str]:
+    parts = urldefrag(urljoin(base, reference))
+    return parts.url, parts.fragment
 
 
 def legal(reference: str) -> str:
@@ -89,11 +95,6 @@ def legal(reference: str) -> str:
     if _PLAIN.fullmatch(reference):
         return reference
     return quote(_STRAY_PERCENT.sub("%25", reference), safe=_LEGAL)
-
-
-def _split(uri: str) -> tuple[str, str]:
-    parts = urldefrag(uri)
-    return parts.url, parts.fragment
 
 
 def base_of(schema: Json, dialect: Dialect, base: str) -> str:
