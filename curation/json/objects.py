@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from curation.json.text import compact_of_document
+from curation.json.document_text import compact_of_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

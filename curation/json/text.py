@@ -18,14 +18,13 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn, Self
 
 import msgspec
 import orjson
 
 from curation.core.documents import Reason, Rejected
-from curation.json.same_object import SameObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -281,7 +280,7 @@ def plain(value: Json) -> Json:
     return _map_numbers(value, float) if any_spelled(value) else value
 
 
-def _compact(value: Json) -> bytes | None:
+def compact(value: Json) -> bytes | None:
     """Return a value's text without whitespace, or None where orjson may differ.
 
     It gives up on integers over 64 bits, on deep nesting and on a `SpelledFloat`; it
@@ -294,33 +293,15 @@ def _compact(value: Json) -> bytes | None:
     return None
 
 
-def compact_of_document(schema: Json) -> bytes | None:
-    """Return the text without whitespace of what no one changes, if it is quick.
-
-    None where a number in it may be spelled otherwise; that of the last is kept.
-    """
-    return _compact_of(SameObject(schema))
-
-
-@lru_cache(maxsize=2)
-def _compact_of(schema: SameObject[Json]) -> bytes | None:
-    return _compact(schema.value)
-
-
 def write(value: Json) -> str:
     """Return the JSON text with Python's default separators, non-ASCII as is."""
-    return _spaced(value, _compact(value))
+    return spaced(value, compact(value))
 
 
-def write_document(schema: Json) -> str:
-    """Return the same text of what no one changes."""
-    return _spaced(schema, compact_of_document(schema))
-
-
-def _spaced(value: Json, compact: bytes | None) -> str:
-    """Return a value's text with spaces, from its text without if there is one."""
-    if compact is not None:
-        return msgspec.json.format(compact, indent=0).decode()
+def spaced(value: Json, quick: bytes | None) -> str:
+    """Return what `write` does, where `compact` is known already."""
+    if quick is not None:
+        return msgspec.json.format(quick, indent=0).decode()
     if any_spelled(value):
         return _render(value, _SPELLED)
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
@@ -403,18 +384,6 @@ def canonical(value: Json) -> bytes:
         ensure_ascii=False,
         allow_nan=False,
     ).encode()
-
-
-def canonical_of_document(schema: Json) -> bytes:
-    """Return the canonical form of what no one changes; that of the last is kept."""
-    return _canonical_of(SameObject(schema))
-
-
-@lru_cache(maxsize=1)
-def _canonical_of(schema: SameObject[Json]) -> bytes:
-    if _compact_of(schema) is not None:
-        return orjson.dumps(schema.value, option=orjson.OPT_SORT_KEYS)
-    return canonical(schema.value)
 
 
 def digest(value: Json) -> str:

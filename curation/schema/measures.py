@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from curation.json.same_object import SameObject
-from curation.json.text import write_document
+from curation.json.document_text import write_document
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from curation.core.records import Record
 from curation.dataset.features import used
 from curation.json import text as jsontext
+from curation.json.document_text import canonical_of_document, write_document
 from curation.lint.liveness import liveness
 from curation.schema.dialects import BY_NAME, DRAFT_2020_12, declared
 from curation.schema.measures import max_fan_out, nesting_of_document, text_size
@@ -47,12 +48,12 @@ def make_record(document: Document, *, split_by_shingles: bool = True) -> MadeRe
         name = (stated or DRAFT_2020_12).name
         found = "declared" if stated else "assumed"
     dialect = BY_NAME[name]
-    text = jsontext.write_document(schema)
+    text = write_document(schema)
     provenance = document.provenance
     usage, nested = used(schema, dialect), nesting_of_document(schema)
     alive = liveness(schema, dialect)
     stripped = skeleton(schema, dialect)
-    sha256 = jsontext.digest_of(jsontext.canonical_of_document(schema))
+    sha256 = jsontext.digest_of(canonical_of_document(schema))
     skeleton_sha256 = jsontext.digest(stripped)
     packed = shingles(stripped)
     record = Record(

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.core.documents import Rejected
+from curation.json.document_text import write_document
 from curation.json.text import (
     MAX_DEPTH,
     Policy,
@@ -26,7 +27,6 @@ from curation.json.text import (
     parse,
     plain,
     write,
-    write_document,
 )
 
 if TYPE_CHECKING:
