@@ -5,8 +5,10 @@ Repairs ask this first: what some draft reads as it stands is left to that draft
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from curation.json.same_object import SameObject
 from curation.schema.dialect_uris import StatementKind, statement
 from curation.schema.dialects import DRAFT_03, DRAFT_04
 from curation.schema.from_draft_03 import CannotUpgradeError, upgraded
@@ -38,6 +40,12 @@ def is_refused(schema: Json) -> bool:
         >>> is_refused({"properties": {"a": {"required": True}}})
         False
     """
+    return _is_refused(SameObject(schema))
+
+
+@lru_cache(maxsize=4)
+def _is_refused(asked: SameObject[Json]) -> bool:
+    schema = asked.value
     said = statement(schema)
     if said.kind is StatementKind.UNKNOWN:
         return False
