@@ -5,12 +5,15 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path  # noqa: TC003 - typer reads it off the signature
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from curation.commands.options import with_option_groups
+from curation.credentials.redaction import redacted
+from curation.stores.object_store import is_url
+from curation.stores.sent_folder import folder_to_write, shown_at
 from curation.system.terminal import print_json, say
 from curation.system.terminal import show as print_line
 from evaluation.commands.opened_run import (
@@ -19,7 +22,6 @@ from evaluation.commands.opened_run import (
     folder_of,
     open_and_report_problems,
 )
-from evaluation.commands.options import local_path
 from evaluation.commands.ratchet import ratchet
 from evaluation.commands.show_run import FailureOptions, show_failures, show_tables
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption, print_tables
@@ -193,8 +195,11 @@ def compare(
 def merge(
     runs: RunsArgument,
     out: Annotated[
-        Path,
-        typer.Option(metavar="DIR", help="The new run's folder.", parser=local_path),
+        str,
+        typer.Option(
+            metavar="DIR|URL",
+            help="The new run's folder, here or where fsspec can write (s3://...).",
+        ),
     ],
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
@@ -204,16 +209,25 @@ def merge(
 
     Example: csbdata results merge s3://bucket/shard-1 s3://bucket/shard-2 --out whole
 
+    Example: csbdata results merge runs/shard-1 runs/shard-2 --out s3://bucket/whole
+
     Refused by name are a run that was not finished, a shard that is missing, and runs
     of other data, models, limits, settings, versions or machines: their times and
     counts would mean nothing together.
     """
     from evaluation.analysis.run_report import conditions_of
     from evaluation.results.merging import merge as join
+    from evaluation.results.reader import HEADER
+    from evaluation.stored_runs.stored_copy import prepare_to_send
 
-    joined = join([folder_of(place) for place in runs], out)
-    say(f"{len(joined):,} units in {out}")
-    print_tables([conditions_of(joined)], format_, {"run": str(out)})
+    folders = [folder_of(place) for place in runs]
+    with folder_to_write(out, new=True, last=HEADER) as folder:
+        joined = join(folders, folder)
+        tables = [conditions_of(joined)]
+        if is_url(out):
+            prepare_to_send(folder)
+    say(f"{len(joined):,} units in {redacted(out)}")
+    print_tables(tables, format_, {"run": redacted(out)})
 
 
 @app.command()
@@ -229,9 +243,10 @@ def export(
         ),
     ],
     out: Annotated[
-        Path,
+        str,
         typer.Option(
-            metavar="PATH", help="A folder; of html the file.", parser=local_path
+            metavar="PATH|URL",
+            help="A folder, here or where fsspec can write; of html the file.",
         ),
     ],
     task: _TaskOption = None,
@@ -241,8 +256,21 @@ def export(
     Example: csbdata results export runs/4f1c22a09b3e --as html --out report.html
     """
     opened_run = open_and_report_problems(run)
-    for path in _export(opened_run, form, out, task or []):
-        print_line(str(path))
+    place, page = _split(out) if form is ExportFormat.HTML else (out, "")
+    with folder_to_write(place) as folder:
+        paths = _export(opened_run, form, folder / page, task or [])
+    for path in paths:
+        print_line(shown_at(path, folder, place))
+
+
+def _split(page: str) -> tuple[str, str]:
+    """Return the folder of a page, and its name."""
+    if not is_url(page):
+        return str(Path(page).parent), Path(page).name
+    folder, _, name = page.rpartition("/")
+    if not name or not is_url(folder):
+        raise typer.BadParameter(f"--out names no file: {redacted(page)}")
+    return folder, name
 
 
 def _export(

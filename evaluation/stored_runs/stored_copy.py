@@ -6,6 +6,7 @@ leaves nothing out; of any other run the store's own list is all there is.
 
 from __future__ import annotations
 
+import uuid
 from typing import TYPE_CHECKING, Final
 
 import orjson
@@ -118,6 +119,19 @@ def join_responses(folder: Path) -> None:
         kept.setdefault(fingerprint_of(line) or len(kept), line)
     if batches:
         atomic_write_bytes(folder / _RESPONSES, b"".join(kept.values()))
+
+
+def prepare_to_send(folder: Path) -> None:
+    """Give a run that has ended the header of a run at a URL, before it is sent there.
+
+    Raises:
+        OSError: it cannot be read, or not be written.
+    """
+    path = folder / _HEADER
+    header: dict[str, Json] = orjson.loads(path.read_bytes())
+    header[IDENTITY] = uuid.uuid4().hex
+    header[OBJECTS] = [each.name for each in lasting_files(folder)]
+    atomic_write_bytes(path, orjson.dumps(header, option=orjson.OPT_INDENT_2))
 
 
 def lasting_files(folder: Path) -> list[Path]:

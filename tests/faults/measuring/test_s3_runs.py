@@ -82,6 +82,31 @@ def test_a_run_in_s3_is_whole_and_hides_its_keys(
     assert f"{_SCHEMAS} found in the folder" in again.stderr
 
 
+def test_a_run_is_merged_and_exported_into_a_bucket(
+    store: FaultyStore, folder: Path
+) -> None:
+    """What lies there is read from there; a full store ends in one line."""
+    assert csbdata(store, folder, _words()).returncode == 0
+    results = [sys.executable, "-m", "curation", "results"]
+    whole = "s3://bucket/whole"
+    store.refusals = 2
+    done = csbdata(store, folder, [*results, "merge", RUN, "--out", whole])
+    assert done.returncode == 0, done.stderr
+    shown = [
+        csbdata(store, folder, [*results, "show", place, "--failures"], cache)
+        for place, cache in ((RUN, "one"), (whole, "other"))
+    ]
+    assert shown[0].stdout == shown[1].stdout != ""
+    export = [*results, "export", whole, "--as", "csv", "--out", "s3://bucket/csv"]
+    done = csbdata(store, folder, export)
+    assert "s3://bucket/csv/units.csv" in done.stdout.splitlines()
+    store.refusals, store.refusal = 10**6, (507, "XMinioStorageFull", "Storage Full")
+    store.refused = lambda method, path: method == "PUT" and "/csv/" in path
+    done = csbdata(store, folder, export)
+    assert done.returncode == 73, done.stderr
+    assert "s3://bucket/csv" in done.stderr.splitlines()[-1]
+
+
 def test_busy_slow_and_forgetful(store: FaultyStore, folder: Path) -> None:
     """503s, slow puts, answers that are lost and lists that lag change no row."""
     store.refusals, store.put_seconds, store.lost_answers = 2, 0.3, 1
