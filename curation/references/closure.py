@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from curation.core.documents import Reason, Rejected
 from curation.json.pointer import pointer
-from curation.json.same_object import remembered
+from curation.json.same_object import SameObject, remembered
 from curation.references.library import NoLibrary
 from curation.references.metaschema_documents import standard_document
 from curation.references.resolution import (
@@ -313,5 +314,26 @@ def closure_alone(schema: Json, dialect: Dialect) -> Closure | Rejected:
     """
     try:
         return Closure(schema, dialect, "", NoLibrary())
+    except NotResolvedError as error:
+        return error.rejected
+
+
+def closure_with(
+    schema: Json, dialect: Dialect, uri: str, library: Library
+) -> Closure | Rejected:
+    """Return what a record refers to, other documents of its source included.
+
+    The arguments are those of `Closure`. Of the schemas asked about last it is
+    remembered; no one may change it.
+    """
+    return _closure_with(SameObject(schema), dialect, uri, SameObject(library))
+
+
+@lru_cache(maxsize=2)
+def _closure_with(
+    schema: SameObject[Json], dialect: Dialect, uri: str, library: SameObject[Library]
+) -> Closure | Rejected:
+    try:
+        return Closure(schema.value, dialect, uri, library.value)
     except NotResolvedError as error:
         return error.rejected

@@ -12,7 +12,7 @@ from curation.json.edits import Put, rewritten
 from curation.json.pointer import at, pointer, tokens_of
 from curation.json.text import write
 from curation.references.bundling import Bundle
-from curation.references.closure import Closure, NotResolvedError, closure_alone
+from curation.references.closure import Closure, closure_alone, closure_with
 from curation.references.cross_check import disputed
 from curation.references.loops import endless
 from curation.references.resolution import Reference, join, legal
@@ -109,12 +109,11 @@ def _leaves(closure: Closure) -> bool:
 def _bundled(
     document: Document, dialect: Dialect, context: Context
 ) -> Document | Rejected:
-    try:
-        closure = Closure(
-            document.schema, dialect, document.base_uri or "", context.library
-        )
-    except NotResolvedError as error:
-        return error.rejected
+    closure = closure_with(
+        document.schema, dialect, document.base_uri or "", context.library
+    )
+    if isinstance(closure, Rejected):
+        return closure
     bundle = Bundle(closure, NAME)
     refused = too_many(bundle.schema, _LIMITS)
     if refused is not None:

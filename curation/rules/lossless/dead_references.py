@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from curation.core.rule import RepairKind, Rule
 from curation.json.edits import Drop, rewritten
 from curation.references.applied import applied
-from curation.references.closure import Closure, NotResolvedError, closure_alone
+from curation.references.closure import Closure, closure_alone, closure_with
 from curation.references.metaschema_documents import standard_document
 from curation.references.resolution import SchemaDocument, follow_reference
 from curation.rules.editing import with_schema
@@ -32,11 +32,8 @@ def apply(document: Document, context: Context) -> Document:
     base = document.base_uri or ""
     if not base and isinstance(closure_alone(document.schema, dialect), Closure):
         return document
-    try:
-        Closure(document.schema, dialect, base, context.library)
-    except NotResolvedError:
-        pass
-    else:
+    closure = closure_with(document.schema, dialect, base, context.library)
+    if isinstance(closure, Closure):
         return document
     read = SchemaDocument(schema=document.schema, dialect=dialect, uri=base)
     living = applied(read)
