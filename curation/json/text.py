@@ -280,14 +280,18 @@ def plain(value: Json) -> Json:
     return _map_numbers(value, float) if any_spelled(value) else value
 
 
-def compact(value: Json) -> bytes | None:
+def compact(value: Json, option: int | None = None) -> bytes | None:
     """Return a value's text without whitespace, or None where orjson may differ.
 
     It gives up on integers over 64 bits, on deep nesting and on a `SpelledFloat`; it
     spells floats in its own way. It is by far the fastest.
+
+    Args:
+        value: What is written.
+        option: An option of orjson, as `OPT_SORT_KEYS`.
     """
     with suppress(orjson.JSONEncodeError):
-        text = orjson.dumps(value)
+        text = orjson.dumps(value, option=option)
         if not _MAYBE_FLOAT.search(b":" + text):
             return text
     return None
@@ -364,12 +368,9 @@ def canonical(value: Json) -> bytes:
         >>> canonical({"b": 1.0, "a": 2})
         b'{"a":2,"b":1}'
     """
-    # Without floats orjson writes the same bytes, much faster; it gives up on integers
-    # over 64 bits, on deep nesting and on a `SpelledFloat`.
-    with suppress(orjson.JSONEncodeError):
-        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-        if not _MAYBE_FLOAT.search(b":" + text):
-            return text
+    quick = compact(value, orjson.OPT_SORT_KEYS)
+    if quick is not None:
+        return quick
     kinds = {type(number) for number in _floats(value)}
     if not kinds:
         with suppress(orjson.JSONEncodeError):
