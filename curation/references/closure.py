@@ -312,10 +312,7 @@ def closure_alone(schema: Json, dialect: Dialect) -> Closure | Rejected:
 
     No one may change it: of the schemas asked about last it is remembered.
     """
-    try:
-        return Closure(schema, dialect, "", NoLibrary())
-    except NotResolvedError as error:
-        return error.rejected
+    return _gathered(schema, dialect, "", NoLibrary())
 
 
 def closure_with(
@@ -333,7 +330,13 @@ def closure_with(
 def _closure_with(
     schema: SameObject[Json], dialect: Dialect, uri: str, library: SameObject[Library]
 ) -> Closure | Rejected:
+    return _gathered(schema.value, dialect, uri, library.value)
+
+
+def _gathered(
+    schema: Json, dialect: Dialect, uri: str, library: Library
+) -> Closure | Rejected:
     try:
-        return Closure(schema.value, dialect, uri, library.value)
+        return Closure(schema, dialect, uri, library)
     except NotResolvedError as error:
         return error.rejected
