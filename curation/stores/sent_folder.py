@@ -12,21 +12,22 @@ from curation.stores.object_store import is_url, open_store
 from curation.system.errors import CannotCreate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from curation.stores.object_store import ObjectStore
 
 
 @contextmanager
-def folder_to_write(place: str, *, new: bool = False, last: str = "") -> Iterator[Path]:
+def folder_to_write(place: str, *, last: str = "") -> Iterator[Path]:
     """Give a folder to write to: the one named, or one that is sent to the URL named.
 
-    Nothing is sent where the block raises.
+    Nothing is sent where the block raises. What is killed while it sends can be
+    started again.
 
     Args:
         place: A path, or the URL of a folder that fsspec knows.
-        new: Whether nothing may be at the URL yet.
-        last: The file that is sent after all others, which others go by.
+        last: The file that is sent after all others, which readers go by. Where one
+            is named, nothing may be at the URL but what an earlier try has sent.
 
     Raises:
         BadConfiguration: fsspec does not know the URL, or a package for it is missing.
@@ -37,22 +38,27 @@ def folder_to_write(place: str, *, new: bool = False, last: str = "") -> Iterato
         yield Path(place)
         return
     store = open_store(place)
-    if new and store.names():
-        raise CannotCreate("is there already", store.shown, "choose another URL")
+    there = store.names() if last else []
+    if last in there:
+        raise _is_there(store)
     with TemporaryDirectory(prefix="csbdata-sent-") as name:
-        # As the store calls it: messages and pages may say the folder's name.
-        folder = Path(name) / store.name
-        folder.mkdir()
+        folder = Path(name)
         yield folder
-        _send(folder, store, last)
+        files = {
+            path.relative_to(folder).as_posix(): path
+            for path in folder.rglob("*")
+            if path.is_file()
+        }
+        if not files.keys() >= set(there):
+            raise _is_there(store)
+        _send(files, store, last)
 
 
-def _send(folder: Path, store: ObjectStore, last: str) -> None:
-    files = {
-        path.relative_to(folder).as_posix(): path
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
+def _is_there(store: ObjectStore) -> CannotCreate:
+    return CannotCreate("is there already", store.shown, "choose another URL")
+
+
+def _send(files: Mapping[str, Path], store: ObjectStore, last: str) -> None:
     for name in sorted(files, key=lambda name: (name == last, name)):
         store.put(name, files[name].read_bytes())
 

@@ -221,7 +221,7 @@ def merge(
     from evaluation.stored_runs.stored_copy import prepare_to_send
 
     folders = [folder_of(place) for place in runs]
-    with folder_to_write(out, new=True, last=HEADER) as folder:
+    with folder_to_write(out, last=HEADER) as folder:
         joined = join(folders, folder)
         tables = [conditions_of(joined)]
         if is_url(out):

@@ -76,11 +76,35 @@ def test_what_is_there_already_is_kept_where_it_must_be_new(url: str) -> None:
     open_store(url).put("a", b"1")
     with (
         pytest.raises(CannotCreate, match="is there already") as raised,
-        folder_to_write(url, new=True),
+        folder_to_write(url, last="a"),
     ):
         pytest.fail("there was work")
     assert url in str(raised.value)
     assert open_store(url).get("a") == b"1"
+
+
+def _write_two(folder: Path) -> None:
+    (folder / "a").write_bytes(b"1")
+    (folder / "b").write_bytes(b"2")
+
+
+def test_what_was_killed_while_it_was_sent_is_sent_again(url: str) -> None:
+    """All but the last file may be there, whatever is in them."""
+    open_store(url).put("a", b"half")
+    with folder_to_write(url, last="b") as folder:
+        _write_two(folder)
+    assert open_store(url).get_all(["a", "b"]) == {"a": b"1", "b": b"2"}
+
+
+def test_nothing_is_sent_beside_what_others_have_put_there(url: str) -> None:
+    """A reader would take both for one."""
+    open_store(url).put("c", b"3")
+    with (
+        pytest.raises(CannotCreate, match="is there already"),
+        folder_to_write(url, last="b") as folder,
+    ):
+        _write_two(folder)
+    assert open_store(url).names() == ["c"]
 
 
 def test_a_url_that_fsspec_does_not_know_is_refused() -> None:
