@@ -9,98 +9,36 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import orjson
 import pytest
 
-import curation
 from evaluation.generation.generation_rows import text_from_row
 from evaluation.results.reader import open_run
 from tests.evaluation.measuring import miniature
 from tests.evaluation.small_model import small_model
+from tests.faults.ray_cluster import PATIENCE, ROOT, KeptNodes, Nodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 pytest.importorskip("ray", reason="csbdata[ray] is not installed")
 
-_ROOT = Path(curation.__file__).parents[1]
-_PATIENCE = 240.0
-
-
-class _Nodes:
-    """A running `tests/ray_nodes.py`.
-
-    It is Ray alone, which gives up where its parts start too slowly: a machine on which
-    it does says nothing of ours, and the test is skipped with its last words.
-    """
-
-    def __init__(self, process: subprocess.Popen[str], words: Path) -> None:
-        self._process = process
-        self._words = words
-        self.address = self._read()
-
-    def _read(self) -> str:
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline().strip()
-        if not line:
-            last = self._words.read_text("utf-8", "replace").splitlines()[-1:]
-            pytest.skip(f"not run: Ray's own nodes ended: {''.join(last)}")
-        return line
-
-    def tell(self, line: str) -> None:
-        assert self._process.stdin is not None
-        with suppress(BrokenPipeError):
-            self._process.stdin.write(line + "\n")
-            self._process.stdin.flush()
-        assert self._read() == line.split(maxsplit=1)[0]
-
-
-class _Kept:
-    """The nodes that the tests share, started anew where Ray's own gave up."""
-
-    def __init__(self, folder: Path) -> None:
-        self._words = folder / "stderr"
-        self._process: subprocess.Popen[str] | None = None
-        self._nodes: _Nodes | None = None
-
-    def nodes(self) -> _Nodes:
-        if (
-            self._nodes is None
-            or self._process is None
-            or self._process.poll() is not None
-        ):
-            self.end()
-            with self._words.open("wb") as said:
-                self._process = subprocess.Popen(
-                    [sys.executable, str(_ROOT / "tests" / "ray_nodes.py")],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=said,
-                    text=True,
-                )
-            self._nodes = _Nodes(self._process, self._words)
-        return self._nodes
-
-    def end(self) -> None:
-        if self._process is not None:
-            self._process.communicate(timeout=_PATIENCE)
-
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[_Kept]:
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KeptNodes]:
     """Two nodes of one CPU each, or none yet."""
-    found = _Kept(tmp_path_factory.mktemp("nodes"))
+    found = KeptNodes(tmp_path_factory.mktemp("nodes"))
     yield found
     found.end()
 
 
 @pytest.fixture
-def nodes(kept: _Kept) -> Iterator[_Nodes]:
+def nodes(kept: KeptNodes) -> Iterator[Nodes]:
     """Two nodes of one CPU each, which the test may leave in any state."""
     found = kept.nodes()
     yield found
@@ -115,10 +53,10 @@ def _csbdata(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         _command(*words),
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(_ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=_PATIENCE,
+        timeout=PATIENCE,
         check=False,
     )
 
@@ -128,7 +66,7 @@ def _started(folder: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen(
         _command(*words),
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(_ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -137,7 +75,7 @@ def _started(folder: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def _wait_until(there: Callable[[], bool]) -> None:
-    end = time.monotonic() + _PATIENCE
+    end = time.monotonic() + PATIENCE
     while not there() and time.monotonic() < end:
         time.sleep(0.05)
     assert there()
@@ -167,12 +105,12 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "here"
 
 
-def _ray(nodes: _Nodes) -> list[str]:
+def _ray(nodes: Nodes) -> list[str]:
     return ["--executor", "ray", "--address", nodes.address]
 
 
 def test_a_build_on_two_nodes_has_the_same_bytes(
-    tmp_path: Path, nodes: _Nodes, local: Path
+    tmp_path: Path, nodes: Nodes, local: Path
 ) -> None:
     """Every file of the folder."""
     words = ["build", "--sample", "--out", "there", *_ray(nodes)]
@@ -183,7 +121,7 @@ def test_a_build_on_two_nodes_has_the_same_bytes(
 
 
 def test_a_driver_that_is_killed_goes_on_with_the_same_bytes(
-    tmp_path: Path, nodes: _Nodes, local: Path
+    tmp_path: Path, nodes: Nodes, local: Path
 ) -> None:
     """The batches that were finished are found again."""
     words = ["build", "--sample", "--out", "there", *_ray(nodes)]
@@ -197,7 +135,7 @@ def test_a_driver_that_is_killed_goes_on_with_the_same_bytes(
 
 
 def test_a_run_on_two_nodes_has_the_rows_of_one_machine(
-    tmp_path: Path, nodes: _Nodes
+    tmp_path: Path, nodes: Nodes
 ) -> None:
     """A crash among them; what the engine's process does never ends its actor."""
     data = tmp_path / "schemas"
@@ -235,7 +173,7 @@ _SCHEMAS = {
 
 
 def test_a_model_on_two_nodes_writes_the_texts_of_one_machine(
-    tmp_path: Path, nodes: _Nodes
+    tmp_path: Path, nodes: Nodes
 ) -> None:
     """Two copies of it, each under both engines; the same command finds all rows."""
     data = tmp_path / "schemas"
@@ -256,7 +194,7 @@ def test_a_model_on_two_nodes_writes_the_texts_of_one_machine(
     assert "8 found in the folder" in again.stderr
 
 
-def test_a_node_lost_under_a_model_costs_no_text(tmp_path: Path, nodes: _Nodes) -> None:
+def test_a_node_lost_under_a_model_costs_no_text(tmp_path: Path, nodes: Nodes) -> None:
     """What its copy was on is written by the one that is left, and that is said."""
     data = tmp_path / "schemas"
     data.mkdir()
@@ -273,7 +211,7 @@ def test_a_node_lost_under_a_model_costs_no_text(tmp_path: Path, nodes: _Nodes) 
     with _started(tmp_path, *words, "--run-dir", "there", *_ray(nodes)) as driver:
         _wait_until(lambda: any(path.stat().st_size for path in _unit_files(there)))
         nodes.tell("kill")
-        printed, _ = driver.communicate(timeout=_PATIENCE)
+        printed, _ = driver.communicate(timeout=PATIENCE)
     assert driver.returncode == 0, printed
     assert "was lost" in printed, printed
     assert _texts(tmp_path / "here") == _texts(there)
@@ -294,7 +232,7 @@ def _texts(folder: Path) -> list[tuple[str, ...]]:
 
 
 def test_a_suite_scored_on_two_nodes_has_the_verdicts_of_one_machine(
-    tmp_path: Path, nodes: _Nodes, local: Path
+    tmp_path: Path, nodes: Nodes, local: Path
 ) -> None:
     """Of a model that writes here."""
     model = str(small_model(tmp_path / "model"))
@@ -328,7 +266,7 @@ def test_a_suite_scored_on_two_nodes_has_the_verdicts_of_one_machine(
 
 
 def test_a_node_whose_clock_is_a_day_ahead_gives_the_same_rows(
-    tmp_path: Path, nodes: _Nodes
+    tmp_path: Path, nodes: Nodes
 ) -> None:
     """No time of a node is compared with another's."""
     ahead = "import time\n_now = time.time\ntime.time = lambda: _now() + 86_400\n"
@@ -349,7 +287,7 @@ def test_a_node_whose_clock_is_a_day_ahead_gives_the_same_rows(
 
 
 def test_ctrl_c_and_a_second_driver_are_one_line_each(
-    tmp_path: Path, nodes: _Nodes
+    tmp_path: Path, nodes: Nodes
 ) -> None:
     """Nothing lost, nothing twice: the same command then does what is left."""
     data = tmp_path / "schemas"
@@ -365,7 +303,7 @@ def test_ctrl_c_and_a_second_driver_are_one_line_each(
         _wait_until(lambda: lines.exists() and lines.stat().st_size > 0)
         second = _csbdata(tmp_path, *words)
         driver.send_signal(signal.SIGINT)
-        printed, _ = driver.communicate(timeout=_PATIENCE)
+        printed, _ = driver.communicate(timeout=PATIENCE)
     assert driver.returncode in {0, 130}, printed
     assert "Traceback" not in printed
     if second.returncode:
@@ -377,12 +315,12 @@ def test_ctrl_c_and_a_second_driver_are_one_line_each(
     assert len(_rows(tmp_path / "there")) == 400
 
 
-def test_a_node_with_other_code_is_refused(tmp_path: Path, nodes: _Nodes) -> None:
+def test_a_node_with_other_code_is_refused(tmp_path: Path, nodes: Nodes) -> None:
     """One line that names it, before anything is measured."""
     copy = tmp_path / "copy"
     for name in ("curation", "evaluation", "raw", "cards"):
         shutil.copytree(
-            _ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__")
+            ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__")
         )
     with (copy / "curation" / "core" / "rule.py").open("a", encoding="utf-8") as file:
         file.write("# another version\n")
@@ -395,7 +333,7 @@ def test_a_node_with_other_code_is_refused(tmp_path: Path, nodes: _Nodes) -> Non
 
 
 def test_a_node_killed_on_the_way_is_said_and_costs_nothing(
-    tmp_path: Path, nodes: _Nodes, local: Path
+    tmp_path: Path, nodes: Nodes, local: Path
 ) -> None:
     """What it was on is done again."""
     words = ["build", "--sample", "--out", "there", *_ray(nodes)]
@@ -403,7 +341,7 @@ def test_a_node_killed_on_the_way_is_said_and_costs_nothing(
     with _started(tmp_path, *words) as driver:
         _wait_until(lambda: any(done.glob("*/batch-*")))
         nodes.tell("kill")
-        printed, _ = driver.communicate(timeout=_PATIENCE)
+        printed, _ = driver.communicate(timeout=PATIENCE)
     assert driver.returncode == 0, printed
     assert "was lost; what it was on is done again" in printed
     _same_bytes(local, tmp_path / "there")
