@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING, overload
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 import rensa
 
-from curation.schema.similarity.shingles import hashes_of
+from curation.schema.similarity import rare_shingles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -37,8 +37,12 @@ _LEAST_BANDS = 4
 _SEED = 18
 # An odd number, to make one number of a band's hashes.
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
+# The largest group in which every pair is looked at.
+_LARGE = 512
 # Pairs that are looked at together.
 _PAIRS = 2**14
+# Bits that say in short which shingles a record has.
+_PARITIES = 4096
 # Records whose shingles are taken apart together, and those held as sets of numbers.
 _TOGETHER = 1_000
 _HELD = 1_000
@@ -92,14 +96,23 @@ def clusters(digests: Sequence[str], shingles: Sequence[bytes]) -> list[str]:
     signatures = _signatures(_distinct(shingles, firsts, places))
     own = OnDemand(len(firsts), lambda place: shingles[firsts[place]])
     joined = list(range(len(own)))
-    held = lru_cache(_HELD)(lambda place: frozenset(hashes_of(own[place])))
+    held = lru_cache(_HELD)(lambda place: _HeldShingles.of(own[place]))
 
     def near(one: int, other: int) -> bool:
-        return _near(held(one), held(other))
+        return held(one).near(held(other))
 
+    in_large = np.zeros(len(own), np.bool_)
     for band in range(_BANDS):
         for group in signatures.groups(band):
-            _connect(group, band, signatures, joined, near)
+            if len(group) > _LARGE:
+                in_large[group] = True
+            else:
+                _connect(group, partial(signatures.proposed, band), joined, near)
+    members = np.flatnonzero(in_large)
+    if len(members):
+        packed = OnDemand(len(members), lambda place: own[int(members[place])])
+        for group in rare_shingles.groups(packed):
+            _connect(members[group], signatures.like_in_size, joined, near)
     names: dict[int, str] = {}
     for digest, place in zip(digests, places, strict=True):
         head = _head(joined, place)
@@ -154,17 +167,22 @@ class _Signatures:
         for number in several:
             yield order[starts[number] : starts[number + 1]]
 
-    def alike(
+    def proposed(
         self, band: int, ones: NDArray[np.intp], others: NDArray[np.intp]
     ) -> NDArray[np.bool_]:
         """Return which pairs may be near, and share no band before this one."""
-        lengths, of_others = self.lengths[ones], self.lengths[others]
-        fewer, more = np.minimum(lengths, of_others), np.maximum(lengths, of_others)
         equal = self.bands[ones] == self.bands[others]
         several = equal.sum(axis=1) >= _LEAST_BANDS
-        found: NDArray[np.bool_] = (
-            several & (equal.argmax(axis=1) == band) & (fewer >= LEAST_IN_COMMON * more)
-        )
+        found: NDArray[np.bool_] = several & (equal.argmax(axis=1) == band)
+        return found & self.like_in_size(ones, others)
+
+    def like_in_size(
+        self, ones: NDArray[np.intp], others: NDArray[np.intp]
+    ) -> NDArray[np.bool_]:
+        """Return in which pairs one has at least nine tenths of the other's number."""
+        lengths, of_others = self.lengths[ones], self.lengths[others]
+        fewer, more = np.minimum(lengths, of_others), np.maximum(lengths, of_others)
+        found: NDArray[np.bool_] = fewer >= LEAST_IN_COMMON * more
         return found
 
 
@@ -192,12 +210,18 @@ def _signatures(shingles: Iterator[bytes]) -> _Signatures:
 
 def _connect(
     group: NDArray[np.intp],
-    band: int,
-    signatures: _Signatures,
+    may_be_near: Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[np.bool_]],
     joined: list[int],
     near: Callable[[int, int], bool],
 ) -> None:
-    """Join those of a group that are near, unless they are connected already."""
+    """Join those of a group that are near, unless they are connected already.
+
+    Args:
+        group: Records, in order.
+        may_be_near: Which pairs are to be compared.
+        joined: Of each record another of its set, or itself.
+        near: Whether two records are near-duplicates.
+    """
     heads = [_head(joined, place) for place in group.tolist()]
     if len(set(heads)) == 1:
         return
@@ -210,15 +234,39 @@ def _connect(
         apart = own[some, None] != own
         ones, others = np.nonzero(apart & (behind[some, None] < behind))
         ones, others = group[ones + start], group[others]
-        alike = signatures.alike(band, ones, others)
+        compared = may_be_near(ones, others)
         for one, other in zip(
-            ones[alike].tolist(), others[alike].tolist(), strict=True
+            ones[compared].tolist(), others[compared].tolist(), strict=True
         ):
             head, gone = _head(joined, one), _head(joined, other)
             if head != gone and near(one, other):
                 joined[gone] = head
 
 
-def _near(one: frozenset[int], other: frozenset[int]) -> bool:
-    common = len(one & other)
-    return common >= LEAST_IN_COMMON * (len(one) + len(other) - common)
+@dataclass(frozen=True, slots=True)
+class _HeldShingles:
+    """A record's shingles, as two records are compared."""
+
+    hashes: frozenset[int]
+    #: A bit for each remainder of hashes by `_PARITIES`: whether it occurs an odd
+    #: number of times.
+    parities: int
+
+    @classmethod
+    def of(cls, packed: bytes) -> _HeldShingles:
+        """Return those of a record."""
+        hashes = np.frombuffer(packed, ">u8")
+        ends = (hashes % _PARITIES).astype(np.intp)
+        odd = np.bincount(ends, minlength=_PARITIES) & 1
+        bits = np.packbits(odd.astype(np.bool_)).tobytes()
+        return cls(frozenset(hashes.tolist()), int.from_bytes(bits))
+
+    def near(self, other: _HeldShingles) -> bool:
+        """Return whether nine of ten shingles are the same."""
+        both = len(self.hashes) + len(other.hashes)
+        # Each bit that differs is at least one shingle that only one of them has. Sets
+        # with nine of ten in common have at most a nineteenth for themselves.
+        if 19 * (self.parities ^ other.parities).bit_count() > both:
+            return False
+        common = len(self.hashes & other.hashes)
+        return common >= LEAST_IN_COMMON * (both - common)
