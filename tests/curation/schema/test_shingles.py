@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.core.benchmark import SPLITS, split_of
+from curation.schema.similarity import near_duplicates
 from curation.schema.similarity import shingles as module
 from curation.schema.similarity.near_duplicates import clusters
 from curation.schema.similarity.shingles import hashes_of, shingles, split_key
@@ -137,11 +138,16 @@ def test_the_threshold_itself_is_near() -> None:
         assert (len(set(found)) == 1) is same
 
 
+@pytest.mark.parametrize("large", [1, 512])
 def test_a_large_group_is_clustered_as_all_its_pairs_say(
-    monkeypatch: pytest.MonkeyPatch,
+    large: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A few pairs at a time, and in any order, as if each pair had been compared."""
-    monkeypatch.setattr("curation.schema.similarity.near_duplicates._PAIRS", 64)
+    """A few pairs at a time, and in any order, as if each pair had been compared.
+
+    Whether the group is one or is divided by rare shingles.
+    """
+    monkeypatch.setattr(near_duplicates, "_LARGE", large)
+    monkeypatch.setattr(near_duplicates, "_PAIRS", 64)
     drawn = random.Random(21)
     lists = [[drawn.randbytes(8) for _ in range(60)]]
     for _ in range(79):
