@@ -19,6 +19,7 @@ import numpy as np
 import rensa
 
 from curation.schema.similarity import rare_shingles
+from curation.schema.similarity.shingles import hashes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -43,9 +44,11 @@ _LARGE = 512
 _PAIRS = 2**14
 # Bits that say in short which shingles a record has.
 _PARITIES = 4096
-# Records whose shingles are taken apart together, and those held as sets of numbers.
+# Records whose shingles are taken apart together, those held as sets of numbers, and
+# those whose bits are held, half a kilobyte each.
 _TOGETHER = 1_000
 _HELD = 1_000
+_HELD_PARITIES = 50_000
 
 
 class OnDemand(Sequence[bytes]):
@@ -96,10 +99,17 @@ def clusters(digests: Sequence[str], shingles: Sequence[bytes]) -> list[str]:
     signatures = _signatures(_distinct(shingles, firsts, places))
     own = OnDemand(len(firsts), lambda place: shingles[firsts[place]])
     joined = list(range(len(own)))
-    held = lru_cache(_HELD)(lambda place: _HeldShingles.of(own[place]))
+    parities = lru_cache(_HELD_PARITIES)(lambda place: _parities(own[place]))
+    hashes = lru_cache(_HELD)(lambda place: frozenset(hashes_of(own[place])))
+    sizes = (signatures.lengths // 8).tolist()
 
     def near(one: int, other: int) -> bool:
-        return held(one).near(held(other))
+        # Each bit that differs is at least one shingle that only one of them has. Of
+        # near-duplicates at most a nineteenth of the shingles of both is such.
+        least = (parities(one) ^ parities(other)).bit_count()
+        if 19 * least > sizes[one] + sizes[other]:
+            return False
+        return _near(hashes(one), hashes(other))
 
     in_large = np.zeros(len(own), np.bool_)
     for band in range(_BANDS):
@@ -243,30 +253,13 @@ def _connect(
                 joined[gone] = head
 
 
-@dataclass(frozen=True, slots=True)
-class _HeldShingles:
-    """A record's shingles, as two records are compared."""
+def _parities(packed: bytes) -> int:
+    """Return a bit for each remainder of hashes: whether it is there an odd time."""
+    remainders = (np.frombuffer(packed, ">u8") % _PARITIES).astype(np.intp)
+    odd = np.bincount(remainders, minlength=_PARITIES) & 1
+    return int.from_bytes(np.packbits(odd.astype(np.bool_)).tobytes())
 
-    hashes: frozenset[int]
-    #: A bit for each remainder of hashes by `_PARITIES`: whether it occurs an odd
-    #: number of times.
-    parities: int
 
-    @classmethod
-    def of(cls, packed: bytes) -> _HeldShingles:
-        """Return those of a record."""
-        hashes = np.frombuffer(packed, ">u8")
-        ends = (hashes % _PARITIES).astype(np.intp)
-        odd = np.bincount(ends, minlength=_PARITIES) & 1
-        bits = np.packbits(odd.astype(np.bool_)).tobytes()
-        return cls(frozenset(hashes.tolist()), int.from_bytes(bits))
-
-    def near(self, other: _HeldShingles) -> bool:
-        """Return whether nine of ten shingles are the same."""
-        both = len(self.hashes) + len(other.hashes)
-        # Each bit that differs is at least one shingle that only one of them has. Sets
-        # with nine of ten in common have at most a nineteenth for themselves.
-        if 19 * (self.parities ^ other.parities).bit_count() > both:
-            return False
-        common = len(self.hashes & other.hashes)
-        return common >= LEAST_IN_COMMON * (both - common)
+def _near(one: frozenset[int], other: frozenset[int]) -> bool:
+    common = len(one & other)
+    return common >= LEAST_IN_COMMON * (len(one) + len(other) - common)
