@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from collections.abc import Set as AbstractSet
 
     from curation.instances.reach.schema_graph import SchemaGraph
@@ -48,6 +50,8 @@ class Guide:
         self._expanded: dict[SchemaLocation, None] = {}
         #: Schemas whose members may be chosen once more.
         self._again: set[SchemaLocation] = set()
+        #: Schemas of the values around the one that is being made: how often each.
+        self._around: Counter[SchemaLocation] = Counter()
         #: Schemas from which nothing open is in reach.
         self._exhausted: set[SchemaLocation] = set()
         #: All that was ever claimed, taken back or not.
@@ -106,7 +110,8 @@ class Guide:
     def expand_again(self, locations: Iterable[SchemaLocation]) -> bool:
         """Let the members of schemas be chosen anew, where one of them is still open.
 
-        Those of the schemas for the same value with them.
+        Those of the schemas for the same value with them. What is open in a value that
+        is being made is left to it, or each would hold another of its own kind.
 
         Returns:
             Whether there is such a member.
@@ -114,11 +119,24 @@ class Guide:
         is_any = False
         for location in locations:
             near = self.graph.near(location)
-            if any(map(self.is_open, near.members)):
-                self._again |= near.same_value
+            if not any(map(self.is_open, near.members)):
+                continue
+            chosen = near.same_value - self._around.keys()
+            if len(chosen) == len(near.same_value) or any(
+                map(self.is_open, self.graph.members(chosen))
+            ):
+                self._again |= chosen
                 self._exhausted.clear()
                 is_any = True
         return is_any
+
+    @contextmanager
+    def within(self, locations: Iterable[SchemaLocation]) -> Iterator[None]:
+        """Know, while the members of a value are made, the schemas of that value."""
+        schemas = Counter(locations)
+        self._around += schemas
+        yield
+        self._around -= schemas
 
     def expand(self, locations: Iterable[SchemaLocation]) -> None:
         """Take down that the members of schemas are chosen."""

@@ -20,6 +20,7 @@ from curation.schema.keywords import REFERENCE_KEYWORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from collections.abc import Set as AbstractSet
 
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.json.pointer import Tokens
@@ -129,11 +130,17 @@ class SchemaGraph:
         found = self._near.get(location)
         if found is None:
             own = self._of_same_value((location,))
-            members = self._of_same_value(
-                member for schema in own for member in self.steps(schema).members
-            )
-            found = self._near[location] = Near(same_value=own, members=members)
+            found = Near(same_value=own, members=self.members(own))
+            self._near[location] = found
         return found
+
+    def members(
+        self, schemas: AbstractSet[SchemaLocation]
+    ) -> frozenset[SchemaLocation]:
+        """Return the schemas that may apply to a member of what these apply to."""
+        return self._of_same_value(
+            member for schema in schemas for member in self.steps(schema).members
+        )
 
     def _of_same_value(
         self, locations: Iterable[SchemaLocation]

@@ -172,8 +172,16 @@ class WitnessBuilder(ValueBuilder):
     def _of_type(
         self, conjunction: Conjunction, kind: str, context: BuildContext
     ) -> Json | Nothing:
+        if kind in _CONTAINERS:
+            if not self.guide:
+                return self._container(conjunction, kind, context)
+            with self.guide.within(conjunction.locations()):
+                return self._container(conjunction, kind, context)
+        return scalars.build_scalar(self, conjunction, kind, context)
+
+    def _container(
+        self, conjunction: Conjunction, kind: str, context: BuildContext
+    ) -> Json | Nothing:
         if kind == "object":
             return objects.build_object(self, conjunction, context)
-        if kind == "array":
-            return arrays.build_array(self, conjunction, context)
-        return scalars.build_scalar(self, conjunction, kind, context)
+        return arrays.build_array(self, conjunction, context)
