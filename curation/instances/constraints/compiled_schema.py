@@ -78,6 +78,8 @@ class CompiledSchema(SchemaTree):
         self.reachable_keywords: dict[int, ReachableKeywords] = {}
         #: What `minimal_depth` has worked out.
         self.minimal_depths: dict[SchemaLocation, float] = {}
+        #: What `likely_depth` has worked out.
+        self.likely_depths: dict[SchemaLocation, float] = {}
 
     @classmethod
     def from_json(cls, schema: UntypedJson, dialect_name: str) -> Self:

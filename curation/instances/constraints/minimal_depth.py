@@ -14,9 +14,14 @@ from curation.instances.constraints.keyword_values import (
 from curation.json.values import is_number
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.schema.locations import SchemaLocation
 
+#: Keywords without effect on other types than this one.
+_HINTS: Final = {"required": "object", "minItems": "array"}
 _SCALARS: Final = frozenset({"string", "integer", "number", "boolean", "null"})
 
 
@@ -40,26 +45,51 @@ def minimal_depth(compiled: CompiledSchema, location: SchemaLocation) -> float:
         >>> minimal_depth(compiled, compiled.root)
         inf
     """
-    if location not in compiled.minimal_depths:
-        needs = _reachable_needs(compiled, location)
+    return _least(compiled, location, hinted=False)
+
+
+def likely_depth(compiled: CompiledSchema, location: SchemaLocation) -> float:
+    """Return the least nesting of a value of the type that a schema hints at.
+
+    That of `minimal_depth`, where the schema or a reference of it names a type. One
+    that names none and requires properties or items is met by any scalar, and meant
+    for an object or an array.
+
+    Example:
+        >>> from curation.instances.constraints.compiled_schema import CompiledSchema
+        >>> schema = {"properties": {"a": {"$ref": "#"}}, "required": ["a"]}
+        >>> compiled = CompiledSchema.from_json(schema, "draft-07")
+        >>> minimal_depth(compiled, compiled.root)
+        0.0
+        >>> likely_depth(compiled, compiled.root)
+        inf
+    """
+    return _least(compiled, location, hinted=True)
+
+
+def _least(
+    compiled: CompiledSchema, location: SchemaLocation, *, hinted: bool
+) -> float:
+    known = compiled.likely_depths if hinted else compiled.minimal_depths
+    if location not in known:
+        needs = _reachable_needs(compiled, location, hinted=hinted)
         found = dict.fromkeys(needs, math.inf)
         changed = True
         while changed:
             changed = False
             for needing, needed in needs.items():
-                depth = _depth(needed, found, compiled)
+                depth = _depth(needed, found, known)
                 if depth < found[needing]:
                     found[needing], changed = depth, True
-        compiled.minimal_depths.update(found)
-    return compiled.minimal_depths[location]
+        known.update(found)
+    return known[location]
 
 
 def _depth(
     needed: list[_Alternatives],
     found: dict[SchemaLocation, float],
-    compiled: CompiledSchema,
+    known: dict[SchemaLocation, float],
 ) -> float:
-    known = compiled.minimal_depths
     highest = 0.0
     for levels, locations in needed:
         least = min(
@@ -70,22 +100,25 @@ def _depth(
 
 
 def _reachable_needs(
-    compiled: CompiledSchema, start: SchemaLocation
+    compiled: CompiledSchema, start: SchemaLocation, *, hinted: bool
 ) -> dict[SchemaLocation, list[_Alternatives]]:
+    known = compiled.likely_depths if hinted else compiled.minimal_depths
     needs: dict[SchemaLocation, list[_Alternatives]] = {}
     stack = [start]
     while stack:
         location = stack.pop()
-        if location in needs or location in compiled.minimal_depths:
+        if location in needs or location in known:
             continue
-        needs[location] = _needs(compiled, location)
+        needs[location] = _needs(compiled, location, hinted=hinted)
         for alternatives in needs[location]:
             stack.extend(alternatives.locations)
     return needs
 
 
-def _needs(compiled: CompiledSchema, location: SchemaLocation) -> list[_Alternatives]:
-    """Return what every value of a schema needs."""
+def _needs(
+    compiled: CompiledSchema, location: SchemaLocation, *, hinted: bool
+) -> list[_Alternatives]:
+    """Return what every value of a schema needs, or every one of the hinted type."""
     schema = location.schema
     if not isinstance(schema, dict) or "enum" in schema or "const" in schema:
         return []
@@ -103,6 +136,8 @@ def _needs(compiled: CompiledSchema, location: SchemaLocation) -> list[_Alternat
         if branches:
             found.append(_Alternatives(0, branches))
     types = names_of(schema.get("type"))
+    if hinted and not types:
+        types = [kind for keyword, kind in _HINTS.items() if schema.get(keyword)][:1]
     if _SCALARS.isdisjoint(types):
         found += _needs_below(compiled, location, types)
     return found
@@ -122,15 +157,27 @@ def _needs_below(
     schema, child = location.schema, compiled.child
     if types == ["object"]:
         declared = object_of(schema, "properties")
-        return [
-            _Alternatives(1, (child(location, ("properties", name)),))
-            for name in names_of(schema.get("required"))
-            if name in declared
-        ]
-    least = schema.get("minItems", 0)
-    if types != ["array"] or not is_number(least) or least <= 0:
+        sites = {name: child(location, ("properties", name)) for name in declared}
+        required = [name for name in names_of(schema.get("required")) if name in sites]
+        if required or not sites or not _has_one_declared(schema):
+            return [_Alternatives(1, (sites[name],)) for name in required]
+        return [_Alternatives(1, tuple(sites.values()))]
+    if types != ["array"] or not _is_positive(schema.get("minItems")):
         return []
     prefix, rest = item_keywords(schema, compiled.dialect)
     if prefix and schema[prefix]:
         return [_Alternatives(1, (child(location, (prefix, "0")),))]
     return [_Alternatives(1, (child(location, (rest,)),))] if rest else []
+
+
+def _has_one_declared(schema: Mapping[str, Json]) -> bool:
+    """Return whether an object has to have one of the declared properties."""
+    return (
+        _is_positive(schema.get("minProperties"))
+        and schema.get("additionalProperties") is False
+        and not schema.get("patternProperties")
+    )
+
+
+def _is_positive(number: Json) -> bool:
+    return is_number(number) and number > 0

@@ -21,7 +21,7 @@ from curation.instances.constraints.goals import (
     Negation,
 )
 from curation.instances.constraints.keyword_values import accepts_everything
-from curation.instances.constraints.minimal_depth import minimal_depth
+from curation.instances.constraints.minimal_depth import likely_depth
 from curation.instances.model import Obstacle
 from curation.instances.witnesses.context import NOTHING
 from curation.instances.witnesses.negation import ways_to_fail
@@ -160,7 +160,7 @@ class _BranchSearch:
         if builder.varies(context):
             builder.rng.shuffle(branches)
         if context.allowance < 1:
-            branches.sort(key=lambda branch: minimal_depth(builder.compiled, branch))
+            branches.sort(key=lambda branch: likely_depth(builder.compiled, branch))
         if builder.guide:
             branches.sort(key=builder.guide.rank)
         return branches

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from curation.instances.constraints.conjunction import conjoin
 from curation.instances.constraints.goals import ExtraConstraint
+from curation.instances.constraints.minimal_depth import likely_depth
 from curation.instances.model import InstanceKind, Obstacle
 from curation.instances.scalars import strings
 from curation.instances.witnesses.context import NOTHING
@@ -180,18 +181,23 @@ class _ObjectBuilder:
                         break
 
     def _fill(self) -> bool:
-        """Add properties until there are enough."""
+        """Add properties until there are enough, those first that nest the least."""
         least = int(self.conjunction.min_properties)
-        for name in self.declared:
-            if len(self.members) >= least:
-                return True
-            if name not in self.members:
+        if len(self.members) >= least:
+            return True
+        for name in sorted(self.declared, key=self._depth):
+            if name not in self.members and len(self.members) < least:
                 self._add(name, 0)
         for pattern in ("", *_patterns(self.conjunction)):
             while len(self.members) < least:
                 if not self._add_new(pattern):
                     break
         return len(self.members) >= least
+
+    def _depth(self, name: str) -> float:
+        sites = self.conjunction.property_sites(name)
+        compiled = self.builder.compiled
+        return max((likely_depth(compiled, site) for site in sites), default=0)
 
     def _add_new(self, pattern: str) -> bool:
         """Add a property whose name is not declared."""

@@ -9,7 +9,6 @@ import pytest
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.goals import Negation
-from curation.instances.constraints.minimal_depth import minimal_depth
 from curation.instances.model import InstanceKind
 from curation.instances.witnesses.builder import WitnessBuilder
 from curation.instances.witnesses.context import NOTHING
@@ -44,26 +43,3 @@ def test_what_accepts_everything_cannot_be_failed(schema: UntypedJson) -> None:
     """There is no way to fail a schema that asserts nothing."""
     compiled = CompiledSchema.from_json(schema, "draft-07")
     assert ways_to_fail(compiled, compiled.root) == []
-
-
-def test_heights_count_what_is_required() -> None:
-    """A place is as high as its required properties make it."""
-    schema = {
-        "type": "object",
-        "required": ["a"],
-        "properties": {
-            "a": {"type": "array", "minItems": 1, "items": {"type": "null"}},
-            "b": {"$ref": "#"},
-        },
-    }
-    compiled = CompiledSchema.from_json(schema, "draft-07")
-    assert minimal_depth(compiled, compiled.root) == 2
-
-
-def test_what_never_ends_is_infinitely_high() -> None:
-    """A place that requires itself has no height; a way out gives it one."""
-    inner = {"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#"}}}
-    endless = CompiledSchema.from_json(inner, "draft-07")
-    assert minimal_depth(endless, endless.root) == float("inf")
-    ending = CompiledSchema.from_json({"anyOf": [inner, {"type": "null"}]}, "draft-07")
-    assert minimal_depth(ending, ending.root) == 0
