@@ -42,6 +42,8 @@ _FAILURES: Final = 3
 #: round beyond those that are asked for; and how many times as many there may be then.
 _ENOUGH: Final = 4
 _TIMES: Final = 4
+#: How many times fewer values the next witness has where none was found.
+_FEWER: Final = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +53,7 @@ class CoveringBudget:
     #: Values of one witness after which only required ones are made.
     values: int = 400
     #: Steps of the search for one of them.
-    steps: int = 8_000
+    steps: int = 3_000
     #: Times that a value which the validator refuses is made anew.
     repairs: int = 4
 
@@ -131,6 +133,8 @@ class _Covering:
         self.tries: Counter[SchemaLocation] = Counter()
         self.given_up: set[SchemaLocation] = set()
         self.rounds = 0
+        #: Values of a witness after which only required ones are made.
+        self.values = budget.values
 
     def note(self, reached: set[SchemaLocation]) -> int:
         """Take targets for reached; return how many of them were open."""
@@ -159,6 +163,10 @@ class _Covering:
             before, new = new, 0
             if made.value is not NOTHING:
                 new = self.note(reached_by(self.graph, made.value))
+                self.values = min(2 * self.values, self.budget.values)
+            else:
+                # The more a value has, the more of it can be in each other's way.
+                self.values = max(self.values // _FEWER, 1)
             for target in (made.claimed if new else made.tried) & self.unreached:
                 self.tries[target] += 1
                 if self.tries[target] >= _TRIES:
@@ -188,7 +196,7 @@ class _Covering:
                 Guide(
                     self.graph,
                     targets,
-                    self.budget.values,
+                    self.values,
                     is_reversed=self.rounds % 2 == 0,
                 )
             )

@@ -9,10 +9,12 @@ from hypothesis import given, settings
 
 from bench.data.reached_sites import live_of, reached_of
 from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.instances.constraints.interpretations import Interpretations
 from curation.instances.hypothesis.strategies import schemas
 from curation.instances.model import InstanceKind, Witnesses
 from curation.instances.reach.reached import reached_by
 from curation.instances.reach.schema_graph import SchemaGraph
+from curation.instances.witnesses.covering import CoveringBudget, cover
 from curation.instances.witnesses.search import Budget, find_witnesses
 
 if TYPE_CHECKING:
@@ -240,3 +242,17 @@ def test_there_are_more_rounds_where_the_last_ones_reach_much() -> None:
     assert found.reach is not None
     assert found.reach.unreached == ()
     assert len(found.found) <= 32 + 4
+
+
+def test_a_search_that_fails_is_followed_by_a_smaller_one() -> None:
+    """What takes more steps than one witness may is reached by several."""
+    names = [f"n{number}" for number in range(300)]
+    schema: Json = {"properties": {name: {"type": "integer"} for name in names}}
+    compiled = CompiledSchema.from_json(schema, "draft-07")
+    budget = CoveringBudget(steps=200)
+    made, reach = cover(
+        Interpretations.of(compiled), [], b"seed", rounds=4, budget=budget
+    )
+    assert reach.targets == 300
+    assert reach.unreached == ()
+    assert 2 <= len(made) <= 16
