@@ -142,6 +142,8 @@ def make_string(constraints: StringConstraints, rng: Random) -> str | None:
     least, most = constraints.min_length, constraints.max_length
     if least > LONGEST or (most is not None and most < least):
         return None
+    if not set(constraints.patterns).isdisjoint(constraints.not_patterns):
+        return None
     asserted = tuple(name for name in constraints.formats if formats.is_asserted(name))
     if not (constraints.patterns or constraints.not_patterns or asserted):
         hint = constraints.formats[0] if constraints.formats else ""

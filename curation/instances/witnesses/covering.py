@@ -44,6 +44,8 @@ _ENOUGH: Final = 4
 _TIMES: Final = 4
 #: How many times fewer values the next witness has where none was found.
 _FEWER: Final = 4
+#: Searches that may find none.
+_IN_VAIN: Final = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +135,8 @@ class _Covering:
         self.tries: Counter[SchemaLocation] = Counter()
         self.given_up: set[SchemaLocation] = set()
         self.rounds = 0
+        #: Searches that found none.
+        self.in_vain = 0
         #: Values of a witness after which only required ones are made.
         self.values = budget.values
 
@@ -154,7 +158,7 @@ class _Covering:
         failures = new = before = 0
         for number in range(rounds * _TIMES):
             targets = self.unreached - self.given_up
-            if not targets or failures >= _FAILURES:
+            if not targets or failures >= _FAILURES or self.in_vain >= _IN_VAIN:
                 break
             if number >= rounds and before + new < _ENOUGH:
                 break
@@ -166,6 +170,7 @@ class _Covering:
                 self.values = min(2 * self.values, self.budget.values)
             else:
                 # The more a value has, the more of it can be in each other's way.
+                self.in_vain += 1
                 self.values = max(self.values // _FEWER, 1)
             for target in (made.claimed if new else made.tried) & self.unreached:
                 self.tries[target] += 1

@@ -14,11 +14,14 @@ from curation.instances.hypothesis.strategies import schemas
 from curation.instances.model import InstanceKind, Witnesses
 from curation.instances.reach.reached import reached_by
 from curation.instances.reach.schema_graph import SchemaGraph
+from curation.instances.witnesses.context import NOTHING
 from curation.instances.witnesses.covering import CoveringBudget, cover
+from curation.instances.witnesses.one_search import WitnessSearch
 from curation.instances.witnesses.search import Budget, find_witnesses
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
+    from curation.instances.witnesses.context import Nothing
 
 _TREE = {
     "$ref": "#/definitions/node",
@@ -256,3 +259,22 @@ def test_a_search_that_fails_is_followed_by_a_smaller_one() -> None:
     assert reach.targets == 300
     assert reach.unreached == ()
     assert 2 <= len(made) <= 16
+
+
+def test_few_searches_are_made_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A schema whose larger witnesses are not found does not take for ever."""
+    results = []
+    run = WitnessSearch.run
+
+    def counted(search: WitnessSearch, steps: int) -> Json | Nothing:
+        results.append(run(search, steps))
+        return results[-1]
+
+    monkeypatch.setattr(WitnessSearch, "run", counted)
+    schema: Json = {"properties": {f"n{number}": {} for number in range(4_000)}}
+    compiled = CompiledSchema.from_json(schema, "draft-07")
+    budget = CoveringBudget(steps=150)
+    cover(Interpretations.of(compiled), [], b"seed", rounds=16, budget=budget)
+    in_vain = results.count(NOTHING)
+    assert in_vain == 8
+    assert in_vain < len(results) < 64

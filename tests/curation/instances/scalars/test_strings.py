@@ -172,3 +172,12 @@ def test_constraints_are_told_in_words() -> None:
     assert str(StringConstraints(formats=("uuid",))) == (
         "0 or more characters, format uuid"
     )
+
+
+def test_no_string_is_drawn_for_a_pattern_that_is_refused_too() -> None:
+    """Nothing is tried, where every draw would be refused."""
+    rng = random.Random(3)
+    before = rng.getstate()
+    constraints = StringConstraints(patterns=("^a+$", "^x"), not_patterns=("^a+$",))
+    assert make_string(constraints, rng) is None
+    assert rng.getstate() == before
