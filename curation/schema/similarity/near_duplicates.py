@@ -2,8 +2,9 @@
 
 Two records are near-duplicates where nine of ten of their shingles are the same
 (`curation.schema.similarity.shingles`): MinHash proposes the pairs, the shingles
-themselves decide. A cluster is what such pairs connect, and has the name of its
-smallest record digest.
+themselves decide. Of a large group of records that resemble each other it proposes too
+many; there the rarest shingles do (`curation.schema.similarity.rare_shingles`). A
+cluster is what such pairs connect, and has the name of its smallest record digest.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _LARGE = 512
 # Pairs that are looked at together.
 _PAIRS = 2**14
-# Bits that say in short which shingles a record has.
+# Bits of a record, each an odd or even number of its shingles.
 _PARITIES = 4096
 # Records whose shingles are taken apart together, those held as sets of numbers, and
 # those whose bits are held, half a kilobyte each.
