@@ -271,7 +271,7 @@ def test_few_searches_are_made_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
         return results[-1]
 
     monkeypatch.setattr(WitnessSearch, "run", counted)
-    schema: Json = {"properties": {f"n{number}": {} for number in range(4_000)}}
+    schema: Json = {"properties": {f"n{number}": {} for number in range(1_600)}}
     compiled = CompiledSchema.from_json(schema, "draft-07")
     budget = CoveringBudget(steps=150)
     cover(Interpretations.of(compiled), [], b"seed", rounds=16, budget=budget)
