@@ -72,7 +72,7 @@ def _least(
 ) -> float:
     known = compiled.likely_depths if hinted else compiled.minimal_depths
     if location not in known:
-        needs = _reachable_needs(compiled, location, hinted=hinted)
+        needs = _reachable_needs(compiled, location, known, hinted=hinted)
         found = dict.fromkeys(needs, math.inf)
         changed = True
         while changed:
@@ -100,9 +100,12 @@ def _depth(
 
 
 def _reachable_needs(
-    compiled: CompiledSchema, start: SchemaLocation, *, hinted: bool
+    compiled: CompiledSchema,
+    start: SchemaLocation,
+    known: dict[SchemaLocation, float],
+    *,
+    hinted: bool,
 ) -> dict[SchemaLocation, list[_Alternatives]]:
-    known = compiled.likely_depths if hinted else compiled.minimal_depths
     needs: dict[SchemaLocation, list[_Alternatives]] = {}
     stack = [start]
     while stack:
@@ -157,11 +160,18 @@ def _needs_below(
     schema, child = location.schema, compiled.child
     if types == ["object"]:
         declared = object_of(schema, "properties")
-        sites = {name: child(location, ("properties", name)) for name in declared}
-        required = [name for name in names_of(schema.get("required")) if name in sites]
-        if required or not sites or not _has_one_declared(schema):
-            return [_Alternatives(1, (sites[name],)) for name in required]
-        return [_Alternatives(1, tuple(sites.values()))]
+        required = [
+            name for name in names_of(schema.get("required")) if name in declared
+        ]
+        groups = [[name] for name in required]
+        if declared and not required and _has_one_declared(schema):
+            groups = [list(declared)]
+        return [
+            _Alternatives(
+                1, tuple(child(location, ("properties", name)) for name in names)
+            )
+            for names in groups
+        ]
     if types != ["array"] or not _is_positive(schema.get("minItems")):
         return []
     prefix, rest = item_keywords(schema, compiled.dialect)

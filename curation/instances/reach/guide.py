@@ -135,8 +135,10 @@ class Guide:
         """Know, while the members of a value are made, the schemas of that value."""
         schemas = Counter(locations)
         self._around += schemas
-        yield
-        self._around -= schemas
+        try:
+            yield
+        finally:
+            self._around -= schemas
 
     def expand(self, locations: Iterable[SchemaLocation]) -> None:
         """Take down that the members of schemas are chosen."""
