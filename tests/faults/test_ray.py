@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -20,9 +19,10 @@ from evaluation.results.reader import open_run
 from tests.evaluation.measuring import miniature
 from tests.evaluation.small_model import small_model
 from tests.faults.ray_cluster import PATIENCE, ROOT, KeptNodes, Nodes
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
 pytestmark = pytest.mark.slow
@@ -74,13 +74,6 @@ def _started(folder: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
         yield process
 
 
-def _wait_until(there: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not there() and time.monotonic() < end:
-        time.sleep(0.05)
-    assert there()
-
-
 def _same_bytes(first: Path, second: Path) -> None:
     names = sorted(
         path.relative_to(first).as_posix()
@@ -127,7 +120,7 @@ def test_a_driver_that_is_killed_goes_on_with_the_same_bytes(
     words = ["build", "--sample", "--out", "there", *_ray(nodes)]
     done = tmp_path / "there.run" / "completions"
     with _started(tmp_path, *words) as driver:
-        _wait_until(lambda: any(done.glob("*/batch-*")))
+        wait_until(lambda: any(done.glob("*/batch-*")), PATIENCE)
         driver.send_signal(signal.SIGKILL)
     built = _csbdata(tmp_path, *words)
     assert built.returncode == 0, built.stderr
@@ -209,7 +202,9 @@ def test_a_node_lost_under_a_model_costs_no_text(tmp_path: Path, nodes: Nodes) -
     assert here.returncode == 0, here.stderr
     there = tmp_path / "there"
     with _started(tmp_path, *words, "--run-dir", "there", *_ray(nodes)) as driver:
-        _wait_until(lambda: any(path.stat().st_size for path in _unit_files(there)))
+        wait_until(
+            lambda: any(path.stat().st_size for path in _unit_files(there)), PATIENCE
+        )
         nodes.tell("kill")
         printed, _ = driver.communicate(timeout=PATIENCE)
     assert driver.returncode == 0, printed
@@ -300,7 +295,7 @@ def test_ctrl_c_and_a_second_driver_are_one_line_each(
     words += _ray(nodes)
     lines = tmp_path / "there" / "units-1-of-1.jsonl"
     with _started(tmp_path, *words) as driver:
-        _wait_until(lambda: lines.exists() and lines.stat().st_size > 0)
+        wait_until(lambda: lines.exists() and lines.stat().st_size > 0, PATIENCE)
         second = _csbdata(tmp_path, *words)
         driver.send_signal(signal.SIGINT)
         printed, _ = driver.communicate(timeout=PATIENCE)
@@ -339,7 +334,7 @@ def test_a_node_killed_on_the_way_is_said_and_costs_nothing(
     words = ["build", "--sample", "--out", "there", *_ray(nodes)]
     done = tmp_path / "there.run" / "completions"
     with _started(tmp_path, *words) as driver:
-        _wait_until(lambda: any(done.glob("*/batch-*")))
+        wait_until(lambda: any(done.glob("*/batch-*")), PATIENCE)
         nodes.tell("kill")
         printed, _ = driver.communicate(timeout=PATIENCE)
     assert driver.returncode == 0, printed

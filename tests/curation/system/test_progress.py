@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from curation.system.progress import (
@@ -16,10 +17,9 @@ from curation.system.progress import (
     spoken,
 )
 from curation.system.terminal import show
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import pytest
 
 
@@ -35,12 +35,7 @@ class Said(Quiet):
         self.lines.append(message)
 
 
-def until(found: Callable[[], bool]) -> None:
-    """Wait until something is so; the test fails where it never is."""
-    end = time.monotonic() + 20
-    while not found():
-        assert time.monotonic() < end
-        time.sleep(0.005)
+until = partial(wait_until, seconds=20, pause=0.005)
 
 
 def test_where_there_is_no_screen_lines_say_how_far_it_is(

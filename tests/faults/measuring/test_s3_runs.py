@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING
 
 import orjson
@@ -22,6 +21,7 @@ from tests.faults.measuring.s3_commands import (
     merged_ids,
     store_with_bucket,
 )
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.slow
 pytest.importorskip("s3fs", reason="csbdata[s3] is not installed")
@@ -178,10 +178,7 @@ def test_a_driver_that_is_stopped_is_followed_by_another(
         stderr=subprocess.STDOUT,
         text=True,
     ) as driver:
-        end = time.monotonic() + 120
-        while not any("/run.json" in path for _, path in store.asked):
-            assert time.monotonic() < end
-            time.sleep(0.05)
+        wait_until(lambda: any("/run.json" in path for _, path in store.asked), 120)
         second = csbdata(store, folder, words, "other-cache")
         assert second.returncode in {0, 75}
         if second.returncode:
