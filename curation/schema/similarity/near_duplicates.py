@@ -10,44 +10,29 @@ cluster is what such pairs connect, and has the name of its smallest record dige
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from hashlib import blake2b
-from itertools import islice
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
-import rensa
 
 from curation.schema.similarity import rare_shingles
 from curation.schema.similarity.shingles import hashes_of
+from curation.schema.similarity.signatures import BANDS, LEAST_IN_COMMON, signatures_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
-#: The least share of shingles in common (Jaccard index) of two near-duplicates.
-LEAST_IN_COMMON = 0.9
-# A pair at the threshold shares one band of 5 of the 160 hashes, and so is proposed,
-# but once in some 10^12 times, (1 - 0.9^5)^32; it shares 19 bands in the mean, and
-# fewer than four once in 10^8 times. Of pairs with half of their shingles in common
-# one in twenty shares four.
-_HASHES = 160
-_BANDS = 32
-_LEAST_BANDS = 4
-_SEED = 18
-# An odd number, to make one number of a band's hashes.
-_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 # The largest group in which every pair is looked at.
 _LARGE = 512
 # Pairs that are looked at together.
 _PAIRS = 2**14
 # Bits of a record, each an odd or even number of its shingles.
 _PARITIES = 4096
-# Records whose shingles are taken apart together, those held as sets of numbers, and
-# those whose bits are held, half a kilobyte each.
-_TOGETHER = 1_000
+# Records whose shingles are held as sets of numbers, and those whose bits are held,
+# half a kilobyte each.
 _HELD = 1_000
 _HELD_PARITIES = 50_000
 
@@ -97,7 +82,7 @@ def clusters(digests: Sequence[str], shingles: Sequence[bytes]) -> list[str]:
     """
     firsts: list[int] = []
     places: list[int] = []
-    signatures = _signatures(_distinct(shingles, firsts, places))
+    signatures = signatures_of(_distinct(shingles, firsts, places))
     own = OnDemand(len(firsts), lambda place: shingles[firsts[place]])
     joined = list(range(len(own)))
     parities = lru_cache(_HELD_PARITIES)(lambda place: _parities(own[place]))
@@ -113,8 +98,13 @@ def clusters(digests: Sequence[str], shingles: Sequence[bytes]) -> list[str]:
         return _near(hashes(one), hashes(other))
 
     in_large = np.zeros(len(own), np.bool_)
-    for band in range(_BANDS):
-        for group in signatures.groups(band):
+    for band in range(BANDS):
+        alike = signatures.alike(band)
+        # Most groups are of two: what they propose is asked of all at once.
+        ones, others = alike.couples()
+        proposed = signatures.proposed(band, ones, others)
+        _join(ones[proposed], others[proposed], joined, near)
+        for group in alike.larger_groups():
             if len(group) > _LARGE:
                 in_large[group] = True
             else:
@@ -159,66 +149,6 @@ def _head(joined: list[int], place: int) -> int:
     return place
 
 
-@dataclass(frozen=True, slots=True)
-class _Signatures:
-    """What MinHash says of every record: in memory are 132 bytes of each."""
-
-    #: A number for the five hashes of a band, by record and band.
-    bands: NDArray[np.uint32]
-    #: How long the shingles of each record are.
-    lengths: NDArray[np.uint32]
-
-    def groups(self, band: int) -> Iterator[NDArray[np.intp]]:
-        """Yield the records, several and in order, that have a band's hashes alike."""
-        keys = self.bands[:, band]
-        order = np.argsort(keys, kind="stable")
-        (ends,) = np.nonzero(np.diff(keys[order]))
-        starts = np.concatenate(([0], ends + 1, [len(order)]))
-        (several,) = np.nonzero(np.diff(starts) > 1)
-        for number in several:
-            yield order[starts[number] : starts[number + 1]]
-
-    def proposed(
-        self, band: int, ones: NDArray[np.intp], others: NDArray[np.intp]
-    ) -> NDArray[np.bool_]:
-        """Return which pairs may be near, and share no band before this one."""
-        equal = self.bands[ones] == self.bands[others]
-        several = equal.sum(axis=1) >= _LEAST_BANDS
-        found: NDArray[np.bool_] = several & (equal.argmax(axis=1) == band)
-        return found & self.like_in_size(ones, others)
-
-    def like_in_size(
-        self, ones: NDArray[np.intp], others: NDArray[np.intp]
-    ) -> NDArray[np.bool_]:
-        """Return in which pairs one has at least nine tenths of the other's number."""
-        lengths, of_others = self.lengths[ones], self.lengths[others]
-        fewer, more = np.minimum(lengths, of_others), np.maximum(lengths, of_others)
-        found: NDArray[np.bool_] = fewer >= LEAST_IN_COMMON * more
-        return found
-
-
-def _signatures(shingles: Iterator[bytes]) -> _Signatures:
-    bands = [np.empty((0, _BANDS), np.uint32)]
-    lengths = [np.empty(0, np.uint32)]
-    while some := list(islice(shingles, _TOGETHER)):
-        lengths.append(np.array([len(packed) for packed in some], np.uint32))
-        found = rensa.RMinHash.from_token_sets(
-            [
-                [packed[at : at + 8] for at in range(0, len(packed), 8)]
-                for packed in some
-            ],
-            num_perm=_HASHES,
-            seed=_SEED,
-        )
-        hashes = np.array([signature.digest() for signature in found], np.uint64)
-        keys = np.zeros((len(some), _BANDS), np.uint64)
-        for column in np.moveaxis(hashes.reshape(len(some), _BANDS, -1), 2, 0):
-            keys = (keys ^ column) * _FACTOR
-            keys ^= keys >> np.uint64(32)
-        bands.append((keys >> np.uint64(32)).astype(np.uint32))
-    return _Signatures(np.concatenate(bands), np.concatenate(lengths))
-
-
 def _connect(
     group: NDArray[np.intp],
     may_be_near: Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[np.bool_]],
@@ -246,12 +176,20 @@ def _connect(
         ones, others = np.nonzero(apart & (behind[some, None] < behind))
         ones, others = group[ones + start], group[others]
         compared = may_be_near(ones, others)
-        for one, other in zip(
-            ones[compared].tolist(), others[compared].tolist(), strict=True
-        ):
-            head, gone = _head(joined, one), _head(joined, other)
-            if head != gone and near(one, other):
-                joined[gone] = head
+        _join(ones[compared], others[compared], joined, near)
+
+
+def _join(
+    ones: NDArray[np.intp],
+    others: NDArray[np.intp],
+    joined: list[int],
+    near: Callable[[int, int], bool],
+) -> None:
+    """Join those of each pair that are near, unless they are connected already."""
+    for one, other in zip(ones.tolist(), others.tolist(), strict=True):
+        head, gone = _head(joined, one), _head(joined, other)
+        if head != gone and near(one, other):
+            joined[gone] = head
 
 
 def _parities(packed: bytes) -> int:
