@@ -6,6 +6,7 @@ Order decides which of two equal records survives, and where a row stands.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ _FORMER_INSTANCES = "_instances"
 #: The splits, in the order in which they are listed.
 SPLITS = ("train", "val", "test")
 # Sixty, ten and thirty of a hundred parts of the keys, whose number is 2^64.
-_UPPER_BOUNDS = {"train": 60, "val": 70, "test": 100}
+_UPPER_BOUNDS = (60, 70, 100)
 _DIGITS = re.compile(r"([0-9]+)")
 #: Names at the root of an archive, in any spelling and with any ending.
 _NOTICE = re.compile(r"(?:COPYING|LICEN[CS]E|NOTICE)(?:[._-][\w.-]+)?", re.IGNORECASE)
@@ -63,15 +64,15 @@ def split_of(split_key: str) -> str:
     It depends on nothing else, so that a record never moves when others come or go.
     """
     part = int(split_key, 16) * 100 >> 64
-    return next(split for split, bound in _UPPER_BOUNDS.items() if part < bound)
+    return SPLITS[bisect_right(_UPPER_BOUNDS, part)]
 
 
 def bounds_of(split: str) -> tuple[int, int]:
     """Return the least key of a split as a number, and the least above its own."""
-    before = SPLITS.index(split)
-    lower = _UPPER_BOUNDS[SPLITS[before - 1]] if before else 0
+    place = SPLITS.index(split)
+    lower, upper = (0, *_UPPER_BOUNDS)[place : place + 2]
     # Rounded up: no key of another split is among them.
-    return -(-(lower << 64) // 100), -(-(_UPPER_BOUNDS[split] << 64) // 100)
+    return -(-(lower << 64) // 100), -(-(upper << 64) // 100)
 
 
 def natural_key(text: str) -> tuple[tuple[int, str | int], ...]:
