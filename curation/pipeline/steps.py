@@ -63,7 +63,7 @@ class BuildSteps:
     joined: JoinedShards = field(default_factory=JoinedShards)
 
     def decide(
-        self, when_idle: Callable[[], object] | None = None
+        self, when_all_sent: Callable[[], object] | None = None
     ) -> tuple[list[DecidedDocument], float]:
         """Return the raw documents of the shard, each with its decision.
 
@@ -71,7 +71,7 @@ class BuildSteps:
         With it the peak memory in MiB, of this process and its workers.
 
         Args:
-            when_idle: Called when the workers have nothing left to do.
+            when_all_sent: Called when the workers have been given all there is to do.
 
         Raises:
             BadData: a shard lacks a batch that it says it has.
@@ -98,10 +98,9 @@ class BuildSteps:
                 shard=self.shard,
                 joined=self.joined,
                 file=self.file,
+                when_all_sent=when_all_sent,
             )
             peak = pool.peak_rss_mb
-            if when_idle is not None:
-                when_idle()
         sources = {given.source.name: given.source for given in self.inputs}
         own = [document for document in reader.documents if document.content in results]
         return decide_benchmark(own, results, self.rules, sources), peak
