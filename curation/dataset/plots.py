@@ -120,7 +120,8 @@ def save(figure: Figure, stem: Path) -> tuple[Path, Path]:
     """
     svg, png = stem.with_suffix(".svg"), stem.with_suffix(".png")
     # Laid out and cut to size once: each file would do both again.
-    figure.draw_without_rendering()
+    layout: Any = figure.get_layout_engine()
+    layout.execute(figure)
     figure.set_layout_engine(None)
     box: Any = figure.get_tightbbox().padded(mpl.rcParams["savefig.pad_inches"])
     nothing: dict[str, Any] = {"Date": None, "Creator": None}
