@@ -40,6 +40,7 @@ from curation.pipeline.up_to_date import find_finished_build, remember_build
 from curation.rules.sets import RuleSet, rule_set
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.atomic_folders import atomic_folder, refuse_foreign
+from curation.system.collector import without_collector
 from curation.system.progress import Progress, Quiet
 from curation.workers.run_folder import RunFolder, run_folder_of
 
@@ -167,7 +168,11 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildResul
     """
     progress = progress or Quiet()
     refuse_foreign(request.out)
-    with open_executor(request.executor, request.jobs, progress.say) as executor:
+    # A build makes a million objects that last as long as it does, and few cycles.
+    with (
+        without_collector(),
+        open_executor(request.executor, request.jobs, progress.say) as executor,
+    ):
         return _build_with(request, executor, progress)
 
 
