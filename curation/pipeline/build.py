@@ -6,8 +6,10 @@ finds its work done; the same request after a kill goes on where it was.
 
 from __future__ import annotations
 
+import gc
 import platform
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -40,12 +42,11 @@ from curation.pipeline.up_to_date import find_finished_build, remember_build
 from curation.rules.sets import RuleSet, rule_set
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.atomic_folders import atomic_folder, refuse_foreign
-from curation.system.collector import without_collector
 from curation.system.progress import Progress, Quiet
 from curation.workers.run_folder import RunFolder, run_folder_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from curation.core.json_types import Json
@@ -168,12 +169,27 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildResul
     """
     progress = progress or Quiet()
     refuse_foreign(request.out)
-    # A build makes a million objects that last as long as it does, and few cycles.
     with (
-        without_collector(),
+        _without_collector(),
         open_executor(request.executor, request.jobs, progress.say) as executor,
     ):
         return _build_with(request, executor, progress)
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Collect no reference cycles meanwhile; afterwards it is as it was before.
+
+    A build makes a million objects that last as long as it does, and few cycles: the
+    collector would go through all of them again and again.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import json
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
+from typing import TYPE_CHECKING
 
 import polars
 import pytest
@@ -14,16 +17,47 @@ from curation.commands.build_summary import report
 from curation.core.benchmark import CONFIGS
 from curation.download.acquire import FetchSettings
 from curation.packaging.derived_files import differing_files
+from curation.packaging.plots.plot_process import PlotProcess
 from curation.pipeline.build import BuildRequest, BuildResult, build
 from curation.pipeline.inputs import ExtraSource
 from curation.system.errors import BadConfiguration, NoInput, Unavailable
 from curation.system.progress import Quiet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from subprocess import Popen
 
 
 def request_for(folder: Path) -> BuildRequest:
     """Return a request for the sample that touches nothing but the folder."""
     settings = FetchSettings(mirror=None, cache=folder / "cache", offline=True)
     return BuildRequest(out=folder / "out", sample=True, jobs=2, fetch=settings)
+
+
+class _Watched(Quiet):
+    """Progress that notes what a build is doing when it says that it writes."""
+
+    def __init__(self, fault: Exception | None = None) -> None:
+        self.fault = fault
+        self.collecting: bool | None = None
+        self.done = 0
+        self.total = 0
+
+    def say(self, message: str) -> None:
+        if message.startswith("Writing"):
+            self.collecting = gc.isenabled()
+            if self.fault is not None:
+                raise self.fault
+
+    @contextmanager
+    def bar(self, title: str, total: int) -> Iterator[Callable[[int], None]]:
+        del title
+        self.done, self.total = 0, total
+
+        def advance(steps: int) -> None:
+            self.done += steps
+
+        yield advance
 
 
 @pytest.fixture(scope="module")
@@ -176,3 +210,36 @@ def test_an_extra_that_makes_no_sense_is_refused(
     """So are unknown sources, one of the ten, no path, and a name that is taken."""
     with pytest.raises(fault):
         build(replace(request_for(tmp_path), extras=(extra,)), Quiet())
+
+
+def test_cycles_are_collected_again_after_a_build(tmp_path: Path) -> None:
+    """A build collects none; the process that called it does again, come what may."""
+    assert gc.isenabled()
+    watched = _Watched()
+    build(request_for(tmp_path), watched)
+    assert watched.collecting is False
+    assert gc.isenabled()
+    failing = _Watched(OSError("no space"))
+    with pytest.raises(OSError, match="no space"):
+        build(
+            replace(request_for(tmp_path), replace=True, fastjsonschema=True), failing
+        )
+    assert gc.isenabled()
+
+
+def test_plots_get_ready_while_the_last_documents_are_worked_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their process starts when all is sent, and not only when all is done."""
+    watched = _Watched()
+    start = PlotProcess.start
+    found: list[tuple[int, int]] = []
+
+    def noted(drawing: PlotProcess) -> Popen[bytes]:
+        found.append((watched.done, watched.total))
+        return start(drawing)
+
+    monkeypatch.setattr(PlotProcess, "start", noted)
+    build(request_for(tmp_path), watched)
+    done, total = found[0]
+    assert done < total
