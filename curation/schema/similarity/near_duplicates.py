@@ -100,15 +100,14 @@ def clusters(digests: Sequence[str], shingles: Sequence[bytes]) -> list[str]:
     in_large = np.zeros(len(own), np.bool_)
     for band in range(BANDS):
         alike = signatures.alike(band)
-        # Most groups are of two: what they propose is asked of all at once.
-        ones, others = alike.couples()
-        proposed = signatures.proposed(band, ones, others)
-        _join(ones[proposed], others[proposed], joined, near)
+        proposed = partial(signatures.proposed, band)
+        # Most groups are of two: their pairs are asked about together.
+        _join(*alike.couples(), proposed, joined, near)
         for group in alike.larger_groups():
             if len(group) > _LARGE:
                 in_large[group] = True
             else:
-                _connect(group, partial(signatures.proposed, band), joined, near)
+                _connect(group, proposed, joined, near)
     members = np.flatnonzero(in_large)
     if len(members):
         packed = OnDemand(len(members), lambda place: own[int(members[place])])
@@ -174,22 +173,30 @@ def _connect(
         # Whatever is connected already stays so, near or not.
         apart = own[some, None] != own
         ones, others = np.nonzero(apart & (behind[some, None] < behind))
-        ones, others = group[ones + start], group[others]
-        compared = may_be_near(ones, others)
-        _join(ones[compared], others[compared], joined, near)
+        _join(group[ones + start], group[others], may_be_near, joined, near)
 
 
 def _join(
     ones: NDArray[np.intp],
     others: NDArray[np.intp],
+    may_be_near: Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[np.bool_]],
     joined: list[int],
     near: Callable[[int, int], bool],
 ) -> None:
-    """Join those of each pair that are near, unless they are connected already."""
-    for one, other in zip(ones.tolist(), others.tolist(), strict=True):
-        head, gone = _head(joined, one), _head(joined, other)
-        if head != gone and near(one, other):
-            joined[gone] = head
+    """Join those of each pair that are near, unless they are connected already.
+
+    However many pairs there are, what is held of them at once is bounded.
+    """
+    for start in range(0, len(ones), _PAIRS):
+        some = slice(start, start + _PAIRS)
+        compared = may_be_near(ones[some], others[some])
+        pairs = zip(
+            ones[some][compared].tolist(), others[some][compared].tolist(), strict=True
+        )
+        for one, other in pairs:
+            head, gone = _head(joined, one), _head(joined, other)
+            if head != gone and near(one, other):
+                joined[gone] = head
 
 
 def _parities(packed: bytes) -> int:
