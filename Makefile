@@ -1,5 +1,5 @@
-# Needs Python 3.11 or newer, git, make and a compiler; pip is asked as you have
-# configured it. To work from a folder of wheels (`make wheelhouse` fills one):
+# Needs Python 3.11 or newer, git, make and a compiler; pip uses your own configuration.
+# To work from a folder of wheels (`make wheelhouse` fills one):
 #   export PIP_NO_INDEX=1 PIP_FIND_LINKS=$PWD/wheelhouse
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
@@ -15,15 +15,14 @@ MODELS := $(VENV)/.models
 # The list that `make wheelhouse` fetches: of `requirements/`.
 LIST ?= core
 
-.PHONY: help dataset eval test test-all test-failed coverage drop-in check format bench wheelhouse lock hashes clean
+.PHONY: help dataset eval test test-all nightly check format bench wheelhouse lock hashes clean
 
 help:
 	@echo "make dataset     build JSONSchemaBench and instances into build/ (makes $(VENV) first)"
 	@echo "make eval        llguidance and no engine on 50 schemas, with the embedded model"
-	@echo "make test        the tests that take minutes at most"
-	@echo "make test-all    every test, and the share of branches that they reach"
-	@echo "make test-failed the tests that failed last, once more, one after the other"
-	@echo "make drop-in     lm-evaluation-harness on a build (CSBDATA_BUILD, or the sample's)"
+	@echo "make test        the fast tests: a few minutes"
+	@echo "make test-all    these and the slow ones, with branch coverage: under 40 minutes"
+	@echo "make nightly     tests against other people's programs: downloads, hours"
 	@echo "make check       lint, types, layers, dependencies"
 	@echo "make format      apply the formatter and the safe fixes"
 	@echo "make bench       builds, instances and their reach, publishing, engines, models: one JSON object"
@@ -38,34 +37,28 @@ dataset: $(CORE)
 eval: $(MODELS)
 	$(BIN)/csbdata eval --engine llguidance --engine none --limit 50
 
-# A file's tests stay on one worker, so that what they share is made once.
-test: $(DEV)
-	$(BIN)/python -m pytest -q -n auto --dist loadfile -m "not slow"
+# A file's tests stay on one worker, so that shared fixtures are built once.
+PYTEST := -m pytest -q -rs -n auto --dist loadfile
 
-# With branch coverage, worker processes included; a killed one leaves nothing that
-# could be combined.
+test: $(DEV)
+	$(BIN)/python $(PYTEST) -m "not slow and not nightly"
+
+# With branch coverage, worker processes included; a killed one leaves no file that could
+# be combined.
 test-all: $(DEV)
 	$(BIN)/python -m coverage erase
-	$(BIN)/python -m coverage run -m pytest -q -n auto --dist loadfile
-	$(MAKE) coverage
-
-coverage: $(DEV)
+	$(BIN)/python -m coverage run $(PYTEST) -m "not nightly"
 	$(BIN)/python -m coverage combine -q 2> /dev/null || true
 	$(BIN)/python -m coverage report --include 'curation/*' --format total --fail-under 90
 	$(BIN)/python -m coverage report
 
-# Many tests kill processes and wait for servers: one that failed beside others is run
-# once more with nothing beside it, and counts as failed if it fails again.
-test-failed: $(DEV)
-	$(BIN)/python -m pytest -q -v -n 0 --last-failed --last-failed-no-failures none
-
-# lm_eval brings scikit-learn, nltk and some thirty more, so it has a place of its own.
+# lm_eval needs scikit-learn, nltk and some thirty more, so it gets its own environment.
 DROP_IN := build/drop-in
 LM_EVAL := 'lm_eval==0.4.13' 'datasets==5.2.0' 'jsonschema[format-nongpl]==4.26.0'
-drop-in: $(DEV)
+nightly: $(DEV)
 	test -x $(DROP_IN)/bin/python || $(PYTHON) -m venv $(DROP_IN)
 	$(DROP_IN)/bin/python -m pip install -qq --disable-pip-version-check $(LM_EVAL)
-	CSBDATA_LM_EVAL=$(DROP_IN)/bin/python $(BIN)/python -m pytest -q tests/drop_in
+	CSBDATA_LM_EVAL=$(DROP_IN)/bin/python $(BIN)/python -m pytest -q -rs -m nightly
 
 check: $(DEV)
 	$(BIN)/ruff check .

@@ -79,7 +79,7 @@ def ajv() -> Iterator[Ajv]:
         yield started
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("schema", _AGREED)
 def test_ajv_agrees_on_what_is_made(ajv: Ajv, schema: str) -> None:
     """No witness is refused and no near miss accepted, beyond doubles included."""
@@ -89,7 +89,7 @@ def test_ajv_agrees_on_what_is_made(ajv: Ajv, schema: str) -> None:
     assert found["where"] == found["stated_but_agreed_on"] == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("schema", "dialect", "cause"), _DIFFERING)
 def test_ajv_differs_on_what_the_ledger_names_and_nothing_else(
     ajv: Ajv, schema: str, dialect: str, cause: str
@@ -100,7 +100,7 @@ def test_ajv_differs_on_what_the_ledger_names_and_nothing_else(
     assert found["stated_but_agreed_on"] == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_the_ledger_does_not_name_is_unexplained(ajv: Ajv) -> None:
     """AJV enforces what stands beside a `$ref`, which draft-07 ignores."""
     schema = '{"$ref": "#/definitions/a", "type": "null", "definitions": {"a": {}}}'

@@ -144,7 +144,7 @@ def test_without_a_checkout_it_is_not_run(
         assert measure(_options()) == expected
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_its_programs_are_compared_with_ours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -173,7 +173,7 @@ def test_its_programs_are_compared_with_ours(
     assert tables["csbdata"]["metric"].startswith("llguidance 1.")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_runner_that_does_not_run_is_told_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,7 +36,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return str(tmp_path / "cache")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_config_and_split_loads_under_its_published_name(
     folder: Path, cache: str
 ) -> None:
@@ -75,11 +75,11 @@ def test_a_row_has_the_columns_of_the_published_edition(
 def _interpreter() -> str:
     named = os.environ.get(_PYTHON)
     if not named and find_spec("lm_eval") is None:
-        pytest.skip("lm_eval is not installed: make drop-in")
+        pytest.skip("lm_eval is not installed: make nightly")
     return named or sys.executable
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_lm_evaluation_harness_runs_its_own_tasks_on_it(
     folder: Path, tmp_path: Path
 ) -> None:

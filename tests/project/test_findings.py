@@ -42,7 +42,7 @@ def test_every_program_is_listed_with_its_version() -> None:
     assert rows == {program.name: " ".join(_engine(program)) for program in _PROGRAMS}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("program", _PROGRAMS, ids=lambda program: program.stem)
 def test_the_fault_shows(program: Path) -> None:
     """The program ends with 0 in the version that it names."""

@@ -6,7 +6,6 @@ import ast
 import re
 import subprocess
 import tomllib
-from collections import Counter
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,27 +42,15 @@ def _tracked(*patterns: str) -> list[Path]:
 
 
 def test_modules_are_short() -> None:
-    """No module is longer than 400 lines, and no test module than 600."""
+    """No module is longer than 500 lines, and no test module than 600."""
     long = {
         str(path.relative_to(ROOT)): lines
         for path in _tracked("*.py")
         if (lines := len(path.read_text().splitlines()))
-        > (600 if "tests" in path.parts else 400)
+        > (600 if "tests" in path.parts else 500)
     }
     assert long == {}
 
-
-def test_commands_parse_call_and_print() -> None:
-    """No function of a command is longer than 60 lines, its options included."""
-    long = {
-        f"{path.relative_to(ROOT)}::{node.name}": lines
-        for path in _tracked("curation/commands/*.py", "evaluation/commands/*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.FunctionDef)
-        and node.end_lineno is not None
-        and (lines := node.end_lineno - node.lineno + 1) > 60
-    }
-    assert long == {}
 
 
 def test_every_test_says_its_claim() -> None:
@@ -181,15 +168,6 @@ def test_the_answers_to_the_ten_questions_are_there() -> None:
     ]
     assert missing == []
 
-
-def test_a_folder_is_seen_at_a_glance() -> None:
-    """No folder of the packages holds more than 15 modules."""
-    counted = Counter(
-        path.parent.relative_to(ROOT).as_posix()
-        for path in _tracked("curation/*.py", "evaluation/*.py")
-        if path.name != "__init__.py"
-    )
-    assert {folder: count for folder, count in counted.items() if count > 15} == {}
 
 
 def test_a_public_name_has_one_meaning() -> None:

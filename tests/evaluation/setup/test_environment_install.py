@@ -246,7 +246,7 @@ class TestSize:
         assert _size("http://[", Network()) is None
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "name", ["llama_cpp", "llama_cpp_gbnf", "xgrammar", "xgrammar==0.1.8"]
 )
