@@ -52,7 +52,6 @@ def test_modules_are_short() -> None:
     assert long == {}
 
 
-
 def test_every_test_says_its_claim() -> None:
     """The docstring of each test function is there and is its claim."""
     silent = [
@@ -167,7 +166,6 @@ def test_the_answers_to_the_ten_questions_are_there() -> None:
         if not (ROOT / path).is_dir() and not (ROOT / f"{path}.py").is_file()
     ]
     assert missing == []
-
 
 
 def test_a_public_name_has_one_meaning() -> None:
