@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from curation.core.documents import Rejected
 from curation.json.text import parse
-from curation.json.yaml_text import SUFFIXES, parse_yaml
+from curation.json.yaml_reader import SUFFIXES, parse_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -18,7 +18,7 @@ import pyarrow.parquet
 from curation.core.benchmark import natural_key
 from curation.core.documents import Rejected
 from curation.json import text as jsontext
-from curation.json.yaml_text import SUFFIXES, parse_yaml
+from curation.json.yaml_reader import SUFFIXES, parse_yaml
 from curation.sources.base import Reading, Source
 from curation.sources.claims.identifiers import claimed_uris
 from curation.sources.readers import document, own_uri
