@@ -42,7 +42,7 @@ _MEASURING: Final = (
 )
 #: What writes texts, and what judges them.
 _WRITING: Final = (
-    "evaluation/extraction/thinking.py",
+    "evaluation/answers/thinking.py",
     "evaluation/generation",
     "evaluation/judging",
     "evaluation/models",

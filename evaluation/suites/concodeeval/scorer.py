@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from curation.system.escaping import shortened
+from evaluation.answers.schema_cache import SchemaCache
 from evaluation.core.suite_records import Verdict
 from evaluation.suites.concodeeval.fields import fields_of
 from evaluation.suites.concodeeval.generation_task.scorer import GenerationScorer
-from evaluation.suites.concodeeval.schema_cache import SchemaCache
 from evaluation.suites.concodeeval.settings import (
     AnswerClass,
     ConcodeSettings,

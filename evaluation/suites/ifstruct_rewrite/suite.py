@@ -73,7 +73,7 @@ def _scorer(_settings: IfstructSettings) -> Scorer:
 
 def judge_rewrite(record: SuiteRecord, response: SuiteResponse) -> Verdict:
     """Return whether a rewritten request still says all that its row asks for."""
-    from evaluation.extraction.thinking import split_thinking  # noqa: PLC0415 - heavy
+    from evaluation.answers.thinking import split_thinking  # noqa: PLC0415 - heavy
     from evaluation.suites.ifstruct.rewriter.rewrites import (  # noqa: PLC0415 - heavy
         lost_in_rewrite,
     )

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
-from curation.core.documents import Rejected
-from curation.instances.constraints.load_schema import read_schema
-from curation.system.escaping import shortened
+from evaluation.answers.json_answers import read_json_answer
+from evaluation.answers.policies import POLICIES
+from evaluation.answers.schema_cache import SchemaCache
+from evaluation.answers.triage import (
+    MissingAnswer,
+    NoAnswer,
+    Refusals,
+    TriageRules,
+    triage,
+)
 from evaluation.core.suite_records import Verdict
-from evaluation.extraction.json_answers import read_json_answer
-from evaluation.extraction.policies import POLICIES
-from evaluation.extraction.thinking import split_thinking
 from evaluation.suites.passrate.settings import FailureClass, Mode
 from evaluation.suites.passrate.undeclared import undeclared_members
 from evaluation.suites.passrate.violations import KEPT, answer_faults
@@ -25,21 +27,19 @@ if TYPE_CHECKING:
     from evaluation.core.suite_records import SuiteRecord, SuiteResponse
     from evaluation.suites.passrate.settings import PassrateSettings
 
-#: Schemas kept compiled; answers to one schema come one after the other.
-_KEPT_SCHEMAS: Final = 256
-_SHOWN: Final = 300
-#: An answer without any bracket that begins so says that there will be none.
-_REFUSAL: Final = re.compile(
-    r"\A\W*(?:i['\u2019]?m (?:really |very )?sorry|i am sorry|sorry\b|i apologi[sz]e"
-    r"|i can(?:no|['\u2019])t|i['\u2019]?m (?:unable|not able)|i am (?:unable|not able)"
-    r"|i won['\u2019]t|as an ai\b|unfortunately, i)",
-    re.IGNORECASE,
-)
-_REFUSED: Final = frozenset({"refusal", "content_filter"})
+#: The class of a response without an answer.
+_CLASSES: Final = {
+    NoAnswer.FAILED: FailureClass.API_ERROR,
+    NoAnswer.ENGINE_FAILED: FailureClass.ENGINE_ERROR,
+    NoAnswer.REFUSED: FailureClass.REFUSAL,
+    NoAnswer.TRUNCATED: FailureClass.TRUNCATED,
+    NoAnswer.THINKING: FailureClass.EMPTY,
+    NoAnswer.EMPTY: FailureClass.EMPTY,
+}
 
 
 class PassrateScorer:
-    """Judges answers; keeps the schemas compiled that were asked last.
+    """Judges responses.
 
     Example:
         >>> scorer = PassrateScorer(PassrateSettings())
@@ -51,26 +51,22 @@ class PassrateScorer:
     def __init__(self, settings: PassrateSettings) -> None:
         """Take the settings of the suite."""
         self._settings = settings
-        self._clean = POLICIES[settings.cleaning]
-        self._compiled: OrderedDict[tuple[str, str], CompiledSchema | str] = (
-            OrderedDict()
+        self._rules = TriageRules(
+            policy=POLICIES[settings.cleaning],
+            refusals=Refusals.BY_WORDS,
+            null_fails=False,
         )
+        self._schemas = SchemaCache()
 
     def __call__(self, record: SuiteRecord, response: SuiteResponse) -> Verdict:
         """Return the verdict on one response."""
-        compiled = self._schema(record)
+        compiled = self._schemas.compiled(record.schema, record.dialect)
         if isinstance(compiled, str):
             return _failed(FailureClass.SCHEMA_ERROR, compiled, counted=False)
-        if response.error:
-            by_engine = response.finish == "engine_error"
-            kind = FailureClass.ENGINE_ERROR if by_engine else FailureClass.API_ERROR
-            return _failed(kind, shortened(response.error, _SHOWN))
-        parts = split_thinking(response.text or "")
-        cleaned = self._clean(parts.answer).text or ""
-        missing = _no_answer(response, cleaned, thinking_unclosed=parts.unclosed)
-        if missing is not None:
-            return missing
-        answer = read_json_answer(cleaned)
+        text = triage(response, self._rules)
+        if isinstance(text, MissingAnswer):
+            return _failed(_CLASSES[text.kind], text.reason)
+        answer = read_json_answer(text)
         if answer.problem is not None:
             kind = FailureClass.SYNTAX_ERROR
             if response.finish == "length":
@@ -89,20 +85,6 @@ class PassrateScorer:
                 details=noted,
             )
         return verdict
-
-    def _schema(self, record: SuiteRecord) -> CompiledSchema | str:
-        """Return the schema of a record, or why it cannot be used."""
-        text = record.schema
-        if text is None:
-            return "the record has no schema"
-        key = (record.dialect, text)
-        found = self._compiled.get(key)
-        if found is None:
-            found = _compile(text, record.dialect)
-            self._compiled[key] = found
-            if len(self._compiled) > _KEPT_SCHEMAS:
-                self._compiled.popitem(last=False)
-        return found
 
     def _validator(self, compiled: CompiledSchema) -> jsonschema_rs.Validator:
         if self._settings.formats:
@@ -147,37 +129,6 @@ class PassrateScorer:
             scores={"strict": float(not extra), "schema": 1.0},
             details={"extra_fields": fields} if extra else {},
         )
-
-
-def _compile(text: str, dialect: str) -> CompiledSchema | str:
-    compiled = read_schema(text, dialect)
-    if isinstance(compiled, Rejected):
-        return shortened(f"{compiled.reason}: {compiled.detail}", _SHOWN)
-    try:
-        compiled.validator, compiled.validator_without_formats  # noqa: B018 - compiled here
-    except ValueError as error:
-        return shortened(str(error).partition("\n")[0], _SHOWN)
-    return compiled
-
-
-def _no_answer(
-    response: SuiteResponse, cleaned: str, *, thinking_unclosed: bool
-) -> Verdict | None:
-    """Return the verdict where there is nothing to parse, None where there is."""
-    if response.finish in _REFUSED:
-        return _failed(FailureClass.REFUSAL, f"ended as {response.finish}")
-    if cleaned and "{" not in cleaned and "[" not in cleaned:
-        refusal = _REFUSAL.match(cleaned[:_SHOWN])
-        if refusal is not None:
-            return _failed(FailureClass.REFUSAL, f"begins {refusal[0].strip()!r}")
-    if cleaned:
-        return None
-    why = "no text"
-    if thinking_unclosed or response.reasoning:
-        why = "thinking that never came to an answer"
-    if response.finish == "length":
-        return _failed(FailureClass.TRUNCATED, f"{why}; the budget was used up")
-    return _failed(FailureClass.EMPTY, why)
 
 
 def _failed(

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Final
 
 import jsonschema_rs
 
+from evaluation.answers.json_answers import JsonProblem, read_json_answer
+from evaluation.answers.policies import outer_braces, outer_fence
+from evaluation.answers.thinking import split_thinking
 from evaluation.core.suite_records import Verdict
-from evaluation.extraction.json_answers import JsonProblem, read_json_answer
-from evaluation.extraction.policies import outer_braces, outer_fence
-from evaluation.extraction.thinking import split_thinking
 from evaluation.suites.quality.problems import ANSWER
 from evaluation.suites.quality.records import MEMBERS, problem_of_record
 from evaluation.suites.quality.settings import AnswerReading
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
+    from evaluation.answers.json_answers import JsonAnswer
     from evaluation.core.suite import Scorer
     from evaluation.core.suite_records import SuiteRecord, SuiteResponse
-    from evaluation.extraction.json_answers import JsonAnswer
     from evaluation.suites.quality.settings import QualitySettings
 
 #: Every class of failure, in the order of precedence.

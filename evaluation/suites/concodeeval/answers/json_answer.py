@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from evaluation.extraction.json_answers import JsonProblem, read_json_answer
+from evaluation.answers.json_answers import JsonProblem, read_json_answer
 from evaluation.suites.concodeeval.answers.model import NotRead, Read, Unreadable
 from evaluation.suites.concodeeval.compatibility import SuiteReading
 

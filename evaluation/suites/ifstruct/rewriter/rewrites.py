@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from curation.system.errors import BadData, NoInput
+from evaluation.answers.thinking import split_thinking
 from evaluation.core.suite_records import SuiteResponse
-from evaluation.extraction.thinking import split_thinking
 from evaluation.suites.ifstruct.records.asked import as_asked, read_asked
 from evaluation.suites.ifstruct.rewriter.text_check import lost_requirements
 

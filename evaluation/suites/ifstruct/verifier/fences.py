@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evaluation.extraction.policies import strict_fence
+from evaluation.answers.policies import strict_fence
 from evaluation.suites.ifstruct.core.requirements import Fence, FenceWish
 from evaluation.suites.ifstruct.verifier.findings import (
     Failure,

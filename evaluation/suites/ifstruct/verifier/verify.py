@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evaluation.extraction.thinking import split_thinking
+from evaluation.answers.thinking import split_thinking
 from evaluation.suites.ifstruct.core.requirements import AnswerFormat, Requirements
 from evaluation.suites.ifstruct.verifier.commentary import (
     check_around_block,

@@ -10,15 +10,15 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evaluation.extraction.json_answers import (
+from evaluation.answers.json_answers import (
     MOST_CHARACTERS,
     MOST_LEVELS,
     JsonAnswer,
     JsonProblem,
     read_json_answer,
 )
-from evaluation.extraction.policies import outer_braces, outer_fence
-from evaluation.extraction.thinking import split_thinking
+from evaluation.answers.policies import outer_braces, outer_fence
+from evaluation.answers.thinking import split_thinking
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json

@@ -1,4 +1,4 @@
-"""Schemas kept compiled: those that were asked last."""
+"""Compile the schemas of records, and keep the latest ones."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from curation.system.escaping import shortened
 if TYPE_CHECKING:
     from curation.instances.constraints.compiled_schema import CompiledSchema
 
-#: Answers to one schema come one after the other, but for those of several models.
-_KEPT: Final = 1_024
+#: Schemas kept; answers to one schema come one after the other, but for those of
+#: several models.
+_SIZE: Final = 1_024
 _SHOWN: Final = 300
 
 
 class SchemaCache:
-    """Compiles schemas, each once while it is in use.
+    """Compiled schemas by text and dialect, the latest ones.
 
     Example:
         >>> SchemaCache().compiled('{"type": "null"}', "2020-12").is_valid(None)
@@ -27,20 +28,28 @@ class SchemaCache:
 
     def __init__(self) -> None:
         """Begin with none."""
-        self._kept: OrderedDict[tuple[str, str], CompiledSchema | str] = OrderedDict()
+        self._schemas: OrderedDict[tuple[str, str], CompiledSchema | str] = (
+            OrderedDict()
+        )
 
-    def compiled(self, text: str, dialect: str) -> CompiledSchema | str:
-        """Return a schema with its validators, or why it cannot be used."""
+    def compiled(self, text: str | None, dialect: str) -> CompiledSchema | str:
+        """Return a schema with its validators, or why it cannot be used.
+
+        Args:
+            text: The schema as JSON text; None if a record has none.
+            dialect: Name of its dialect.
+        """
+        if text is None:
+            return "the record has no schema"
         key = (dialect, text)
-        found = self._kept.get(key)
-        if found is None:
-            found = _compile(text, dialect)
-            self._kept[key] = found
-            if len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
+        schema = self._schemas.get(key)
+        if schema is None:
+            schema = self._schemas[key] = _compile(text, dialect)
+            if len(self._schemas) > _SIZE:
+                self._schemas.popitem(last=False)
         else:
-            self._kept.move_to_end(key)
-        return found
+            self._schemas.move_to_end(key)
+        return schema
 
 
 def _compile(text: str, dialect: str) -> CompiledSchema | str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.extraction.policies import POLICIES
+from evaluation.answers.policies import POLICIES
 
 #: Policy, text, what is taken out, what is wrong.
 VECTORS = [

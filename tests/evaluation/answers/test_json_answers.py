@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.extraction.json_answers import (
+from evaluation.answers.json_answers import (
     MOST_LEVELS,
     JsonProblem,
     read_json_answer,

@@ -1,0 +1,1 @@
+"""Read the answer out of a response: triage, thinking, fences, JSON, schemas."""

@@ -1,1 +1,0 @@
-"""What of a model's text is the answer, by named policies; nothing is judged here."""
