@@ -44,7 +44,7 @@ def test_a_response_is_sorted_out_by_the_usual_rules(
     response: dict[str, str | None], expected: str
 ) -> None:
     """Failures, refusals, thinking without an answer, and answers."""
-    assert kind_of(**response) == expected
+    assert kind_of(None, **response) == expected
 
 
 def test_each_rule_of_a_suite_changes_one_thing() -> None:
