@@ -29,7 +29,7 @@ from evaluation.commands.suite_options import (
     name_of_suite,
     run_request,
 )
-from evaluation.commands.suite_reports import check_command, report_command
+from evaluation.commands.suite_reports import report_command
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption, print_tables
 
 if TYPE_CHECKING:
@@ -344,7 +344,6 @@ def selftest_command(
 
 
 _actions.command("report")(report_command)
-_actions.command("check")(with_option_groups(check_command))
 
 
 def _print(result: SuiteRunResult, format_: ReportFormat) -> None:

@@ -1,4 +1,4 @@
-"""`csbdata suite NAME report` and `check`: what was run or submitted, read again."""
+"""`csbdata suite NAME report`: print the tables of finished runs."""
 
 from __future__ import annotations
 
@@ -7,13 +7,9 @@ from typing import Annotated
 
 import typer
 
-from curation.system.errors import BadConfiguration
-from curation.system.terminal import say, show
+from curation.system.terminal import show
 from evaluation.commands.opened_run import RunsArgument, open_and_report_problems
 from evaluation.commands.suite_options import (
-    ReadingOptions,
-    RecordOptions,
-    chosen_suite,
     name_of_suite,
 )
 from evaluation.reporting.printing import (
@@ -64,38 +60,3 @@ def report_command(
             else write_joined_page(opened, f"Suite {suite.name}", found, html)
         )
         show(str(written))
-
-
-def check_command(
-    *,
-    ctx: typer.Context,
-    path: Annotated[
-        Path,
-        typer.Argument(metavar="PATH", help="The folder or file that was submitted."),
-    ],
-    records: RecordOptions,
-    reading: ReadingOptions,
-) -> None:
-    """Say what is wrong with a submission, a fault a line on stdout.
-
-    Complete and once each, of the records as they are, figures in range and those
-    that the answers give when they are scored anew.
-
-    Example: csbdata suite sob check submission --compat paper --data DATA
-
-    Exits with 1 if anything is wrong.
-    """
-    from evaluation.suite_runs.records import records_of
-
-    chosen = chosen_suite(name_of_suite(ctx), reading)
-    check = chosen.suite.check
-    if check is None:
-        raise BadConfiguration(f"suite {chosen.suite.name} takes no submissions")
-    found = records_of(chosen, records.request())
-    faults = 0
-    for fault in check(path, found.records, chosen.settings):
-        faults += 1
-        show(fault)
-    say(f"{faults:,} faults, against {len(found.records):,} records of {found.name}")
-    if faults:
-        raise typer.Exit(1)

@@ -18,7 +18,6 @@ from evaluation.core.suite_records import SuiteRecord, SuiteResponse, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
     from curation.core.json_types import Json
     from curation.download.acquire import FetchSettings
@@ -184,6 +183,3 @@ class Suite(Generic[S]):
     published_response: Callable[[Mapping[str, Json]], SuiteResponse | None] | None = (
         None
     )
-    #: Yields a line for each fault of what was submitted to a leaderboard, a folder or
-    #: a file: `check(path, records, settings)`; None where nothing is submitted.
-    check: Callable[[Path, Sequence[SuiteRecord], S], Iterable[str]] | None = None

@@ -50,8 +50,6 @@ class SobRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     question_difficulty: str = ""
     #: What records of one make have in common; empty for published ones.
     family: str = ""
-    #: How a field is compared, by its place in the schema (`/lines/*/amount`).
-    comparisons: dict[str, str] = {}
     #: By JSON pointer, for every leaf; empty for published records.
     evidence: dict[str, Evidence] = {}
 

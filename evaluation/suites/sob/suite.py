@@ -9,8 +9,7 @@ from evaluation.suites.sob.mistakes.classes import Mistake
 from evaluation.suites.sob.settings import SobSettings, as_published
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Mapping
 
     from curation.core.json_types import Json
     from evaluation.core.suite import (
@@ -56,12 +55,13 @@ def _scorer(settings: SobSettings) -> Scorer:
     return SobScorer(settings.rules)
 
 
-def _known_answers(record: SuiteRecord, settings: SobSettings) -> Iterable[KnownAnswer]:
+def _known_answers(
+    record: SuiteRecord, _settings: SobSettings
+) -> Iterable[KnownAnswer]:
+    from evaluation.suites.sob.known_answers import known_answers  # noqa: PLC0415 - heavy
     from evaluation.suites.sob.records.loading import sob_record  # noqa: PLC0415 - heavy
-    from evaluation.suites.sob.selftest.known_answers import answers_known  # noqa: PLC0415 - heavy
 
-    published = settings.reading == "paper"
-    return answers_known(sob_record(record), published=published)
+    return known_answers(sob_record(record))
 
 
 def _report(run: ScoredRun) -> Report:
@@ -78,20 +78,6 @@ def _published_response(line: Mapping[str, Json]) -> SuiteResponse | None:
     return response_of_line(line)
 
 
-def _check(
-    path: Path, records: Sequence[SuiteRecord], settings: SobSettings
-) -> Iterable[str]:
-    from evaluation.suites.sob.records.loading import (  # noqa: PLC0415 - heavy
-        sob_record,
-    )
-    from evaluation.suites.sob.submissions.check import (  # noqa: PLC0415 - heavy
-        submission_complaints,
-    )
-
-    own = [sob_record(record) for record in records]
-    return submission_complaints(path, own, settings.rules)
-
-
 SUITE = Suite(
     name="sob",
     summary="Are the values right that a model extracts, not only their shape?",
@@ -105,5 +91,4 @@ SUITE = Suite(
     generate=_generate,
     paper=as_published,
     published_response=_published_response,
-    check=_check,
 )

@@ -10,20 +10,10 @@ from msgspec.structs import replace
 
 from curation.json.pointer import pointer
 from evaluation.core.suite_records import Verdict
-from evaluation.suites.sob.alignment.arrays import Alignment
-from evaluation.suites.sob.alignment.scores import aligned_values
 from evaluation.suites.sob.answers.parsing import (
     ParsedAnswer,
     parse_leniently,
     parse_strictly,
-)
-from evaluation.suites.sob.comparison.annotations import (
-    annotated_comparisons,
-    without_annotations,
-)
-from evaluation.suites.sob.comparison.scores import (
-    FieldComparisons,
-    annotated_accuracy,
 )
 from evaluation.suites.sob.leaderboard.weights import weight_of
 from evaluation.suites.sob.metrics.leaves import (
@@ -32,7 +22,7 @@ from evaluation.suites.sob.metrics.leaves import (
     pointer_of,
     wildcarded,
 )
-from evaluation.suites.sob.metrics.names import GATED, SEVEN, Metric
+from evaluation.suites.sob.metrics.names import SEVEN, Metric
 from evaluation.suites.sob.metrics.scores import (
     Expectation,
     RecordScores,
@@ -54,8 +44,6 @@ if TYPE_CHECKING:
 
 #: Before the name of a figure that is not the benchmark's own.
 LENIENT: Final = "lenient_"
-#: Value Accuracy with fields compared as they are annotated.
-ANNOTATED: Final = "value_accuracy_annotated"
 # Wrong leaves that a verdict names, and that its details keep.
 _NAMED, _KEPT = 3, 40
 
@@ -66,24 +54,18 @@ class PreparedRecord:
 
     record: SobRecord
     expected: Expectation
-    comparisons: FieldComparisons
     #: Why the record itself is doubtful; empty where all is well.
     doubts: tuple[str, ...]
 
     @classmethod
     def of(cls, record: SobRecord, rules: ScoringRules) -> PreparedRecord:
-        """Compile a record.
-
-        Raises:
-            BadData: it names a comparison of fields that is not known.
-        """
-        schema = without_annotations(record.json_schema)
-        named = {**annotated_comparisons(record.json_schema), **record.comparisons}
-        expected = Expectation.of(record.ground_truth, schema, record.source, rules)
+        """Compile a record."""
+        expected = Expectation.of(
+            record.ground_truth, record.json_schema, record.source, rules
+        )
         return cls(
             record=record,
             expected=expected,
-            comparisons=FieldComparisons.of(named),
             doubts=_doubts(expected),
         )
 
@@ -122,14 +104,8 @@ def _judged(prepared: PreparedRecord, candidate: ParsedAnswer) -> Verdict:
     wrong = leaf_mistakes(expected.leaves, leaves, expected.rules)
     unusable = bool(expected.target.unusable)
     mistake = mistake_of(scores, wrong, unusable=unusable)
-    verdict = _verdict(
+    return _verdict(
         prepared, scores, mistake, _reasons(scores, wrong, candidate), wrong
-    )
-    if not scores.hardening:
-        return verdict
-    in_order = not any(isinstance(step, int) for leaf in wrong for step in leaf.path)
-    return _with_other_figures(
-        verdict, prepared, candidate.value, scores, in_order=in_order
     )
 
 
@@ -216,35 +192,6 @@ def _by_depth(
     return found
 
 
-def _with_other_figures(
-    verdict: Verdict,
-    prepared: PreparedRecord,
-    value: Json,
-    scores: RecordScores,
-    *,
-    in_order: bool,
-) -> Verdict:
-    """Add what is reported apart: arrays aligned, fields as they are annotated.
-
-    Where every item is right where it stands (`in_order`) no alignment is better.
-    """
-    expected = prepared.expected
-    added: dict[str, float] = {}
-    for how in Alignment:
-        values = (
-            scores.values if in_order else aligned_values(value, expected, scores, how)
-        )
-        added |= {f"{metric}_by_{how}": values[metric] for metric in GATED}
-    added[ANNOTATED] = (
-        1.0
-        if scores.values[Metric.VALUE_ACCURACY] == 1
-        else annotated_accuracy(
-            value, expected, scores, prepared.comparisons, in_order=in_order
-        )
-    )
-    return _added(verdict, added)
-
-
 def _with_lenient(
     verdict: Verdict, prepared: PreparedRecord, text: str, strict: ParsedAnswer
 ) -> Verdict:
@@ -255,8 +202,5 @@ def _with_lenient(
         found = score_answer(candidate.value, prepared.expected).values
         scores = {str(metric): value for metric, value in found.items()}
     lenient = (Metric.JSON_PARSE, *SEVEN)
-    return _added(verdict, {f"{LENIENT}{metric}": scores[metric] for metric in lenient})
-
-
-def _added(verdict: Verdict, scores: dict[str, float]) -> Verdict:
-    return replace(verdict, scores={**verdict.scores, **scores})
+    added = {f"{LENIENT}{metric}": scores[metric] for metric in lenient}
+    return replace(verdict, scores={**verdict.scores, **added})

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from curation.system.errors import BadData
-from evaluation.core.suite_records import Verdict
 from evaluation.suites.sob.answers.judging import PreparedRecord, judge
-from evaluation.suites.sob.mistakes.classes import Mistake
 from evaluation.suites.sob.records.loading import sob_record
 
 if TYPE_CHECKING:
-    from evaluation.core.suite_records import SuiteRecord, SuiteResponse
+    from evaluation.core.suite_records import SuiteRecord, SuiteResponse, Verdict
     from evaluation.suites.sob.metrics.rules import ScoringRules
 
 _MOST_KEPT: Final = 512
@@ -28,8 +25,6 @@ class SobScorer:
     def __call__(self, record: SuiteRecord, response: SuiteResponse) -> Verdict:
         """Return the verdict on one response.
 
-        A record that names a comparison that is not known is not counted.
-
         Raises:
             BadData: the record is one of another suite.
         """
@@ -38,14 +33,6 @@ class SobScorer:
             if len(self._kept) >= _MOST_KEPT:
                 self._kept.clear()
             own = sob_record(record)
-            try:
-                prepared = PreparedRecord.of(own, self._rules)
-            except BadData as error:
-                return Verdict(
-                    passed=False,
-                    failure_class=Mistake.UNUSABLE_SCHEMA,
-                    reasons=(str(error),),
-                    counted=False,
-                )
+            prepared = PreparedRecord.of(own, self._rules)
             kept = self._kept[record.key] = (record, prepared)
         return judge(kept[1], response)

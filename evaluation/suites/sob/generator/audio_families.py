@@ -142,14 +142,6 @@ def action_items(draw: Draw) -> Draft:
             },
             "next_meeting": absent("next meeting", "meet again"),
         },
-        comparisons={
-            "/topic": "case_insensitive",
-            "/chair": "case_insensitive",
-            "/action_items/*/owner": "case_insensitive",
-            "/action_items/*/task": "case_insensitive",
-            "/action_items/*/due": "date",
-            "/decision/colour": "case_insensitive",
-        },
         difficulty="hard",
     )
 
@@ -234,12 +226,6 @@ def budget(draw: Draw) -> Draft:
             else absent("object", "objection", "against"),
             "account": absent("account", "charged"),
         },
-        comparisons={
-            "/topic": "case_insensitive",
-            "/items/*/name": "case_insensitive",
-            "/total_eur": "number_tolerance",
-            "/objection_by": "case_insensitive",
-        },
         difficulty="hard",
     )
 
@@ -319,11 +305,5 @@ def incident(draw: Draw) -> Draft:
             "review_led_by": stated(lead, f"{lead}: short review"),
             "responders": [stated(name, helped) for name in responders],
             "ticket": absent("ticket", "issue number"),
-        },
-        comparisons={
-            "/incident/system": "case_insensitive",
-            "/incident/cause": "case_insensitive",
-            "/review_led_by": "case_insensitive",
-            "/responders": "set",
         },
     )

@@ -24,8 +24,6 @@ class Draft:
     question: str
     schema: dict[str, Json]
     truth: FactTree
-    #: How fields are compared, by their place in the schema.
-    comparisons: Mapping[str, str] = field(default_factory=dict)
     difficulty: str = "medium"
 
 

@@ -82,6 +82,5 @@ def _record(source: Source, family: str, draft: Draft) -> SobRecord:
         schema_complexity=complexity_of(draft.schema),
         question_difficulty=draft.difficulty,
         family=family,
-        comparisons=dict(draft.comparisons),
         evidence=evidence,
     )

@@ -131,11 +131,6 @@ def two_companies(draw: Draw) -> Draft:
             ),
             "website": absent("website", "www", "http"),
         },
-        comparisons={
-            "/companies/*/name": "case_insensitive",
-            "/companies/*/founder": "case_insensitive",
-            "/older_company": "case_insensitive",
-        },
         difficulty="hard",
     )
 
@@ -234,12 +229,6 @@ def bridge_and_engineer(draw: Draw) -> Draft:
                 if has_award
                 else absent("medal", "award", "prize"),
             },
-        },
-        comparisons={
-            "/materials": "set",
-            "/bridge/length_m": "number_tolerance",
-            "/engineer/born": "date",
-            "/engineer/name": "case_insensitive",
         },
     )
 
@@ -358,11 +347,6 @@ def novel_and_adaptations(draw: Draw) -> Draft:
             "manuscript_survives": denied(fate) if lost else affirmed(fate),
             "won_prize": affirmed(prize_text) if prize else denied(prize_text),
             "translator": absent("translator", "translated", "translation"),
-        },
-        comparisons={
-            "/work/title": "case_insensitive",
-            "/adaptations": "ordered",
-            "/adaptations/*/director": "case_insensitive",
         },
         difficulty="hard",
     )

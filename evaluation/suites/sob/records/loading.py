@@ -15,7 +15,6 @@ from curation.schema.dialects import DRAFT_2020_12, declared
 from curation.system.errors import BadData, NoInput
 from evaluation.core.suite import RecordSet
 from evaluation.core.suite_records import SuiteRecord
-from evaluation.suites.sob.comparison.annotations import without_annotations
 from evaluation.suites.sob.generator.generate import OWN_RECORDS, generated_records
 from evaluation.suites.sob.record import SobRecord
 from evaluation.suites.sob.records.published_rows import (
@@ -64,7 +63,7 @@ def suite_records(request: RecordRequest, *, any_object: bool = False) -> Record
 
 def suite_record(record: SobRecord, *, any_object: bool = False) -> SuiteRecord:
     """Return a record as every suite's are; the group is its source."""
-    schema = without_annotations(record.json_schema)
+    schema = record.json_schema
     uri = schema.get("$schema") if isinstance(schema, dict) else None
     dialect = declared(uri) or DRAFT_2020_12
     return SuiteRecord(

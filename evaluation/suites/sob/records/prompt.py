@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 
 from evaluation.core.messages import Message
 from evaluation.core.suite_records import SuitePrompt
-from evaluation.suites.sob.comparison.annotations import without_annotations
 
 if TYPE_CHECKING:
     from evaluation.suites.sob.record import SobRecord
@@ -29,15 +28,13 @@ def ask(record: SobRecord, *, schema_in_prompt: bool, max_tokens: int) -> SuiteP
     """Return how a record is asked.
 
     Args:
-        record: The record; comparisons that its schema names are not shown.
+        record: The record.
         schema_in_prompt: Whether the schema is shown, as in the paper.
         max_tokens: Most tokens of the answer.
     """
     parts = [f"Context:\n{record.context}", f"Question:\n{record.question}"]
     if schema_in_prompt:
-        shown = json.dumps(
-            without_annotations(record.json_schema), indent=2, ensure_ascii=False
-        )
+        shown = json.dumps(record.json_schema, indent=2, ensure_ascii=False)
         parts.append(f"Respond with JSON that matches this schema:\n{shown}")
         system = _SYSTEM.format(form=" that follows the schema", keys="of the schema")
     else:

@@ -9,8 +9,7 @@ from evaluation.core.suite_records import FREE
 from evaluation.reporting.bootstrap import mean_difference
 from evaluation.reporting.statistics import mcnemar
 from evaluation.reporting.tables import Shift, Table
-from evaluation.suites.sob.alignment.arrays import Alignment
-from evaluation.suites.sob.answers.judging import ANNOTATED, LENIENT
+from evaluation.suites.sob.answers.judging import LENIENT
 from evaluation.suites.sob.metrics.names import Metric
 from evaluation.suites.sob.report.figures import counted, figure
 
@@ -47,39 +46,6 @@ def lenient_table(run: ScoredRun) -> Table:
         "Leniently thinking, a fence and words around the braces are taken away. "
         "Plain means over all sources.",
         name="lenient",
-    )
-
-
-def comparison_table(run: ScoredRun) -> Table:
-    """Return Value Accuracy with arrays aligned, and with fields as annotated."""
-    names = (
-        Metric.VALUE_ACCURACY,
-        *(f"{Metric.VALUE_ACCURACY}_by_{how}" for how in Alignment),
-        ANNOTATED,
-    )
-    return Table(
-        title="Value Accuracy by other comparisons",
-        columns=(
-            "model",
-            "records",
-            "by index",
-            "by key",
-            "by assignment",
-            "annotated",
-        ),
-        rows=tuple(
-            (
-                label,
-                len(counted(listed)),
-                *(_mean(counted(listed), name) for name in names),
-            )
-            for label, listed in run.by_label.items()
-        ),
-        note="By index: the benchmark's own. By key: items of one key belong together. "
-        "By assignment: items are paired so that most leaves are right. Annotated: "
-        "fields are compared as the record says (case, tolerance, date, set), as in "
-        "ExtractBench. Plain means over all sources.",
-        name="comparisons",
     )
 
 

@@ -10,7 +10,6 @@ from evaluation.results.suite_tables import classes_table, costs
 from evaluation.suites.sob.metrics.names import Metric
 from evaluation.suites.sob.mistakes.classes import Mistake
 from evaluation.suites.sob.report.apart_tables import (
-    comparison_table,
     lenient_table,
     paired_table,
 )
@@ -44,7 +43,6 @@ def report(run: ScoredRun) -> Report:
         interval_table(figures),
         category_table(figures),
         paired_table(run),
-        comparison_table(run),
         lenient_table(run),
         classes_table(run, {kind.value: kind.explanation for kind in Mistake}),
         leaf_table(run),

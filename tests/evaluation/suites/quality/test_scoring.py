@@ -10,6 +10,7 @@ from evaluation.suites.quality.records import as_records
 from evaluation.suites.quality.settings import Orders, QualitySettings, as_paper
 from evaluation.suites.quality.suite import SUITE
 from evaluation.suites.quality.tasks.registry import TASKS
+from tests.evaluation.suites.quality.mutants import mutants
 
 SETTINGS = QualitySettings()
 
@@ -38,7 +39,7 @@ def test_every_known_answer_gets_its_class_for_the_reason_intended() -> None:
     score = SUITE.scorer(SETTINGS)
     failing: set[str] = set()
     for record in SUITE.generate(60, 0, SETTINGS):  # type: ignore[misc]  # it has one
-        for known in SUITE.known_answers(record, SETTINGS):
+        for known in mutants(record):
             response = SuiteResponse(
                 record=record.key,
                 text=known.text,
@@ -52,6 +53,25 @@ def test_every_known_answer_gets_its_class_for_the_reason_intended() -> None:
             if known.expected:
                 failing.add(known.kind)
     assert len(failing) >= 20
+
+
+def test_the_self_test_has_answers_of_every_class() -> None:
+    """Some pass, and each class of failure has one."""
+    score = SUITE.scorer(SETTINGS)
+    classes = set()
+    for record in SUITE.generate(6, 0, SETTINGS):  # type: ignore[misc]  # it has one
+        for known in SUITE.known_answers(record, SETTINGS):
+            response = SuiteResponse(
+                record=record.key,
+                text=known.text,
+                finish=known.finish,
+                error=known.error,
+            )
+            verdict = score(record, response)
+            assert verdict.failure_class == known.expected, known.kind
+            assert known.because in " ".join(verdict.reasons), known.kind
+            classes.add(known.expected)
+    assert classes == {"", *SUITE.classes}
 
 
 @pytest.mark.parametrize("number", ["18", "18.0", "1.8e1", "1800e-2"])

@@ -195,25 +195,17 @@ def test_what_is_not_there_is_told_with_what_could_be(tmp_path: Path) -> None:
 
 
 def test_the_prompt_shows_context_question_and_schema() -> None:
-    """With indent 2, and without what is only for the comparison."""
+    """With indent 2."""
     record = _one()
-    annotated = msgspec.structs.replace(
-        record,
-        json_schema={
-            "type": "object",
-            "properties": {
-                "a": {"type": "string", "evaluation_config": "string_exact"}
-            },
-        },
-    )
-    prompt = ask(annotated, schema_in_prompt=True, max_tokens=99)
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+    shown = msgspec.structs.replace(record, json_schema=schema)
+    prompt = ask(shown, schema_in_prompt=True, max_tokens=99)
     system, user = prompt.messages
     assert prompt.budget == 99
     assert "null" in system.content
     assert record.context in user.content
     assert record.question in user.content
     assert '    "a": {\n      "type": "string"\n    }' in user.content
-    assert "evaluation_config" not in user.content
     assert parse(user.content.rpartition(":\n")[2].encode()) is not None
 
 

@@ -15,7 +15,7 @@ from evaluation.suites.sob.metrics.leaves import (
     wildcarded,
 )
 from evaluation.suites.sob.mistakes.classes import Mistake
-from evaluation.suites.sob.selftest.mutations import (
+from tests.evaluation.suites.sob.mutations import (
     REFUSED,
     SPELLING,
     VALUE,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from evaluation.suites.sob.metrics.names import Metric
     from evaluation.suites.sob.record import SobRecord
-    from evaluation.suites.sob.selftest.mutations import Spoil
+    from tests.evaluation.suites.sob.mutations import Spoil
 
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _NULLABLE_TEXT: Final = ["string", "null"]

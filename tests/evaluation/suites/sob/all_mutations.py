@@ -6,22 +6,22 @@ from random import Random
 from typing import TYPE_CHECKING, Final
 
 from evaluation.core.suite import KnownAnswer
-from evaluation.suites.sob.selftest.leaf_mutations import LEAF_MUTATIONS
-from evaluation.suites.sob.selftest.shape_mutations import SHAPE_MUTATIONS
-from evaluation.suites.sob.selftest.text_mutations import TEXT_MUTATIONS
+from tests.evaluation.suites.sob.leaf_mutations import LEAF_MUTATIONS
+from tests.evaluation.suites.sob.shape_mutations import SHAPE_MUTATIONS
+from tests.evaluation.suites.sob.text_mutations import TEXT_MUTATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evaluation.suites.sob.record import SobRecord
-    from evaluation.suites.sob.selftest.mutations import Mutated, Mutation
+    from tests.evaluation.suites.sob.mutations import Mutated, Mutation
 
 MUTATIONS: Final = (*TEXT_MUTATIONS, *LEAF_MUTATIONS, *SHAPE_MUTATIONS)
 
 
 def mutated(record: SobRecord, mutation: Mutation) -> Mutated | None:
     """Return a record's answer with one mutation; None where it cannot have it."""
-    draw = Random(f"{record.record_id}/{mutation.name}")  # noqa: S311 - made data
+    draw = Random(f"{record.record_id}/{mutation.name}")
     return mutation.spoil(record, record.ground_truth, draw)
 
 

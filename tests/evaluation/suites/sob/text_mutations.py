@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from evaluation.suites.sob.mistakes.classes import Mistake
-from evaluation.suites.sob.selftest.mutations import (
+from tests.evaluation.suites.sob.mutations import (
     EVERYTHING,
     NOTHING,
     Mutated,
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from evaluation.suites.sob.record import SobRecord
-    from evaluation.suites.sob.selftest.mutations import Spoil
+    from tests.evaluation.suites.sob.mutations import Spoil
 
 
 def _written(change: Callable[[str], str]) -> Spoil:

@@ -10,12 +10,12 @@ from curation.json.pointer import at
 from evaluation.suites.sob.metrics.gates import f1
 from evaluation.suites.sob.metrics.leaves import Path, all_leaves, pointer_of
 from evaluation.suites.sob.mistakes.classes import Mistake
-from evaluation.suites.sob.selftest.leaf_mutations import (
+from tests.evaluation.suites.sob.leaf_mutations import (
     REFUSAL,
     schema_at,
     with_leaf,
 )
-from evaluation.suites.sob.selftest.mutations import (
+from tests.evaluation.suites.sob.mutations import (
     EXTRA_ITEM,
     EXTRA_KEY,
     EXTRA_KEYS,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from evaluation.suites.sob.metrics.names import Metric
     from evaluation.suites.sob.record import SobRecord
-    from evaluation.suites.sob.selftest.mutations import Spoil
+    from tests.evaluation.suites.sob.mutations import Spoil
 
 _FLOORS: Final = {"text": 0.95, "image": 0.90, "audio": 0.90}
 _KEY: Final = "zz_nobody_asked"

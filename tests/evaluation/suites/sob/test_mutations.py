@@ -10,14 +10,16 @@ import pytest
 from evaluation.core.suite_records import SuiteResponse
 from evaluation.suites.sob.answers.judging import PreparedRecord, judge
 from evaluation.suites.sob.generator.generate import generated_records
+from evaluation.suites.sob.known_answers import known_answers
 from evaluation.suites.sob.metrics.names import Metric
 from evaluation.suites.sob.metrics.rules import PUBLISHED, RECOMMENDED
-from evaluation.suites.sob.selftest.known_answers import (
+from evaluation.suites.sob.mistakes.classes import Mistake
+from tests.evaluation.suites.sob.all_mutations import (
     MUTATIONS,
     answers_known,
     mutated,
 )
-from evaluation.suites.sob.selftest.mutations import NOTHING, Mutation
+from tests.evaluation.suites.sob.mutations import NOTHING, Mutation
 
 
 @cache
@@ -67,3 +69,17 @@ def test_the_published_reading_gives_the_same_classes() -> None:
         for known in answers_known(record, published=True):
             verdict = judge(prepared, SuiteResponse(record="r", text=known.text))
             assert verdict.failure_class == known.expected, (known.kind, known.text)
+
+
+def test_the_self_test_has_answers_of_every_class() -> None:
+    """Each has its class in both readings; only an unusable schema cannot occur."""
+    classes = set()
+    for record in generated_records(18):
+        for rules in (RECOMMENDED, PUBLISHED):
+            prepared = PreparedRecord.of(record, rules)
+            for known in known_answers(record):
+                verdict = judge(prepared, SuiteResponse(record="r", text=known.text))
+                assert verdict.failure_class == known.expected, known.kind
+                assert known.because in " ".join(verdict.reasons), known.kind
+                classes.add(known.expected)
+    assert classes == {"", *Mistake} - {Mistake.UNUSABLE_SCHEMA}

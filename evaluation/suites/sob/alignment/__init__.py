@@ -1,1 +1,0 @@
-"""Arrays of an answer in another order: which item answers which?"""
