@@ -34,7 +34,6 @@ PARTS = {
         "generators": ("instances",),
         "engine": (
             *("engines", "engine_noise", "maskbench", "batches", "official_suite"),
-            "scale",
         ),
         "model": ("models", "gpu", "suites", "leaderboard"),
     }.items()

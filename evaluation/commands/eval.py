@@ -19,8 +19,7 @@ from evaluation.commands.eval_options import (
     run_request,
 )
 from evaluation.commands.open_loop_options import OpenLoopOptions  # noqa: TC001 - typer reads it
-from evaluation.commands.options import RunPlaceOption  # noqa: TC001 - typer reads it
-from evaluation.commands.serve_options import ServeOptions, wanted_server
+from evaluation.commands.options import RunFolderOption  # noqa: TC001 - typer reads it
 from evaluation.commands.writer_options import WriterOptions  # noqa: TC001 - typer reads it
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption
 
@@ -37,13 +36,12 @@ def evaluate(  # noqa: PLR0913 (groups of options)
     work: WorkOptions,
     writer: WriterOptions,
     open_loop: OpenLoopOptions,
-    serve: ServeOptions,
-    run_dir: RunPlaceOption = None,
+    run_dir: RunFolderOption = None,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
     """Measure what engines compile, what they enforce, and what a mask and a text cost.
 
-    declared, masks, probe, rollback, scaling and test-suite need no model; coverage and
+    declared, masks, probe, scaling and test-suite need no model; coverage and
     efficiency have one write, on a GPU where there is one; open-loop puts load on a
     server (--rate). An engine runs in a process
     of its own with deadlines and a memory limit; whatever it does becomes a row of the
@@ -62,7 +60,6 @@ def evaluate(  # noqa: PLR0913 (groups of options)
       csbdata eval --engine vllm --model http://localhost:8000/v1#Qwen/Qwen3-0.6B
       csbdata eval --engine vllm --engine none --model http://localhost:8000/v1 \
         --rate 4 --goodput 'ttft:200ms tpot:50ms'
-      csbdata eval --serve vllm --model Qwen/Qwen3-0.6B --engine vllm --engine none
 
     What is measured is said before it starts: the data, and which of it is sample; the
     engines, and how those are installed that cannot be run here. Exits with 69 if an
@@ -77,7 +74,6 @@ def evaluate(  # noqa: PLR0913 (groups of options)
         writer,
         run_dir,
         open_loop=open_loop,
-        serve=wanted_server(serve),
         given=given_options(context),
     )
     result = run(request, Quiet() if format_ is ReportFormat.JSON else Shown())
@@ -96,7 +92,7 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
     from evaluation.reporting.printing import print_tables
     from evaluation.results.description import not_run
 
-    place, totals = result.place, result.totals
+    folder, totals = result.folder, result.totals
     run = result.open()
     for line in not_run(run.header):
         say(line, style="yellow")
@@ -104,7 +100,7 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
     print_tables(
         [report.tables[0] for report in found.values() if report.tables],
         format_,
-        {"run": place, "header": run.raw_header},
+        {"run": str(folder), "header": run.raw_header},
         every=[table for report in found.values() for table in report.tables],
     )
     done = f"{totals.ran + totals.found:,} units: {totals.ran:,} run now"
@@ -112,7 +108,7 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
         done += f", {totals.found:,} found in the folder"
     if totals.disturbed:
         done += f"; the machine was not quiet during {totals.disturbed:,}"
-    say(f"{done}. {place}")
+    say(f"{done}. {folder}")
     if totals.unanswered:
         say(
             f"{totals.unanswered:,} texts have no answer, because the server was in "
@@ -120,7 +116,7 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
             style="yellow",
         )
     if totals.reproducers:
-        say(f"{len(totals.reproducers):,} can be seen again: {place}/reproducers")
-    quoted = shlex.quote(place)
+        say(f"{len(totals.reproducers):,} can be seen again: {folder}/reproducers")
+    quoted = shlex.quote(str(folder))
     say_command("Every table", f"csbdata results show {quoted} --all")
     say_command("What failed", f"csbdata results show {quoted} --failures")

@@ -4,30 +4,24 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.commands.options import (
-    AddressOption,
-    ExecutorOption,
-    shard_of,
-)
-from curation.stores.object_store import is_url
+from curation.commands.options import shard_of
 from curation.system.errors import BadUsage
 from evaluation.commands.open_loop_options import open_loop_settings
 from evaluation.commands.writer_options import model_options
 
 if TYPE_CHECKING:
-    from curation.cluster.executor import ExecutorChoice
+    from pathlib import Path
+
     from curation.core.json_types import Json
     from evaluation.commands.open_loop_options import OpenLoopOptions
     from evaluation.commands.writer_options import WriterOptions
     from evaluation.core.task_settings import TaskSettings
     from evaluation.execution.engine_worker import Bounds
     from evaluation.measurement.request import RunRequest
-    from evaluation.measurement.wanted_server import WantedServer
     from evaluation.open_loop.settings import OpenLoopSettings
 
 
@@ -147,8 +141,6 @@ class WorkOptions:
             min=1, help="Workers [default: 1 where times are taken, else all cores]."
         ),
     ] = None
-    executor: ExecutorOption = "local"
-    address: AddressOption = ""
     repeats: Annotated[
         int,
         typer.Option(
@@ -190,10 +182,9 @@ def run_request(  # noqa: PLR0913 - groups of options
     tasks: TaskOptions,
     work: WorkOptions,
     writer: WriterOptions,
-    run_dir: str | None,
+    run_dir: Path | None,
     *,
     open_loop: OpenLoopOptions | None = None,
-    serve: WantedServer | None = None,
     given: frozenset[str] = frozenset(),
 ) -> RunRequest:
     """Return what `evaluation.run` is asked for.
@@ -203,9 +194,8 @@ def run_request(  # noqa: PLR0913 - groups of options
         tasks: What tasks are told.
         work: What one schema may cost.
         writer: Which model writes.
-        run_dir: The run's folder, or its URL.
+        run_dir: The run's folder.
         open_loop: How requests arrive at a server; None: they do not by themselves.
-        serve: The program that is started to serve the model.
         given: Names of the options that the command line holds: `--compat` does not
             touch them.
 
@@ -216,13 +206,8 @@ def run_request(  # noqa: PLR0913 - groups of options
 
     arriving = None if open_loop is None else open_loop_settings(open_loop, tasks.seed)
     request = RunRequest(
-        engines=subject.engine or ([] if serve else ["llguidance"]),
-        tasks=subject.task
-        or _default_tasks(
-            writer.model,
-            arriving=arriving,
-            served=serve is not None,
-        ),
+        engines=subject.engine or ["llguidance"],
+        tasks=subject.task or _default_tasks(writer.model, arriving=arriving),
         data=subject.data,
         tokenizer=subject.tokenizer,
         preset=subject.preset,
@@ -234,22 +219,14 @@ def run_request(  # noqa: PLR0913 - groups of options
         limit=subject.limit,
         only=subject.only or [],
         jobs=work.jobs,
-        executor=_executor(work),
         repeats=work.repeats,
         given_only=tasks.given_only,
         shard=shard_of(work.shard),
-        run_dir=run_dir if run_dir is None or is_url(run_dir) else Path(run_dir),
+        run_dir=run_dir,
         models=model_options(writer, tasks.seed, work),
         open_loop=arriving,
-        serve=serve,
     )
     return request.as_paper(given) if _is_paper(writer.compat) else request
-
-
-def _executor(work: WorkOptions) -> ExecutorChoice:
-    from curation.cluster.executor import ExecutorChoice
-
-    return ExecutorChoice(name=work.executor, address=work.address)
 
 
 def _settings(tasks: TaskOptions) -> TaskSettings:
@@ -287,7 +264,6 @@ def _default_tasks(
     model: str,
     *,
     arriving: OpenLoopSettings | None = None,
-    served: bool = False,
 ) -> list[str]:
     """Return the tasks of a command line without any, by what is installed."""
     from curation.system.terminal import say_command
@@ -306,7 +282,7 @@ def _default_tasks(
         for task in measuring
         if task.needs_model and not (task.judges_texts and is_shape(model))
     ]
-    if served or "://" in model:
+    if "://" in model:
         return writing
     if not missing_libraries():
         return [*without, *writing]

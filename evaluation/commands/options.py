@@ -8,7 +8,6 @@ from typing import Annotated, Final
 import typer
 
 from curation.credentials.redaction import redacted
-from curation.stores.object_store import is_url
 
 #: Heading of the options that only matter where a model writes.
 MODELS: Final = "Models"
@@ -20,18 +19,18 @@ def local_path(text: str) -> Path:
     Raises:
         BadParameter: it is a URL (exit 2).
     """
-    if is_url(text):
+    if "://" in text:
         raise typer.BadParameter(f"a path on this machine, not {redacted(text)}")
     return Path(text)
 
 
-#: Where a run puts its rows and everything it goes on from.
-RunPlaceOption = Annotated[
-    str | None,
+#: The folder of a run: its rows, and everything from which it is continued.
+RunFolderOption = Annotated[
+    Path | None,
     typer.Option(
-        metavar="DIR|URL",
-        help="The run's folder, here or where fsspec can write (s3://...) [default: "
-        "runs/...].",
+        metavar="DIR",
+        help="The run's folder [default: runs/...].",
+        parser=local_path,
     ),
 ]
 #: Where a model is run.

@@ -5,23 +5,20 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 - typer reads it off the signature
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from curation.commands.options import with_option_groups
-from curation.credentials.redaction import redacted
-from curation.stores.object_store import is_url
-from curation.stores.sent_folder import folder_to_write, shown_at
 from curation.system.terminal import print_json, say
 from curation.system.terminal import show as print_line
 from evaluation.commands.opened_run import (
     RunArgument,
     RunsArgument,
-    folder_of,
     open_and_report_problems,
 )
+from evaluation.commands.options import local_path
 from evaluation.commands.ratchet import ratchet
 from evaluation.commands.show_run import FailureOptions, show_failures, show_tables
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption, print_tables
@@ -93,8 +90,10 @@ class GateOptions:
     """What runs are compared with, and when the comparison fails."""
 
     baseline: Annotated[
-        str | None,
-        typer.Option(metavar="RUN", help="Hold the runs against this one."),
+        Path | None,
+        typer.Option(
+            metavar="RUN", help="Hold the runs against this one.", parser=local_path
+        ),
     ] = None
     fail_under: Annotated[
         float | None,
@@ -178,7 +177,7 @@ def compare(
     for objection in answer.objections:
         say(objection, style="yellow")
     head = {"objections": list(answer.objections), "gate": answer.holds}
-    words = ["csbdata", "results", "compare", *runs, "--all"]
+    words = ["csbdata", "results", "compare", *map(str, runs), "--all"]
     print_tables(
         answer.tables if everything else answer.headlines,
         format_,
@@ -195,11 +194,8 @@ def compare(
 def merge(
     runs: RunsArgument,
     out: Annotated[
-        str,
-        typer.Option(
-            metavar="DIR|URL",
-            help="The new run's folder, here or where fsspec can write (s3://...).",
-        ),
+        Path,
+        typer.Option(metavar="DIR", help="The new run's folder.", parser=local_path),
     ],
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
@@ -207,27 +203,16 @@ def merge(
 
     Example: csbdata results merge runs/shard-1 runs/shard-2 --out runs/whole
 
-    Example: csbdata results merge s3://bucket/shard-1 s3://bucket/shard-2 --out whole
-
-    Example: csbdata results merge runs/shard-1 runs/shard-2 --out s3://bucket/whole
-
     Refused by name are a run that was not finished, a shard that is missing, and runs
     of other data, models, limits, settings, versions or machines: their times and
     counts would mean nothing together.
     """
     from evaluation.analysis.run_report import conditions_of
     from evaluation.results.merging import merge as join
-    from evaluation.results.reader import HEADER
-    from evaluation.stored_runs.stored_copy import prepare_to_send
 
-    folders = [folder_of(place) for place in runs]
-    with folder_to_write(out, last=HEADER) as folder:
-        joined = join(folders, folder)
-        tables = [conditions_of(joined)]
-        if is_url(out):
-            prepare_to_send(folder)
-    say(f"{len(joined):,} units in {redacted(out)}")
-    print_tables(tables, format_, {"run": redacted(out)})
+    joined = join(runs, out)
+    say(f"{len(joined):,} units in {out}")
+    print_tables([conditions_of(joined)], format_, {"run": str(out)})
 
 
 @app.command()
@@ -243,10 +228,9 @@ def export(
         ),
     ],
     out: Annotated[
-        str,
+        Path,
         typer.Option(
-            metavar="PATH|URL",
-            help="A folder, here or where fsspec can write; of html the file.",
+            metavar="PATH", help="A folder; of html the file.", parser=local_path
         ),
     ],
     task: _TaskOption = None,
@@ -256,21 +240,8 @@ def export(
     Example: csbdata results export runs/4f1c22a09b3e --as html --out report.html
     """
     opened_run = open_and_report_problems(run)
-    place, page = _split(out) if form is ExportFormat.HTML else (out, "")
-    with folder_to_write(place) as folder:
-        paths = _export(opened_run, form, folder / page, task or [])
-    for path in paths:
-        print_line(shown_at(path, folder, place))
-
-
-def _split(page: str) -> tuple[str, str]:
-    """Return the folder of a page, and its name."""
-    if not is_url(page):
-        return str(Path(page).parent), Path(page).name
-    folder, _, name = page.rpartition("/")
-    if not name or not is_url(folder):
-        raise typer.BadParameter(f"--out names no file: {redacted(page)}")
-    return folder, name
+    for path in _export(opened_run, form, out, task or []):
+        print_line(str(path))
 
 
 def _export(
@@ -327,7 +298,7 @@ def paper_table(
     from evaluation.exports.paper_tables import paper_table as build
 
     opened = [open_and_report_problems(run) for run in runs]
-    print_tables([build(number, opened)], format_, {"runs": [*runs]})
+    print_tables([build(number, opened)], format_, {"runs": [str(run) for run in runs]})
 
 
 @app.command()

@@ -16,10 +16,9 @@ from curation.system.errors import BadConfiguration, Unavailable
 from curation.system.progress import Quiet, Shown
 from curation.system.terminal import say
 from evaluation.commands.options import (
-    RunPlaceOption,
+    RunFolderOption,
     local_path,
 )
-from evaluation.commands.serve_options import ServeOptions, wanted_server
 from evaluation.commands.suite_options import (
     AskingOptions,
     ReadingOptions,
@@ -111,10 +110,9 @@ def run_command(  # noqa: PLR0913 (groups of options)
     records: RecordOptions,
     reading: ReadingOptions,
     asking: AskingOptions,
-    serve: ServeOptions,
     scoring: ScoringOptions,
     gate: PassGateOptions,
-    run_dir: RunPlaceOption = None,
+    run_dir: RunFolderOption = None,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
     """Have models answer the records, score the answers, and print the tables.
@@ -127,7 +125,6 @@ def run_command(  # noqa: PLR0913 (groups of options)
       csbdata suite passrate run --limit 20 --model smollm2
       csbdata suite passrate run --limit 20 --engine none --engine llguidance
       csbdata suite passrate run --model http://localhost:8000/v1#Qwen/Qwen3-0.6B
-      csbdata suite passrate run --serve vllm --model Qwen/Qwen3-0.6B --engine vllm
       csbdata suite passrate run --repairs 2 --set mode=schema --set hints=0
 
     Exits with 69 if no model could be asked.
@@ -135,13 +132,7 @@ def run_command(  # noqa: PLR0913 (groups of options)
     from evaluation.suite_runs.run import run_suite
 
     request = run_request(
-        name_of_suite(ctx),
-        records,
-        reading,
-        scoring,
-        asking,
-        run_dir,
-        wanted_server(serve),
+        name_of_suite(ctx), records, reading, scoring, asking, run_dir
     )
     result = run_suite(request, _progress(format_))
     _print(result, format_)
@@ -151,7 +142,7 @@ def run_command(  # noqa: PLR0913 (groups of options)
         raise Unavailable("no model of this run can be asked here")
     say(
         f"{result.written:,} answers written now, {result.found:,} found there. "
-        f"{result.place}"
+        f"{result.folder}"
     )
     if result.in_trouble:
         say(
@@ -159,7 +150,7 @@ def run_command(  # noqa: PLR0913 (groups of options)
             "the same command asks for them again",
             style="yellow",
         )
-    say(f"Next: csbdata results compare {result.place}")
+    say(f"Next: csbdata results compare {result.folder}")
     _gate(result, gate)
 
 
@@ -180,7 +171,7 @@ def score_command(  # noqa: PLR0913 (groups of options)
     reading: ReadingOptions,
     scoring: ScoringOptions,
     gate: PassGateOptions,
-    run_dir: RunPlaceOption = None,
+    run_dir: RunFolderOption = None,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
     """Score responses that are there; needs no model and no network.
@@ -197,7 +188,7 @@ def score_command(  # noqa: PLR0913 (groups of options)
     request = run_request(name_of_suite(ctx), records, reading, scoring, None, run_dir)
     result = score_file(request, path, _progress(format_))
     _print(result, format_)
-    say(f"Scored into {result.place}")
+    say(f"Scored into {result.folder}")
     _gate(result, gate)
 
 

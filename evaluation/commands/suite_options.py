@@ -7,10 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.commands.options import (  # noqa: TC001 - typer reads them off the class
-    AddressOption,
-    ExecutorOption,
-)
 from evaluation.commands.eval_options import task_values
 from evaluation.commands.options import (
     MODELS,
@@ -24,9 +20,10 @@ from evaluation.commands.options import (
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from evaluation.core.suite import RecordRequest
     from evaluation.generation.model_options import ModelOptions
-    from evaluation.measurement.wanted_server import WantedServer
     from evaluation.suite_runs.request import ChosenSuite, SuiteRunRequest
 
 _RECORDS = "Records"
@@ -142,8 +139,6 @@ class ScoringOptions:
             rich_help_panel=_SCORING,
         ),
     ] = None
-    executor: ExecutorOption = "local"
-    address: AddressOption = ""
     scoring_seconds: Annotated[
         float,
         typer.Option(
@@ -307,15 +302,13 @@ def run_request(  # noqa: PLR0913, PLR0917 (groups of options)
     reading: ReadingOptions,
     scoring: ScoringOptions,
     asking: AskingOptions | None,
-    run_dir: str | None,
-    serve: WantedServer | None = None,
+    run_dir: Path | None,
 ) -> SuiteRunRequest:
     """Return what a run of a suite is asked for.
 
     Raises:
         BadConfiguration: an option makes no sense.
     """
-    from curation.cluster.executor import ExecutorChoice
     from evaluation.suite_runs.request import SuiteRunRequest
 
     asking = asking or AskingOptions()
@@ -329,11 +322,9 @@ def run_request(  # noqa: PLR0913, PLR0917 (groups of options)
         options=asking.option or (),
         repairs=asking.repairs,
         jobs=scoring.jobs,
-        executor=ExecutorChoice(name=scoring.executor, address=scoring.address),
         scoring_seconds=scoring.scoring_seconds,
         run_dir=run_dir,
         fetch=wanted.fetch,
-        serve=serve,
     )
 
 

@@ -69,9 +69,6 @@ class InstanceWalk:
 
     text: str
     valid: bool
-    #: What a matcher has to find back from on the way: `rollback` or `fork`; empty for
-    #: a walk without turns.
-    check: str = ""
     #: What the task wants back in the row: kind, keyword, pointer, order, ...
     label: Label = field(default_factory=dict)
 

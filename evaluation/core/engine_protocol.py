@@ -63,20 +63,6 @@ class FailingMatcher(Matcher, Protocol):
         """
 
 
-class RollingBackMatcher(Matcher, Protocol):
-    """A matcher that can go back, as speculative decoding wants; not every one can."""
-
-    def rollback(self, count: int) -> object:
-        """Go back by so many tokens; False means that it cannot."""
-
-
-class ForkingMatcher(Matcher, Protocol):
-    """A matcher that can be branched off, as beam search wants; not every one can."""
-
-    def fork(self) -> Matcher:
-        """Return another matcher in the same state; neither moves the other."""
-
-
 class OfferedMatcher(Matcher, Protocol):
     """A matcher that can be offered a token cheaply; not every one can."""
 

@@ -92,14 +92,9 @@ class _Matcher:
         self.forced = matcher.compute_ff_tokens
         self._has_failed = matcher.is_error
         self.reason = matcher.get_error
-        self.rollback = matcher.rollback
         # A refusal by `consume_token` writes its whole state down: 250 microseconds.
         if hasattr(matcher, "try_consume_tokens"):
             self.takes = lambda token: matcher.try_consume_tokens([token]) == 1
-
-    def fork(self) -> _Matcher:
-        """Return a deep copy."""
-        return _Matcher(self._matcher.deep_copy(), self._size)
 
     def mask(self) -> bytearray:
         """Return the allowed tokens."""

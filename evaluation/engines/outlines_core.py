@@ -106,10 +106,6 @@ class Guide:
         """Return None: it offers none."""
         return
 
-    def rollback(self, count: int) -> None:
-        """Go back by so many tokens, 32 at most; raises where it cannot."""
-        self._guide.rollback_state(count)
-
 
 class OldEngine:
     """Version 0.1: expression in Rust, automaton in Python, index in Rust."""

@@ -204,17 +204,6 @@ class Matcher:
         self._tensor = torch.frombuffer(self._bits, dtype=torch.int32).view(1, -1)
         #: Whether the bits are those of the present state.
         self._present = False
-        # Version 0.1 rolls back only what it was told to keep, and does not fork.
-        if hasattr(matcher, "fork"):
-            self.rollback = self._rollback
-            self.fork = self._fork
-
-    def _rollback(self, count: int) -> object:
-        self._present = False
-        return self._matcher.rollback(count)
-
-    def _fork(self) -> Matcher:
-        return Matcher(self._engine, self._matcher.fork())
 
     def mask(self) -> bytearray:
         """Return the allowed tokens; the stop token is among them where it may end."""

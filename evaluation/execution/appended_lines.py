@@ -37,9 +37,6 @@ class AppendedLines:
         except OSError as error:
             raise cannot_write(self.path, error) from error
 
-    def flush(self) -> None:
-        """Do nothing: what was appended can be read."""
-
     def close(self) -> None:
         """Let everything reach the disk."""
         os.fsync(self._file)

@@ -24,7 +24,6 @@ _MEASURING: Final = (
     "evaluation/execution/engine_process.py",
     "evaluation/execution/engine_worker.py",
     "evaluation/execution/walk_session.py",
-    "evaluation/execution/state_walks.py",
     "evaluation/execution/generation_session.py",
     "evaluation/execution/row_builder.py",
     "evaluation/execution/contradictions.py",

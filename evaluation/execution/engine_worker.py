@@ -139,7 +139,6 @@ class EngineWorker:
                 curation.workers.protocol.__file__,
                 str(self._printed),
                 str(_HERE / "walk_session.py"),
-                str(_HERE / "state_walks.py"),
             ),
             environment={} if participant.chooses_its_threads else ONE_THREAD,
         )
@@ -177,8 +176,9 @@ class EngineWorker:
         return not self._pending
 
     def start(self) -> None:
-        """Start the process, and do not wait until it is ready."""
-        self._worker.begin([])
+        """Start the process if it does not run; do not wait until it is ready."""
+        if self.child is None and self.idle:
+            self._worker.begin([])
 
     def patience(self) -> float:
         """Return for how many seconds no deadline passes."""
@@ -309,7 +309,6 @@ class EngineWorker:
                 walks=pending.tokens,
                 seconds=bounds.run_seconds,
                 wall_seconds=bounds.run_seconds * bounds.wall_times,
-                checks=_checks(pending.case),
                 forced=_counts_forced(pending),
             )
             found.append((walk, bounds.run_seconds + _GRACE))
@@ -345,11 +344,6 @@ def _counts_forced(pending: PendingCase) -> list[bool]:
         if tokens and walk.valid and not walk.label.get("apart")
     ]
     return [index in wanted[:1] for index in range(len(walks))]
-
-
-def _checks(case: Case) -> tuple[str, ...]:
-    checks = tuple(walk.check for walk in case.walks)
-    return checks if any(checks) else ()
 
 
 def tokenizer_setup(tokenizer: TokenizerFiles) -> dict[str, Json]:

@@ -3,13 +3,12 @@
 Killed at any moment, the same command goes on: a torn last line is cut off, and a
 case counts as finished only if a whole line has its fingerprint. Rows are appended to
 one file that people read: they are no pieces of `curation.workers.finished_work`.
-Where rows go is the business of a `RowFile`: `stored_runs.stored_run` has another one.
 """
 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import msgspec
 import orjson
@@ -22,7 +21,7 @@ from evaluation.execution.appended_lines import AppendedLines, whole_lines
 from evaluation.results.conditions import differences
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from curation.core.json_types import Json, UntypedJson
@@ -32,48 +31,19 @@ HEADER = "run.json"
 REPRODUCERS = "reproducers"
 
 
-class RowFile(Protocol):
-    """Where the rows of a run are written."""
-
-    def write(self, line: bytes) -> None:
-        """Write one line, given without its end.
-
-        Raises:
-            CsbdataError: there is no room, or no right.
-        """
-
-    def flush(self) -> None:
-        """Let every line be read in the run's folder.
-
-        Raises:
-            CsbdataError: there is no room, or no right.
-        """
-
-    def close(self) -> None:
-        """Let everything reach its place."""
-
-
 class ResultsFolder:
     """An open run folder; made by `open_results_folder`."""
 
-    def __init__(
-        self,
-        folder: Path,
-        lines: RowFile,
-        finished: set[str],
-        send: Callable[[Path], None] = lambda _path: None,
-    ) -> None:
+    def __init__(self, folder: Path, lines: AppendedLines, finished: set[str]) -> None:
         """Take a folder whose lock the caller holds.
 
         Args:
             folder: The folder.
             lines: Where rows are written.
             finished: Fingerprints of the rows that are there.
-            send: Told of every other file that was written.
         """
         self.folder = folder
         self._lines = lines
-        self._send = send
         #: Fingerprints of the cases that are finished.
         self.finished = finished
 
@@ -83,17 +53,9 @@ class ResultsFolder:
         Raises:
             CannotCreate: there is no room, or no right (exit 73).
         """
-        self.write_line(orjson.dumps(row))
+        self._lines.write(orjson.dumps(row))
         if row.fingerprint:
             self.finished.add(row.fingerprint)
-
-    def write_line(self, line: bytes) -> None:
-        """Append a row that is JSON already, without its end.
-
-        Raises:
-            CannotCreate: there is no room, or no right (exit 73).
-        """
-        self._lines.write(line)
 
     def record_unavailable(self, reasons: Mapping[str, str]) -> None:
         """Write into the header which engines could not be run, by label, and why.
@@ -111,7 +73,6 @@ class ResultsFolder:
         ]
         if found != engines:
             _write_header(path, {**header, "engines": found})
-            self._send(path)
 
     def record_end(self, units: Mapping[tuple[str, str], int]) -> None:
         """Write into the header that the run has come to its end (`record_end`).
@@ -120,15 +81,6 @@ class ResultsFolder:
             CannotCreate: there is no room, or no right (exit 73).
         """
         record_end(self.folder, units)
-        self._send(self.folder / HEADER)
-
-    def flush(self) -> None:
-        """Let every row be read in the folder.
-
-        Raises:
-            CsbdataError: there is no room, or no right.
-        """
-        self._lines.flush()
 
     def reproducer(self, name: str) -> Path:
         """Return the path of the reproducer of this name."""
@@ -142,7 +94,6 @@ class ResultsFolder:
         """
         with atomic_file(path) as temporary:
             temporary.write_text(content, "utf-8")
-        self._send(path)
         return path
 
     def close(self) -> None:

@@ -29,7 +29,6 @@ from evaluation.execution.engine_process import (
     interruptions,
     resident_bytes,
 )
-from evaluation.execution.state_walks import WrongStateError, check_states
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -139,9 +138,8 @@ class WalkSession:
         found: list[list[object]] = []
         first, late, mask = None, False, None
         texts = question["walks"]
-        checks = question.get("checks") or [""] * len(texts)
         counted = question.get("forced") or [True] * len(texts)
-        for tokens, check, forced in zip(texts, checks, counted, strict=True):
+        for tokens, forced in zip(texts, counted, strict=True):
             if late:
                 break
             if tokens is None:
@@ -152,7 +150,7 @@ class WalkSession:
                 tokens, self._mask_bytes, deadline, self._checks_commit, forced
             )
             self._waits.since_last()
-            walk.run(self._engine, self._grammar, check)
+            walk.run(self._engine, self._grammar)
             mask = mask or walk.first_mask
             first = walk.first_ns if first is None else first
             late = walk.late
@@ -205,12 +203,10 @@ class _Walk:
             self.detail,
         ]
 
-    def run(self, engine: Engine, grammar: object, check: str) -> None:
+    def run(self, engine: Engine, grammar: object) -> None:
         """Walk; what the engine raises is how it has failed."""
         try:
             self._walk(engine, grammar)
-            if check and self.verdict in {_ACCEPTED, _UNFINISHED}:
-                self._check(engine, grammar, check)
         except (KeyboardInterrupt, MemoryError):
             raise
         except BaseException as error:  # noqa: BLE001 - a panic of native code is none of Exception
@@ -227,17 +223,6 @@ class _Walk:
             self._fail(len(self.tokens), failure)
         elif not may_end:
             self.verdict = _UNFINISHED
-
-    def _check(self, engine: Engine, grammar: object, check: str) -> None:
-        """Turn and find back; a wrong state is a lie about the same tokens."""
-        try:
-            lacks = check_states(lambda: engine.start(grammar), self.tokens, check)
-        except WrongStateError as wrong:
-            self._stop(_LIED, 0, str(wrong))
-            self.at = None
-            return
-        if lacks is not None:
-            self.verdict, self.detail = _NOT_RUN, lacks
 
     def _walk_tokens(self, matcher: Matcher, making_ns: int) -> bool:
         """Return whether every token was in its mask and was taken.

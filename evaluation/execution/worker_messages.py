@@ -30,8 +30,6 @@ class WalkQuestion(msgspec.Struct, frozen=True, kw_only=True):
     #: What all walks together may take: of processor time, and by the wall clock.
     seconds: float
     wall_seconds: float
-    #: The check of each walk (`InstanceWalk.check`); empty where none has any.
-    checks: Sequence[str] = ()
     #: Of which texts forced tokens are counted: of the first valid one, since asking
     #: for them costs as much as a commit.
     forced: Sequence[bool] = ()

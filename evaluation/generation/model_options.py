@@ -53,9 +53,6 @@ class ModelOptions:
 
     #: `smollm2`, a folder, `owner/name` on the Hub, or the address of a server.
     model: str = DEFAULT
-    #: The command that serves it, where a server is started for the run: results name
-    #: that instead of its address.
-    served_by: str = ""
     revision: str | None = None
     device: str = "auto"
     dtype: str = "auto"

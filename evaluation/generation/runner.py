@@ -1,16 +1,14 @@
 """Having models write: for every sample, every writer and every repeat, one row.
 
 Samples are taken one after the other, and each is put to all writers in turn, so that
-what is compared was measured side by side. So it is where several copies of a model
-write: a group of samples, under every writer, is one copy's.
+what is compared was measured side by side.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING
 
 from curation.workers.fingerprint import fingerprint
 from curation.workers.worker import WorkerDidNotStart
@@ -21,7 +19,7 @@ from evaluation.generation.generation_rows import row_from_generation
 from evaluation.generation.judgement import TextJudge, classify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from evaluation.core.cases import Row, Sample
     from evaluation.execution.results_folder import ResultsFolder
@@ -32,30 +30,6 @@ if TYPE_CHECKING:
         TextWriter,
     )
     from evaluation.generation.text_generation import Generation
-
-
-#: What one copy of a model is asked at a time: by the writer's label, the requests
-#: with the fingerprints of their rows.
-AskedTexts: TypeAlias = "dict[str, list[tuple[str, GenerationRequest]]]"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownWriter:
-    """A writer that is elsewhere."""
-
-    label: str
-    #: Fingerprint of everything about it that decides its texts.
-    identity: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WrittenTexts:
-    """What came of a group of requests."""
-
-    #: By the writer's label, what came of each request, in order.
-    texts: Mapping[str, Sequence[Generation]]
-    #: Label of a writer whose engine could not be loaded, and why.
-    unavailable: Mapping[str, str]
 
 
 def run_writers(  # noqa: PLR0913 (the run's own parts)
@@ -113,103 +87,6 @@ def run_writers(  # noqa: PLR0913 (the run's own parts)
     return totals
 
 
-class WriterLane(Protocol):
-    """A copy of a model elsewhere, and the groups of requests that it was given."""
-
-    @property
-    def idle(self) -> bool:
-        """Whether every group given has been answered."""
-
-    @property
-    def takes_more(self) -> bool:
-        """Whether it should be given a group now."""
-
-    def give(self, task: AskedTexts) -> None:
-        """Hand over a group; `collect` returns its answer, in order."""
-
-    def collect(self) -> Iterable[WrittenTexts]:
-        """Return the answers that have come since the last call."""
-
-
-def run_lanes(  # noqa: PLR0913, PLR0917 (the run's own parts)
-    lanes: Sequence[WriterLane],
-    wait: Callable[[], None],
-    writers: Sequence[KnownWriter],
-    samples: Iterable[Sample],
-    builder: RequestBuilder,
-    out: ResultsFolder,
-    *,
-    batch: int = 1,
-    advance: Callable[[int], None] = lambda _steps: None,
-) -> RunTotals:
-    """Have copies of a model write what `run_writers` has one model write.
-
-    The groups are those of `run_writers`, so a text has the same neighbours; a copy is
-    given one group after the other, under all writers.
-
-    Args:
-        lanes: The copies.
-        wait: Waits until a lane that is not idle may have an answer.
-        writers: The engines that are compared, by what every copy calls them.
-        samples: The schemas, in the order in which they are taken.
-        builder: Makes the requests for a sample.
-        out: The run's folder, to which rows are written.
-        batch: How many texts a writer is given at a time.
-        advance: Called with the number of rows that are there in addition.
-    """
-    totals = RunTotals()
-    groups = _groups(samples, builder, batch)
-    given: dict[int, deque[AskedTexts]] = {
-        index: deque() for index in range(len(lanes))
-    }
-    exhausted = False
-    with TextJudge() as judge:
-        while not exhausted or any(given.values()):
-            for index, lane in enumerate(lanes):
-                while lane.takes_more and not exhausted:
-                    asked, exhausted = _next_asked(
-                        groups, writers, out, totals, advance
-                    )
-                    if asked:
-                        given[index].append(asked)
-                        lane.give(asked)
-            wait()
-            for index, lane in enumerate(lanes):
-                for answer in lane.collect():
-                    asked = given[index].popleft()
-                    totals.unavailable.update(answer.unavailable)
-                    for label, marked in asked.items():
-                        written = answer.texts.get(label, ())
-                        for (mark, request), text in zip(marked, written, strict=False):
-                            out.write(_row(label, request, text, judge, mark))
-                            totals.ran += 1
-                            advance(1)
-    return totals
-
-
-def _next_asked(
-    groups: Iterator[list[GenerationRequest]],
-    writers: Sequence[KnownWriter],
-    out: ResultsFolder,
-    totals: RunTotals,
-    advance: Callable[[int], None],
-) -> tuple[AskedTexts, bool]:
-    """Return what the next group leaves to ask, and whether there is no group left."""
-    for group in groups:
-        asked: AskedTexts = {}
-        for writer in writers:
-            if writer.label in totals.unavailable:
-                continue
-            marked = _left(writer, group, out)
-            totals.found += len(group) - len(marked)
-            advance(len(group) - len(marked))
-            if marked:
-                asked[writer.label] = marked
-        if asked:
-            return asked, False
-    return {}, True
-
-
 def _groups(
     samples: Iterable[Sample], builder: RequestBuilder, size: int
 ) -> Iterator[list[GenerationRequest]]:
@@ -219,7 +96,7 @@ def _groups(
 
 
 def _left(
-    writer: TextWriter | KnownWriter,
+    writer: TextWriter,
     group: Sequence[GenerationRequest],
     out: ResultsFolder,
 ) -> list[tuple[str, GenerationRequest]]:
@@ -228,7 +105,7 @@ def _left(
     return [(mark, left) for mark, left in marks.items() if mark not in out.finished]
 
 
-def _mark(writer: TextWriter | KnownWriter, request: GenerationRequest) -> str:
+def _mark(writer: TextWriter, request: GenerationRequest) -> str:
     """Return the fingerprint of a row."""
     return fingerprint(
         code=writing_digest(),

@@ -94,7 +94,7 @@ class ModelSetup:
             "prices": asdict(asked.prices) if asked.prices else None,
         }
         if self._model is None:
-            return {"model": asked.served_by or asked.model, **about}
+            return {"model": asked.model, **about}
         return {"model": self._model.name, **self._model.facts(), **about}
 
     def writers(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from curation.cluster.executor import check_choice
 from curation.system.errors import BadUsage, Unavailable
 from curation.system.extras import install_extra
 from curation.system.registry import closest_names
@@ -63,26 +62,6 @@ def check_repeats(tasks: Sequence[Task], repeats: int) -> None:
         raise BadUsage(
             f"--repeats: the times of {named} are no results",
             then=f"add --task {timed[0]}" if timed else "",
-        )
-
-
-def check_executor(tasks: Sequence[Task], request: RunRequest) -> None:
-    """Check that the executor of a request can do its tasks.
-
-    Args:
-        tasks: The tasks of the run.
-        request: Says where the workers are to be.
-
-    Raises:
-        BadUsage: there is no such executor, or it is to ask a server, which is asked
-            from here.
-    """
-    check_choice(request.executor)
-    writing = [task.name for task in tasks if task.needs_model]
-    if request.executor.is_ray and writing and request.models.over_http:
-        raise BadUsage(
-            f"--executor ray asks no server: task {' and '.join(writing)}",
-            then="leave it out: what the server does is spread by the server",
         )
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from curation.cluster.executor import ExecutorChoice
 from curation.download.acquire import FetchSettings
 from evaluation.core.task_settings import TaskSettings
 from evaluation.execution.engine_worker import Bounds
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
     from evaluation.core.cases import Sample
     from evaluation.execution.plan import RunTotals
-    from evaluation.measurement.wanted_server import WantedServer
     from evaluation.open_loop.settings import OpenLoopSettings
 
 #: Where a run's folder is made, unless the request names one.
@@ -65,11 +63,8 @@ class RunRequest:
     only: Sequence[str] = ()
     #: At most so many samples, each config by its share; None for all.
     limit: int | None = None
-    #: Workers at a time; None for one where times are results, else one a core. Of a
-    #: cluster: one a node, else one a CPU.
+    #: Workers at a time; None for one where times are results, else one a core.
     jobs: int | None = None
-    #: Where the workers are: child processes here, or the nodes of a Ray cluster.
-    executor: ExecutorChoice = field(default_factory=ExecutorChoice)
     #: How often every case is measured, in tasks whose times are results: each time
     #: in a process of its own, in turn with all others.
     repeats: int = 1
@@ -77,16 +72,12 @@ class RunRequest:
     given_only: bool = False
     #: Which part of how many.
     shard: tuple[int, int] = (1, 1)
-    #: The folder of the run, or a URL that fsspec knows; None for a folder below
-    #: `runs/` that the request names.
-    run_dir: Path | str | None = None
+    #: The folder of the run; None for a folder below `runs/` named after the plan.
+    run_dir: Path | None = None
     #: The model and how it writes, for tasks in which one does.
     models: ModelOptions = field(default_factory=ModelOptions)
     #: How requests arrive at a server, for the task that sends them so.
     open_loop: OpenLoopSettings | None = None
-    #: The program that is started to serve the model; None: the model runs here, or
-    #: its server is up already.
-    serve: WantedServer | None = None
     #: How what is missing is fetched, and where it is kept.
     fetch: FetchSettings = field(default_factory=FetchSettings.from_environment)
 
@@ -115,11 +106,8 @@ class RunRequest:
 class RunResult:
     """What `evaluation.run` has done; the rows themselves are in the folder."""
 
-    #: The folder; of a run at a URL, the copy of it in the cache.
     folder: Path
     totals: RunTotals
-    #: The folder or the URL, as messages name it.
-    place: str
 
     @property
     def none_usable(self) -> bool:

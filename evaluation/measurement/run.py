@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from curation.cluster.executor import RayExecutor, open_executor
-from curation.credentials.redaction import redacted
-from curation.stores.object_store import is_url
 from curation.system.progress import Quiet, announce
 from evaluation.core.run_header import RunHeader
 from evaluation.execution.header import header
 from evaluation.execution.plan import RunPlan, RunTotals
 from evaluation.execution.results_folder import open_results_folder
 from evaluation.measurement.preconditions import (
-    check_executor,
     check_open_loop,
     check_repeats,
     check_settings,
@@ -27,30 +21,24 @@ from evaluation.measurement.preconditions import (
 )
 from evaluation.measurement.request import RUNS, RunResult
 from evaluation.measurement.samples import open_samples
-from evaluation.measurement.served_request import served
 from evaluation.results.description import describe
 from evaluation.results.reader import open_run
-from evaluation.scheduling.lanes import LocalLanes
 from evaluation.scheduling.runner import run as run_engines
 from evaluation.scheduling.shared_work import wanted_cases
 from evaluation.setup.selected_engines import EngineUnderTest, select_engines
-from evaluation.stored_runs.stored_run import open_stored_results
 from evaluation.tasks.registry import task_named
 from evaluation.tokenizers import get_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from contextlib import AbstractContextManager
+    from pathlib import Path
 
     from curation.core.json_types import Json
     from curation.system.progress import Progress
-    from curation.workers.executor import Executor
     from evaluation.core.cases import Sample
     from evaluation.execution.results_folder import ResultsFolder
-    from evaluation.measurement.cluster_models import ClusterModels
     from evaluation.measurement.model_setup import ModelSetup
     from evaluation.measurement.request import RunRequest
-    from evaluation.scheduling.lanes import EngineLanes
     from evaluation.servers.model_server import ModelServer
 
 
@@ -83,79 +71,35 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
         Fault: data cannot be fetched, or the folder not be written.
     """
     progress = progress or Quiet()
-    if request.serve is not None:
-        with served(request, request.serve, progress.say) as asked_there:
-            return run(asked_there, progress)
     check_open_loop(request)
     participants = _participants(request)
     check_usable(participants, request)
-    tasks = [task_named(name) for name in request.tasks]
-    check_executor(tasks, request)
-    one_a_node = request.jobs is None and any(task.timed for task in tasks)
-    with (
-        open_executor(
-            request.executor, request.jobs, progress.say, one_a_node=one_a_node
-        ) as executor,
-        ExitStack() as stack,
-    ):
-        return _run_with(request, participants, executor, progress, stack)
-
-
-def _run_with(
-    request: RunRequest,
-    participants: Sequence[EngineUnderTest | ModelServer],
-    executor: Executor,
-    progress: Progress,
-    stack: ExitStack,
-) -> RunResult:
-    """Run a request whose participants are known, with an executor that is open."""
     plan, data, count = plan_run(request, progress)
-    plan, lanes = _lanes(participants, plan, executor, progress)
-    here = _models(request, plan, progress)
-    models: ModelSetup | ClusterModels | None = here
-    if isinstance(executor, RayExecutor) and any(
-        task.needs_model for task in plan.tasks
-    ):
-        models = stack.enter_context(
-            _cluster_models(request, participants, executor, lanes, progress)
-        )
+    models = _models(request, plan, progress)
     if models is not None and all(task.needs_model for task in plan.tasks):
         plan = replace(plan, tokenizer=models.tokenizer)
     head = header(
         participants, plan, data, request.limit, _about_models(models, request)
     )
-    asked = _asked(participants, plan, here or models, request, count)
+    asked = _asked(participants, plan, models, request, count)
     head["asked"] = asked.cases + asked.texts + asked.arriving
-    head["executor"] = lanes.header()
-    place = request.run_dir or RUNS / _name(head)
+    folder = request.run_dir or RUNS / _name(head)
     for line in describe(msgspec.convert(head, RunHeader)):
         progress.say(line)
-    progress.say(f"folder: {redacted(str(place))}")
-    with _opened(place, head, request, progress) as out:
-        totals = _measure(participants, plan, lanes, models, asked, out, progress)
-        if here is not None and request.open_loop is not None:
+    progress.say(f"folder: {folder}")
+    with open_results_folder(folder, head) as out:
+        totals = _measure(participants, plan, models, asked, out, progress)
+        if models is not None and request.open_loop is not None:
             with progress.bar("Sending", asked.arriving) as advance:
-                sent = here.run_open_loop(
+                sent = models.run_open_loop(
                     participants, plan.samples(), request.open_loop, out, advance
                 )
             totals.found += sent.found
             totals.ran += sent.ran
         # A text that a server in trouble left without an answer is asked for again.
         if not totals.unanswered:
-            out.flush()
             out.record_end(_units(participants, plan, totals, out.folder))
-        folder = out.folder
-    return RunResult(folder=folder, totals=totals, place=redacted(str(place)))
-
-
-def _opened(
-    place: Path | str, head: Mapping[str, Json], request: RunRequest, progress: Progress
-) -> AbstractContextManager[ResultsFolder]:
-    """Return the run's folder, to be opened: on this machine or at a URL."""
-    if isinstance(place, str) and is_url(place):
-        cache = request.fetch.cache
-        return open_stored_results(place, head, cache, progress.say)
-    return open_results_folder(Path(place), head)
+    return RunResult(folder=folder, totals=totals)
 
 
 def plan_run(
@@ -208,34 +152,12 @@ def _participants(request: RunRequest) -> Sequence[EngineUnderTest | ModelServer
 def _models(
     request: RunRequest, plan: RunPlan, progress: Progress
 ) -> ModelSetup | None:
-    """Return the model, loaded here; None where no task needs one, or nodes load it."""
-    if request.executor.is_ray or not any(task.needs_model for task in plan.tasks):
+    """Return the model, loaded; None if no task needs one."""
+    if not any(task.needs_model for task in plan.tasks):
         return None
     from evaluation.measurement.model_setup import ModelSetup  # noqa: PLC0415 - heavy
 
     return ModelSetup(request.models, request.fetch, progress.say, plan.tokenizer)
-
-
-def _cluster_models(
-    request: RunRequest,
-    participants: Sequence[EngineUnderTest | ModelServer],
-    executor: RayExecutor,
-    lanes: EngineLanes,
-    progress: Progress,
-) -> ClusterModels:
-    """Return the model's copies on a cluster, loaded."""
-    from evaluation.measurement.cluster_models import (  # noqa: PLC0415 - heavy
-        ClusterModels,
-    )
-
-    return ClusterModels(
-        request.models,
-        [one for one in participants if isinstance(one, EngineUnderTest)],
-        executor,
-        lanes,
-        request.jobs,
-        progress.say,
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,9 +171,7 @@ class _AskedUnits:
     arriving: int
 
 
-def _about_models(
-    models: ModelSetup | ClusterModels | None, request: RunRequest
-) -> dict[str, Json]:
+def _about_models(models: ModelSetup | None, request: RunRequest) -> dict[str, Json]:
     """Return what the header says of models, and of how they are asked."""
     about = models.header() if models else {}
     if request.open_loop is not None:
@@ -259,29 +179,10 @@ def _about_models(
     return about
 
 
-def _lanes(
-    participants: Sequence[EngineUnderTest | ModelServer],
-    plan: RunPlan,
-    executor: Executor,
-    progress: Progress,
-) -> tuple[RunPlan, EngineLanes]:
-    """Return the plan with its number of workers, and where these are."""
-    if not isinstance(executor, RayExecutor):
-        return plan, LocalLanes(plan, progress.say)
-    from evaluation.scheduling.cluster_lanes import (  # noqa: PLC0415 - rarely asked
-        ClusterLanes,
-    )
-
-    plan = replace(plan, jobs=executor.jobs)
-    engines = [one for one in participants if isinstance(one, EngineUnderTest)]
-    return plan, ClusterLanes(executor, plan, engines, progress.say)
-
-
 def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
     participants: Sequence[EngineUnderTest | ModelServer],
     plan: RunPlan,
-    lanes: EngineLanes,
-    models: ModelSetup | ClusterModels | None,
+    models: ModelSetup | None,
     asked: _AskedUnits,
     out: ResultsFolder,
     progress: Progress,
@@ -298,7 +199,7 @@ def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
         ]
         with progress.bar("Measuring", asked.cases) as advance:
             own = replace(plan, tasks=without_model)
-            totals = run_engines(engines, own, out, lanes, advance)
+            totals = run_engines(engines, own, out, advance, progress.say)
     if models is None or not texts:
         return totals
     seconds = models.most_seconds(plan.samples(), texts)
@@ -340,7 +241,7 @@ def _name(head: Mapping[str, Json]) -> str:
 def _asked(
     participants: Sequence[EngineUnderTest | ModelServer],
     plan: RunPlan,
-    models: ModelSetup | ClusterModels | None,
+    models: ModelSetup | None,
     request: RunRequest,
     samples: int,
 ) -> _AskedUnits:

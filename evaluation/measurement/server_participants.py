@@ -43,7 +43,7 @@ def model_servers(request: RunRequest) -> Sequence[ModelServer]:
     found = served_model(request.models.model, request.engines, limits)
     wanted = _wanted_backends(found, request.options)
     servers = [
-        replace(server, wanted_backend=backend, place=request.models.served_by)
+        replace(server, wanted_backend=backend)
         for server, backend in zip(found, wanted, strict=True)
     ]
     for server in servers:

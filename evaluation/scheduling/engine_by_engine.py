@@ -1,4 +1,4 @@
-"""One engine after the other: its cases in batches, over all lanes.
+"""One engine after the other: its cases in batches, over all workers.
 
 A worker never waits for its next question. What this process does meanwhile (reading,
 tokens, writing) happens on the cores that are left.
@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from evaluation.execution.engine_worker import PendingCase
+from evaluation.scheduling.lanes import wait_for
 from evaluation.scheduling.shared_work import (
     TimedOutCases,
     case_fingerprint,
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from evaluation.core.cases import Case, Row
     from evaluation.core.task import Task
-    from evaluation.scheduling.lanes import EngineLane
+    from evaluation.execution.engine_worker import EngineWorker
     from evaluation.scheduling.shared_work import SharedWork
     from evaluation.setup.selected_engines import EngineUnderTest
 
@@ -35,15 +36,15 @@ def run_engine(
     tasks: Sequence[Task],
     work: SharedWork,
 ) -> None:
-    """Put all cases to one engine, over all lanes at which it can be run.
+    """Put all cases to one engine, over all workers.
 
     Raises:
-        WorkerDidNotStart: it cannot be loaded, or is nowhere.
+        WorkerDidNotStart: it cannot be loaded.
     """
     with ExitStack() as stack:
         workers = [
-            stack.enter_context(work.lanes.open(participant, place))
-            for place in work.lanes.places([participant])
+            stack.enter_context(work.cores.worker(participant, place))
+            for place in range(work.plan.jobs)
         ]
         if not work.out.finished:
             _start(workers)
@@ -51,12 +52,12 @@ def run_engine(
             mark = participant_fingerprint(participant, work.plan, task)
             late = TimedOutCases(task)
             pending = _pending(_asked(mark, task, late, work), workers, work)
-            for case, row in _rows(workers, pending, work):
+            for case, row in _rows(workers, pending):
                 late.note(case, row)
                 work.write(participant, case, row)
 
 
-def _start(workers: Sequence[EngineLane]) -> None:
+def _start(workers: Sequence[EngineWorker]) -> None:
     """Let the workers start while we do something else."""
     for worker in workers:
         worker.start()
@@ -81,7 +82,7 @@ def _asked(
 
 
 def _pending(
-    cases: Iterable[tuple[Case, str]], workers: Sequence[EngineLane], work: SharedWork
+    cases: Iterable[tuple[Case, str]], workers: Sequence[EngineWorker], work: SharedWork
 ) -> Iterator[PendingCase]:
     """Yield what is to do; the workers are started before the first."""
     for case, fingerprint in cases:
@@ -90,27 +91,27 @@ def _pending(
 
 
 def _rows(
-    workers: Sequence[EngineLane], jobs: Iterator[PendingCase], work: SharedWork
+    workers: Sequence[EngineWorker], jobs: Iterator[PendingCase]
 ) -> Iterator[tuple[Case, Row]]:
     """Yield all cases with their rows, as they become complete."""
     ready: deque[PendingCase] = deque()
     exhausted = False
     while True:
         for worker in workers:
-            if worker.takes_more and ready:
+            if worker.idle and ready:
                 worker.give([ready.popleft() for _ in range(min(_BATCH, len(ready)))])
         while not exhausted and len(ready) < _BATCH * len(workers):
             pending = next(jobs, None)
             exhausted = pending is None
             if pending is not None:
                 ready.append(pending)
-            if any(worker.takes_more for worker in workers) and len(ready) >= _BATCH:
+            if any(worker.idle for worker in workers) and len(ready) >= _BATCH:
                 break
         busy = [worker for worker in workers if not worker.idle]
         if not busy and not ready:
             return
-        if not busy or (ready and any(worker.takes_more for worker in workers)):
+        if not busy or (ready and any(worker.idle for worker in workers)):
             continue
-        work.lanes.wait(busy)
+        wait_for(busy)
         for worker in busy:
             yield from worker.collect()

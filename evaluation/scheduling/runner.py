@@ -1,7 +1,7 @@
 """The run: every engine, every task, every case, each into exactly one row.
 
 Where times are results, engines take turns case by case (`turns`); elsewhere they are
-taken one after the other, over all lanes (`engine_by_engine`).
+taken one after the other, over all workers (`engine_by_engine`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from curation.workers.worker import WorkerDidNotStart
 from evaluation.execution.plan import RunPlan, RunTotals
 from evaluation.scheduling.engine_by_engine import run_engine
+from evaluation.scheduling.lanes import WorkerCores
 from evaluation.scheduling.shared_work import Encode, SharedWork
 from evaluation.scheduling.turns import run_in_turn
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from evaluation.core.task import Task
     from evaluation.execution.results_folder import ResultsFolder
-    from evaluation.scheduling.lanes import EngineLanes
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
 
@@ -28,8 +28,8 @@ def run(
     participants: Sequence[EngineUnderTest],
     plan: RunPlan,
     out: ResultsFolder,
-    lanes: EngineLanes,
     advance: Callable[[int], None] = lambda _steps: None,
+    say: Callable[[str], None] = lambda _message: None,
 ) -> RunTotals:
     """Put every case to every engine and write its row, but for those finished.
 
@@ -39,19 +39,18 @@ def run(
         participants: The engines.
         plan: What they are asked, and within which limits.
         out: Where rows go; its rows are not measured again.
-        lanes: Where the workers are.
-        advance: Told how many more units are done.
+        advance: Told how many more cases are done.
+        say: Called with messages about engines that are slow to load.
     """
     totals = RunTotals()
     totals.unavailable.update(
         (one.label, one.unavailable) for one in participants if one.unavailable
     )
     usable = [one for one in participants if not one.unavailable]
-    totals.unavailable.update(_nowhere(usable, lanes))
-    usable = [one for one in usable if one.label not in totals.unavailable]
-    work = SharedWork(plan, out, _encoder(plan.tokenizer), totals, advance, lanes)
+    cores = WorkerCores(plan, say)
+    work = SharedWork(plan, out, _encoder(plan.tokenizer), totals, advance, cores)
     in_turn = [task for task in plan.tasks if _takes_turns(task, usable, plan)]
-    with lanes.off_timed_cores():
+    with cores.off_timed_cores():
         for task in in_turn:
             run_in_turn(usable, task, work)
         others = [task for task in plan.tasks if task not in in_turn]
@@ -64,19 +63,6 @@ def run(
                 totals.unavailable[participant.label] = fault.what
     out.record_unavailable(totals.unavailable)
     return totals
-
-
-def _nowhere(
-    participants: Sequence[EngineUnderTest], lanes: EngineLanes
-) -> dict[str, str]:
-    """Return the engines that no lane can run, by label, and why."""
-    found = {}
-    for participant in participants:
-        try:
-            lanes.places([participant])
-        except WorkerDidNotStart as fault:
-            found[participant.label] = fault.what
-    return found
 
 
 def _takes_turns(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evaluation.core.task import Task
     from evaluation.execution.plan import RunPlan, RunTotals
     from evaluation.execution.results_folder import ResultsFolder
-    from evaluation.scheduling.lanes import EngineLanes
+    from evaluation.scheduling.lanes import WorkerCores
     from evaluation.setup.selected_engines import EngineUnderTest
 
 #: Turns texts into token ids; None where no tokens spell the text.
@@ -36,8 +36,7 @@ class SharedWork:
     encode: Encode
     totals: RunTotals
     advance: Callable[[int], None]
-    #: Where the workers are.
-    lanes: EngineLanes
+    cores: WorkerCores
 
     def cases(self, task: Task) -> Iterator[Case]:
         """Yield the cases of a task that the plan wants."""

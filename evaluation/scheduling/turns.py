@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from curation.workers.worker import WorkerDidNotStart
 from evaluation.execution.engine_worker import PendingCase
+from evaluation.scheduling.lanes import wait_for
 from evaluation.scheduling.shared_work import (
     TimedOutCases,
     case_fingerprint,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from evaluation.core.cases import Case
     from evaluation.core.task import Task
-    from evaluation.scheduling.lanes import EngineLane
+    from evaluation.execution.engine_worker import EngineWorker
     from evaluation.scheduling.shared_work import SharedWork
     from evaluation.setup.selected_engines import EngineUnderTest
 
@@ -35,7 +36,7 @@ class _Contestant:
 
     participant: EngineUnderTest
     repetition: int
-    worker: EngineLane
+    worker: EngineWorker
     mark: str
     late: TimedOutCases
 
@@ -60,12 +61,8 @@ def run_in_turn(
     So all meet the machine in the same state. Each repetition of an engine has a
     process of its own: what a process has by chance, its place in memory for one, is
     part of what repetitions show.
-
-    Raises:
-        WorkerDidNotStart: there is no place at which all of them can be run.
     """
     own = [one for one in participants if one.label not in work.totals.unavailable]
-    sharing = len(own) * work.plan.repeats
     with ExitStack() as stack:
         seats = [
             _Seat(
@@ -73,9 +70,7 @@ def run_in_turn(
                     _Contestant(
                         participant,
                         repetition,
-                        stack.enter_context(
-                            work.lanes.open(participant, place, sharing)
-                        ),
+                        stack.enter_context(work.cores.worker(participant, place)),
                         participant_fingerprint(participant, work.plan, task),
                         TimedOutCases(task),
                     )
@@ -83,12 +78,12 @@ def run_in_turn(
                     for repetition in range(work.plan.repeats)
                 ]
             )
-            for place in work.lanes.places(own)
+            for place in range(work.plan.jobs)
         ]
         rounds = _rounds(work.cases(task), work)
         while _fill(seats, rounds, work):
             busy = [seat.turns[0][0].worker for seat in seats if seat.busy]
-            work.lanes.wait(busy)
+            wait_for(busy)
             for seat in seats:
                 if seat.busy:
                     _collect_turn(seat, seats, work)

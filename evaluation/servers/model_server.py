@@ -26,8 +26,6 @@ class ModelServer:
     connection: ServerConnection
     #: The library that is to constrain its texts, as the user says; empty: whichever.
     wanted_backend: str = ""
-    #: What results call its address; empty: the address itself.
-    place: str = ""
     #: How the server describes itself, by path (`ServerClient.description`).
     about: Mapping[str, Json] = field(default_factory=dict)
 
@@ -69,7 +67,7 @@ class ModelServer:
         """Fingerprint of server, model, dialect and limits, without the key."""
         return fingerprint(
             dialect=self.dialect.name,
-            base=self.place or self.connection.base,
+            base=self.connection.base,
             model=self.connection.model,
             limits=asdict(self.connection.limits),
             backend=self.backend,
@@ -85,7 +83,7 @@ class ModelServer:
             "preset": "",
             "options": {"backend": self.backend} if self.dialect.constrains else {},
             "interpreter": "",
-            "server": self.place or self.connection.base,
+            "server": self.connection.base,
             "model": self.connection.model,
             "about": dict(self.about),
             "unavailable": None,

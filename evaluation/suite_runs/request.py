@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from curation.cluster.executor import ExecutorChoice
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration
 from curation.system.registry import closest_names
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from evaluation.core.suite import RecordRequest, Suite
-    from evaluation.measurement.wanted_server import WantedServer
 
 #: The one value of `--compat`.
 PAPER = "paper"
@@ -116,28 +114,20 @@ class SuiteRunRequest:
     options: Sequence[str] = ()
     #: How often an answer that fails is handed back with the reasons.
     repairs: int = 0
-    #: Processes that score; None for one a core, or a CPU of the cluster.
+    #: Processes that score; None for one a core.
     jobs: int | None = None
-    #: Where these are: processes here, or the nodes of a Ray cluster.
-    executor: ExecutorChoice = field(default_factory=ExecutorChoice)
     #: Seconds in which one response must be scored.
     scoring_seconds: float = 10.0
-    #: The folder of the run, or its URL; None for one below `runs/` that the request
-    #: names.
-    run_dir: Path | str | None = None
+    #: The folder of the run; None for one below `runs/` named after the plan.
+    run_dir: Path | None = None
     fetch: FetchSettings = field(default_factory=FetchSettings.from_environment)
-    #: The program that is started to serve the one model; None: it is not served.
-    serve: WantedServer | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteRunResult:
     """What a run of a suite has done; the rows themselves are in the folder."""
 
-    #: The folder; of a run at a URL, the copy of it in the cache.
     folder: Path
-    #: The folder or the URL, as messages name it.
-    place: str
     #: Responses that were written now, and that were there already.
     written: int = 0
     found: int = 0

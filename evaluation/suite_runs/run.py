@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, contextmanager
+import os
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from curation.cluster.executor import check_choice, open_executor
-from curation.system.errors import BadUsage, NoInput
+from curation.system.errors import NoInput
 from curation.system.progress import Quiet, announce
+from curation.workers.executor import LocalExecutor
 from evaluation.core.suite import RecordSet
 from evaluation.execution.results_folder import hold_run_folder
 from evaluation.measurement.expected_time import LOOKED_AT
 from evaluation.measurement.request import RUNS
-from evaluation.measurement.served_request import started_model
 from evaluation.results.reader import open_run
 from evaluation.results.suite_rows import SUITE
 from evaluation.suite_runs.header import suite_header
@@ -29,13 +29,12 @@ from evaluation.suite_runs.writers import suite_writers
 from evaluation.suite_runs.writing import Questioner
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
     from curation.core.json_types import Json, UntypedJson
     from curation.system.progress import Progress
-    from evaluation.measurement.wanted_server import WantedServer
     from evaluation.suite_runs.request import SuiteRunRequest
     from evaluation.suite_runs.response_files import ResponseFile
     from evaluation.suite_runs.writers import SuiteWriter
@@ -57,16 +56,11 @@ def run_suite(
 
     Raises:
         BadConfiguration: an option makes no sense, or the folder is of another run.
-        BadUsage: one program is to serve several models.
         NoInput: there are no such records, or no such model.
         TemporarilyUnavailable: another run is at work in the folder (exit 75).
         Fault: data cannot be fetched, or the folder not be written.
     """
     progress = progress or Quiet()
-    check_choice(request.executor)
-    if request.serve is not None:
-        with _served(request, request.serve, progress.say) as asked_there:
-            return run_suite(asked_there, progress)
     chosen = request.chosen
     records = records_of(chosen, request.wanted)
     writers = suite_writers(request, progress.say)
@@ -75,7 +69,7 @@ def run_suite(
             if writer.writer is not None:
                 stack.callback(writer.writer.close)
         head = suite_header(chosen, records, _participants(writers), _asked(request))
-        folder = stack.enter_context(_opened(request, head, progress))
+        folder = stack.enter_context(_opened(request, head))
         folder.keep_records(records.records)
         totals = _write(request, records, writers, folder, progress)
         result = _score(request, records, folder, progress)
@@ -89,31 +83,11 @@ def run_suite(
 
 
 def _opened(
-    request: SuiteRunRequest, head: Mapping[str, Json], progress: Progress
+    request: SuiteRunRequest, head: Mapping[str, Json]
 ) -> AbstractContextManager[SuiteFolder]:
-    """Return the run's folder, to be opened: on this machine or at a URL."""
+    """Return the run's folder, to be opened."""
     place = request.run_dir or RUNS / str(head["plan"])[:12]
-    return open_suite_folder(place, head, request.fetch.cache, progress.say)
-
-
-@contextmanager
-def _served(
-    request: SuiteRunRequest, wanted: WantedServer, say: Callable[[str], None]
-) -> Iterator[SuiteRunRequest]:
-    """Yield the request with the address of a server that was started for it.
-
-    Raises:
-        BadUsage: it names several models.
-    """
-    if len(request.models) > 1:
-        raise BadUsage(
-            "--serve: one server serves one model",
-            then="run the command once for each --model, then csbdata results compare",
-        )
-    (model,) = request.models
-    cache = request.fetch.cache
-    with started_model(model, wanted, request.options, cache, say) as started:
-        yield replace(request, serve=None, models=(started.models,))
+    return open_suite_folder(place, head)
 
 
 def score_file(
@@ -145,12 +119,12 @@ def score_file(
         asked = request.chosen.header().items()
         if asked <= written.get(SUITE, {}).items():
             with hold_run_folder(path, written):
-                here = SuiteFolder(path, str(path))
+                here = SuiteFolder(path)
                 return _score(request, records, here, progress, file)
     participants = _labels(file) if written is None else written["engines"]
     facts: dict[str, Json] = {"file": path.name, "sha256": file.sha256}
     head = suite_header(request.chosen, records, participants, facts)
-    with _opened(request, head, progress) as folder:
+    with _opened(request, head) as folder:
         folder.keep_records(records.records)
         folder.keep_responses(file.responses)
         return _score(request, records, folder, progress, file)
@@ -186,7 +160,7 @@ def _asked(request: SuiteRunRequest) -> dict[str, Json]:
     """Return what decides the responses beside suite, records and writers."""
     models: list[Json] = [
         {
-            "model": asked.served_by or asked.model,
+            "model": asked.model,
             "samples": asked.samples,
             "temperature": asked.temperature,
             "budget": asked.budget,
@@ -266,10 +240,8 @@ def _score(
 ) -> SuiteRunResult:
     """Score the responses of a file, or those of the folder."""
     file = file or read_responses(folder.folder / RESPONSES)
-    with (
-        open_executor(request.executor, request.jobs, progress.say) as executor,
-        progress.bar("Scoring", len(file.responses)) as advance,
-    ):
+    executor = LocalExecutor(request.jobs or os.cpu_count() or 1)
+    with progress.bar("Scoring", len(file.responses)) as advance:
         matched = folder.keep_scores(
             partial(
                 score_into,
@@ -287,4 +259,4 @@ def _score(
         if count
     ]
     problems = (*file.problems, *matched.problems, *unanswered)
-    return SuiteRunResult(folder=folder.folder, place=folder.place, problems=problems)
+    return SuiteRunResult(folder=folder.folder, problems=problems)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,10 +72,7 @@ def _of_model(
         limits = RequestLimits(
             seconds=asked.options.run_seconds, patience=asked.patience
         )
-        servers = [
-            replace(server, place=asked.served_by)
-            for server in served_model(asked.model, request.engines, limits)
-        ]
+        servers = served_model(asked.model, request.engines, limits)
         return [
             SuiteWriter(
                 model=server.connection.model,

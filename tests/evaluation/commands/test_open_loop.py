@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-import psutil
 import pytest
 import typer
 from typer.testing import CliRunner
@@ -16,7 +15,6 @@ from evaluation.commands.eval import evaluate
 from evaluation.open_loop.answered import answered_requests
 from evaluation.results.description import describe
 from evaluation.results.reader import open_run
-from tests.evaluation.server_programs.test_running_server import install
 from tests.evaluation.servers.loopback import Said, answer, loopback
 from tests.evaluation.tokenizers import made
 
@@ -148,24 +146,3 @@ def test_a_model_here_is_no_server(tmp_path: Path) -> None:
         CliRunner().invoke(
             _APP, ["--task", "open-loop", "--rate", "1"], catch_exceptions=False
         )
-
-
-@pytest.mark.slow
-def test_a_server_is_started_for_the_run_and_the_same_command_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """On another port it is the same participant; results name its command."""
-    monkeypatch.setenv("CSBDATA_CACHE", str(tmp_path / "cache"))
-    notes = install(tmp_path / "cache")
-    words = _words(tmp_path, "", "--rate", "500", "--schemas", "each")[2:]
-    words = ["--serve", "vllm", "--model", "small", *words]
-    words[words.index("json_schema")] = "vllm"
-    for _ in range(2):
-        answered = CliRunner().invoke(_APP, words, catch_exceptions=False)
-        assert answered.exit_code == 0
-        assert not psutil.pid_exists(json.loads(notes.read_text())["pid"])
-    run = open_run(tmp_path / "run")
-    assert len(list(answered_requests(run))) == 2 * (8 + 3)
-    assert str(run.header.models.model).startswith("vllm serve small")
-    compliant = [one for one in answered_requests(run) if one.text.compliant]
-    assert {one.engine for one in compliant} == {"vllm small"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import uuid
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,8 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from typer.testing import CliRunner
 
-from curation.stores.object_store import open_store
-from curation.system.errors import BadData, BadUsage, CannotCreate, NoInput
+from curation.system.errors import BadData, BadUsage, NoInput
 from evaluation.commands.results import app
 from evaluation.core.cases import Result
 from tests.evaluation.made_runs import HEAD, accepted, blocked, many, row, write_run
@@ -280,41 +278,20 @@ def test_merge_says_what_it_made(tmp_path: Path) -> None:
         _ask("merge", *folders[:2], "--out", str(tmp_path / "less"))
 
 
-def test_a_run_is_merged_into_a_url_and_shown_from_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What lies there is a run; one that is there already is not written over."""
-    monkeypatch.setenv("CSBDATA_CACHE", str(tmp_path / "cache"))
-    run, url = _run(tmp_path / "a"), f"memory://{uuid.uuid4().hex}/whole"
-    answer = _ask("merge", run, "--out", url, "--format", "json")
-    assert (answer.exit_code, json.loads(answer.stdout)["run"]) == (0, url)
-    whole = str(tmp_path / "whole")
-    assert _ask("merge", run, "--out", whole).exit_code == 0
-    shown = [_ask("show", place, "--format", "json").stdout for place in (whole, url)]
-    here, there = (json.loads(each)["tables"] for each in shown)
-    assert here == there
-    with pytest.raises(CannotCreate, match="is there already"):
-        _ask("merge", run, "--out", url)
-
-
-@pytest.mark.parametrize("form", ["csv", "html"])
-def test_a_run_is_exported_to_a_url(form: str, tmp_path: Path) -> None:
-    """Each line of stdout is the URL of an object that is there."""
-    pytest.importorskip("matplotlib")
-    run, url = _run(tmp_path / "run"), f"memory://{uuid.uuid4().hex}/out"
-    out = f"{url}/page.html" if form == "html" else url
-    answer = _ask("export", run, "--as", form, "--out", out)
-    lines = answer.stdout.splitlines()
-    assert lines
-    assert sorted(lines) == [f"{url}/{name}" for name in open_store(url).names()]
-
-
-def test_a_page_needs_a_name_at_its_url(tmp_path: Path) -> None:
-    """A bucket is no file."""
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["show", "memory://bucket/run"],
+        ["merge", "RUN", "--out", "memory://bucket/whole"],
+        ["export", "RUN", "--as", "csv", "--out", "memory://bucket/out"],
+    ],
+)
+def test_a_url_is_no_folder_of_a_run(words: list[str], tmp_path: Path) -> None:
+    """It would become a folder named `memory:`; the message says what is wanted."""
     run = _run(tmp_path / "run")
-    answer = _ask("export", run, "--as", "html", "--out", "memory://bucket")
+    answer = _ask(*(run if word == "RUN" else word for word in words))
     assert answer.exit_code == BadUsage.exit_code
-    assert "names no file" in answer.stderr
+    assert "a path on this machine" in answer.stderr
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from evaluation.execution.state_walks import check_states
 from evaluation.setup.engine_files import choose_options, find_engine
 from evaluation.setup.environments import install_line
-from tests.evaluation.engines.contract import SCHEMA, TEXTS, examine, walk
+from tests.evaluation.engines.contract import TEXTS, examine, walk
 from tests.evaluation.small_tokenizer import SmallTokenizer, doubled, small_tokenizer
 
 if TYPE_CHECKING:
@@ -168,23 +167,6 @@ def test_says_what_it_is(name: str) -> None:
     assert about.install is not None
     assert bool(about.distribution) is (name != "none")
     assert "GPL" not in about.licence
-
-
-@pytest.mark.parametrize("name", ["llguidance", "outlines_core"])
-def test_finds_back_from_rollbacks_and_forks(name: str, tmp_path: Path) -> None:
-    """Every mask is that of before, for each way that the engine offers."""
-    pytest.importorskip(_MODULES[name])
-    tokenizer = small_tokenizer(tmp_path)
-    options = choose_options(find_engine(name), "faithful", {})
-    engine = runpy.run_path(str(find_engine(name).path))["load"](tokenizer, options)
-    grammar = engine.compile(SCHEMA)
-    tokens = tokenizer.encode('{"a": 12, "b": "x"}')
-    found = {
-        check: check_states(lambda: engine.start(grammar), tokens, check)
-        for check in ("rollback", "fork")
-    }
-    lacking = {"outlines_core": "it offers no fork"}
-    assert found == {"rollback": None, "fork": lacking.get(name)}
 
 
 @pytest.mark.parametrize("name", _ALL)

@@ -74,7 +74,6 @@ def test_every_folder_with_a_task_is_one() -> None:
         "masks",
         "open-loop",
         "probe",
-        "rollback",
         "scaling",
         "test-suite",
     ]

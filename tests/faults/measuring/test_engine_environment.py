@@ -25,7 +25,6 @@ from evaluation.execution.results_folder import open_results_folder
 from evaluation.generation.engine_batch import EngineProcess
 from evaluation.measurement.run import plan_run
 from evaluation.results.reader import open_run
-from evaluation.scheduling.lanes import LocalLanes
 from evaluation.scheduling.runner import run
 from evaluation.setup.engine_files import find_engine
 from evaluation.setup.selected_engines import EngineUnderTest
@@ -68,7 +67,7 @@ def test_an_engine_lives_in_an_environment_that_knows_nothing(
     plan, _, _ = plan_run(request, Quiet())
     head = header([participant], plan, {}, None)
     with open_results_folder(tmp_path / "run", head) as out:
-        run([participant], plan, out, LocalLanes(plan))
+        run([participant], plan, out)
     (row,) = open_run(tmp_path / "run").rows()
     assert row.result is Result.OK
     assert row.walks[0].verdict is WalkVerdict.ACCEPTED

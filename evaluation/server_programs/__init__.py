@@ -1,1 +1,0 @@
-"""Programs that serve a model: found where they are installed, started and ended."""

@@ -1,1 +1,0 @@
-"""The server programs that `--serve` knows: one file each."""
