@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from curation.download.acquire import FetchSettings
     from curation.instances.dataset.make_instances import SchemaInstances
     from curation.instances.dataset.one_schema import witnesses
-    from curation.pipeline.build import BuildRequest, BuildResult, build
+    from curation.pipeline.build import BuildResult, build
     from curation.pipeline.inputs import ExtraSource
+    from curation.pipeline.request import BuildRequest
     from curation.publish.push import PushRequest, PushResult, push
     from curation.publish.verify import VerificationRequest, verify
     from curation.system.errors import CsbdataError
@@ -52,7 +53,7 @@ __all__ = [
 
 #: Where a public name is defined.
 _MODULES: Final = {
-    "BuildRequest": "curation.pipeline.build",
+    "BuildRequest": "curation.pipeline.request",
     "BuildResult": "curation.pipeline.build",
     "CsbdataError": "curation.system.errors",
     "ExtraSource": "curation.pipeline.inputs",

@@ -11,7 +11,6 @@ import typer
 
 from curation.commands.build_summary import print_summary, report
 from curation.commands.options import (
-    AddressOption,
     ExecutorOption,
     MirrorOption,
     OfflineOption,
@@ -19,6 +18,7 @@ from curation.commands.options import (
     with_option_groups,
 )
 from curation.dataset.editions import DEFAULT_BUILD, SAMPLE_BUILD
+from curation.ray_shards import LOCAL
 from curation.system.errors import BadUsage, CsbdataError
 from curation.system.terminal import (
     Format,
@@ -29,10 +29,9 @@ from curation.system.terminal import (
 )
 
 if TYPE_CHECKING:
-    from curation.cluster.executor import ExecutorChoice
     from curation.download.acquire import FetchSettings
-    from curation.pipeline.build import BuildRequest
     from curation.pipeline.inputs import ExtraSource
+    from curation.pipeline.request import BuildRequest
 
 _CONFIG_NAME = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
 
@@ -96,7 +95,9 @@ _Instances = Annotated[
 ]
 _Jobs = Annotated[
     int | None,
-    typer.Option(min=1, help="Workers [default: all cores; of a cluster, all CPUs]."),
+    typer.Option(
+        min=1, help="Workers; with --executor ray, of each shard [default: all cores]."
+    ),
 ]
 _Shard = Annotated[
     str,
@@ -135,21 +136,6 @@ class _SourceOptions:
         return FetchSettings.from_environment(mirror=self.mirror, offline=self.offline)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _WorkerOptions:
-    """Who does the work."""
-
-    jobs: _Jobs = None
-    executor: ExecutorOption = "local"
-    address: AddressOption = ""
-
-    def choice(self) -> ExecutorChoice:
-        """Return where the workers are."""
-        from curation.cluster.executor import ExecutorChoice
-
-        return ExecutorChoice(name=self.executor, address=self.address)
-
-
 @with_option_groups
 def build(  # noqa: PLR0913 (one parameter an option)
     *,
@@ -162,7 +148,8 @@ def build(  # noqa: PLR0913 (one parameter an option)
     instances: _Instances = False,
     shard: _Shard = "",
     merge: _Merge = False,
-    workers: _WorkerOptions,
+    jobs: _Jobs = None,
+    executor: ExecutorOption = LOCAL,
     format_: FormatOption = Format.AUTO,
 ) -> None:
     """Build the benchmark: fetch what is missing, apply the rules, write the folder.
@@ -179,7 +166,7 @@ def build(  # noqa: PLR0913 (one parameter an option)
       csbdata build
       csbdata build --instances
       csbdata build --sample
-      csbdata build --executor ray --address 10.0.0.1:6379
+      csbdata build --executor ray:10.0.0.1:6379
       csbdata build --shard 2/3 --out parts/2
       csbdata build --merge parts/1 parts/2 parts/3
       csbdata build --with cloudformation --with local:Acme=schemas/
@@ -187,7 +174,7 @@ def build(  # noqa: PLR0913 (one parameter an option)
       csbdata build --sample --with "mcp:npx -y some-mcp-server"
       csbdata build --sample --with pydantic:shop.models
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from curation.pipeline.build import BuildRequest
+    from curation.pipeline.request import BuildRequest
 
     _refuse_mixed(shard=shard, merge=merge, shards=shards or [], out=out)
     chosen = out or (SAMPLE_BUILD if sources.sample else DEFAULT_BUILD)
@@ -203,8 +190,8 @@ def build(  # noqa: PLR0913 (one parameter an option)
         instances=instances,
         replace=replace,
         shards=tuple(folder.absolute() for folder in shards or ()),
-        jobs=workers.jobs,
-        executor=workers.choice(),
+        jobs=jobs,
+        executor=executor,
         fetch=sources.fetch_settings(),
     )
     _run(request, shard, format_, shown_out=chosen)

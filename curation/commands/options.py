@@ -44,8 +44,9 @@ OfflineOption = Annotated[
 ExecutorOption = Annotated[
     str,
     typer.Option(
-        metavar="local|ray",
-        help="Where the workers are: processes here, or the nodes of a Ray cluster.",
+        metavar="local|ray[:HOST:PORT]",
+        help="Work here, or as shards on a Ray cluster: one that is started here, "
+        "the one of this machine (ray:auto), or one at an address.",
     ),
 ]
 #: Which Ray cluster.

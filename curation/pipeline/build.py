@@ -8,109 +8,49 @@ from __future__ import annotations
 
 import gc
 import platform
+import shutil
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from curation.cluster.executor import ExecutorChoice, open_executor
 from curation.dataset.decisions import ResultFile
 from curation.dataset.summary import summarise
-from curation.download.acquire import FetchSettings
 from curation.packaging.derived_files import carry_over
 from curation.packaging.folder import write_folder
 from curation.packaging.plots.plot_process import PlotProcess
 from curation.packaging.plots.tables import tables_of_documents
+from curation.pipeline.build_shard import build_shard
 from curation.pipeline.decide_benchmark import in_clusters
-from curation.pipeline.identity import BuildIdentity, identity_of
-from curation.pipeline.inputs import (
-    BuildInput,
-    ExtraSource,
-    MissingSource,
-    choose_inputs,
-)
 from curation.pipeline.notices import write_notices
-from curation.pipeline.refusals import refuse_incomplete, refuse_other_build
+from curation.pipeline.refusals import refuse_other_build
+from curation.pipeline.request import BuildPlan, BuildRequest, plan_of
 from curation.pipeline.rule_faults import RuleFault, find_rule_faults
 from curation.pipeline.shards import WHOLE, JoinedShards, ShardHeader
 from curation.pipeline.steps import BuildSteps
 from curation.pipeline.summarise_build import summary_of
 from curation.pipeline.up_to_date import find_finished_build, remember_build
-from curation.rules.sets import RuleSet, rule_set
+from curation.ray_shards import LOCAL, Shard, ray_address, run_shards
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.atomic_folders import atomic_folder, refuse_foreign
 from curation.system.progress import Progress, Quiet
-from curation.workers.run_folder import RunFolder, run_folder_of
+from curation.workers.fingerprint import fingerprint
+from curation.workers.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from curation.core.json_types import Json
     from curation.download.acquire import UnavailableArchive
     from curation.packaging.manifest import Manifest
-    from curation.workers.executor import Executor
+    from curation.pipeline.inputs import BuildInput
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuildRequest:
-    """What is to be built, and how.
-
-    Example:
-        The embedded sample, and a build with schemas of one's own::
-
-            BuildRequest(out=Path("build/sample"), sample=True)
-            own = ExtraSource(source="local", path=Path("schemas"), config="Acme")
-            BuildRequest(out=Path("build/JSONSchemaBench"), extras=(own,))
-    """
-
-    #: The dataset folder to write.
-    out: Path
-    #: Name of the rule set: `clean` or `paper`.
-    rules: str = "clean"
-    #: Sources beside those of the ten configs.
-    extras: tuple[ExtraSource, ...] = ()
-    #: Use the embedded sample alone.
-    sample: bool = False
-    #: Fail unless every source is upstream.
-    strict: bool = False
-    #: Read no archive whose collection is under the GPL or AGPL.
-    no_gpl: bool = False
-    #: Go on without a subset whose pin cannot be had (rule set `paper`).
-    allow_partial: bool = False
-    #: Try fastjsonschema on every record.
-    fastjsonschema: bool = False
-    #: Make witnesses and near misses of every record.
-    instances: bool = False
-    #: Replace a build made from other inputs, rules or options.
-    replace: bool = False
-    #: The folders of the shards of this build, whose work is joined; none where all
-    #: of it is done here.
-    shards: tuple[Path, ...] = ()
-    #: Number of workers; None for one a core, or a CPU of the cluster.
-    jobs: int | None = None
-    #: Where these are: child processes here, or the nodes of a Ray cluster.
-    executor: ExecutorChoice = field(default_factory=ExecutorChoice)
-    #: Where archives are looked for, and whether the network may be used.
-    fetch: FetchSettings = field(default_factory=FetchSettings.from_environment)
-
-    @property
-    def options(self) -> tuple[str, ...]:
-        """What is asked beside the rules, as the manifest names it."""
-        asked = {
-            "fastjsonschema": self.fastjsonschema,
-            "instances": self.instances,
-            "no-gpl": self.no_gpl,
-        }
-        return tuple(name for name, wanted in asked.items() if wanted)
-
-    @property
-    def run_folder(self) -> Path:
-        """Where the run keeps what differs from run to run."""
-        return run_folder_of(self.out)
+#: The folder in the run folder that holds the shards that a cluster has finished.
+_RAY = "ray"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,11 +109,9 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildResul
     """
     progress = progress or Quiet()
     refuse_foreign(request.out)
-    with (
-        _without_collector(),
-        open_executor(request.executor, request.jobs, progress.say) as executor,
-    ):
-        return _build_with(request, executor, progress)
+    ray_address(request.executor)
+    with _without_collector():
+        return _build_with(request, progress)
 
 
 @contextmanager
@@ -192,43 +130,9 @@ def _without_collector() -> Iterator[None]:
             gc.enable()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuildPlan:
-    """What a request comes to on this machine, before any document is read."""
-
-    rules: RuleSet
-    inputs: Sequence[BuildInput]
-    missing: Sequence[MissingSource]
-    identity: BuildIdentity
-
-
-def plan_of(request: BuildRequest, progress: Progress) -> BuildPlan:
-    """Return what a request comes to, with its sources at hand.
-
-    Raises:
-        CsbdataError: a source is damaged or cannot be had, or there is no such rule
-            set.
-    """
-    rules = rule_set(request.rules)
-    inputs, missing = choose_inputs(
-        rules.name,
-        request.extras,
-        request.fetch,
-        sample=request.sample,
-        no_gpl=request.no_gpl,
-        progress=progress,
-    )
-    refuse_incomplete(
-        inputs, missing, strict=request.strict, allow_partial=request.allow_partial
-    )
-    identity = identity_of(rules.name, inputs, missing)
-    return BuildPlan(rules=rules, inputs=inputs, missing=missing, identity=identity)
-
-
-def _build_with(
-    request: BuildRequest, executor: Executor, progress: Progress
-) -> BuildResult:
-    """Build, or find built, with an executor that is open."""
+def _build_with(request: BuildRequest, progress: Progress) -> BuildResult:
+    """Build, or find built."""
+    executor = request.local_executor()
     clock = _Clock()
     plan = plan_of(request, progress)
     joined = _joined(request, plan)
@@ -239,6 +143,8 @@ def _build_with(
         manifest, peak = find_finished_build(request.out, run, request.options), 0.0
         unchanged = manifest is not None
         if manifest is None:
+            if ray_address(request.executor) is not None:
+                joined = _worked_on_by_ray(request, plan, run, progress)
             with ResultFile(run.folder) as file, PlotProcess() as drawing:
                 steps = BuildSteps(
                     rules=plan.rules,
@@ -251,6 +157,7 @@ def _build_with(
                     joined=joined,
                 )
                 manifest, peak = _write(request, plan, steps, drawing, clock)
+            shutil.rmtree(run.folder / _RAY, ignore_errors=True)
         else:
             clock.lap("check")
         result = BuildResult(
@@ -277,8 +184,39 @@ def _joined(request: BuildRequest, plan: BuildPlan) -> JoinedShards:
     """Return the shards that a request joins; none where it joins none."""
     if not request.shards:
         return JoinedShards()
-    wanted = ShardHeader(shard=WHOLE, options=request.options, identity=plan.identity)
-    return JoinedShards.open(request.shards, wanted)
+    return JoinedShards.open(request.shards, _header(request, plan))
+
+
+def _header(request: BuildRequest, plan: BuildPlan) -> ShardHeader:
+    return ShardHeader(shard=WHOLE, options=request.options, identity=plan.identity)
+
+
+def _worked_on_by_ray(
+    request: BuildRequest, plan: BuildPlan, run: RunFolder, progress: Progress
+) -> JoinedShards:
+    """Return all shards of a build, each worked on by a task of a Ray cluster."""
+    header = _header(request, plan)
+    key = fingerprint(build=plan.identity.fingerprint, options=header.options)
+    folders = run_shards(
+        _build_ray_shard,
+        request,
+        executor=request.executor,
+        kept=run.folder / _RAY,
+        fingerprint=key,
+        say=progress.say,
+    )
+    return JoinedShards.open(folders, header)
+
+
+def _build_ray_shard(request: BuildRequest, shard: Shard) -> None:
+    """Build one shard where a node has called this."""
+    own = replace(
+        request,
+        out=shard.folder,
+        executor=LOCAL,
+        jobs=request.jobs or shard.cpus,
+    )
+    build_shard(own, (shard.part, shard.parts))
 
 
 def _write(
@@ -332,7 +270,7 @@ def _journal(
         "ended": datetime.now(UTC).isoformat(timespec="seconds"),
         "host": platform.platform(),
         "jobs": jobs,
-        "executor": built.request.executor.name,
+        "executor": built.request.executor.partition(":")[0],
         "phases": dict(built.phases),
         "peak_rss_mb": built.peak_rss_mb,
         "unchanged": built.unchanged,

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from curation.cluster.executor import open_executor
 from curation.dataset.decisions import ResultFile
-from curation.pipeline.build import plan_of
+from curation.pipeline.request import plan_of
 from curation.pipeline.shards import (
     FILE,
     VERDICTS,
@@ -31,7 +30,7 @@ from curation.workers.run_folder import RunFolder
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.pipeline.build import BuildRequest
+    from curation.pipeline.request import BuildRequest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,32 +65,29 @@ def build_shard(
     """
     progress = progress or Quiet()
     _refuse_foreign(request.out)
-    with open_executor(request.executor, request.jobs, progress.say) as executor:
-        plan = plan_of(request, progress)
-        header = ShardHeader(
-            shard=shard, options=request.options, identity=plan.identity
-        )
-        if not request.replace:
-            refuse_other_shard(request.out, header)
-        with RunFolder.open(request.out, plan.identity.fingerprint) as run:
-            there = read_header(request.out)
-            begun = there and msgspec.structs.replace(there, documents=None)
-            if begun != header:
-                _write_header(header, request.out)
-            with ResultFile(request.out) as file:
-                steps = BuildSteps(
-                    rules=plan.rules,
-                    inputs=plan.inputs,
-                    run=run,
-                    executor=executor,
-                    progress=progress,
-                    file=file,
-                    cache=request.fetch.cache,
-                    shard=shard,
-                )
-                done = _work(request, steps)
-            finished = msgspec.structs.replace(header, documents=done)
-            _write_header(finished, request.out)
+    plan = plan_of(request, progress)
+    header = ShardHeader(shard=shard, options=request.options, identity=plan.identity)
+    if not request.replace:
+        refuse_other_shard(request.out, header)
+    with RunFolder.open(request.out, plan.identity.fingerprint) as run:
+        there = read_header(request.out)
+        begun = there and msgspec.structs.replace(there, documents=None)
+        if begun != header:
+            _write_header(header, request.out)
+        with ResultFile(request.out) as file:
+            steps = BuildSteps(
+                rules=plan.rules,
+                inputs=plan.inputs,
+                run=run,
+                executor=request.local_executor(),
+                progress=progress,
+                file=file,
+                cache=request.fetch.cache,
+                shard=shard,
+            )
+            done = _work(request, steps)
+        finished = msgspec.structs.replace(header, documents=done)
+        _write_header(finished, request.out)
     return ShardResult(header=finished, unchanged=there == finished)
 
 

@@ -172,7 +172,8 @@ def _from_hub(name: str, revision: str | None) -> SampleReader:
 
 def _sample(settings: FetchSettings, progress: Progress) -> SampleReader:
     """Build the embedded sample into the cache, where it is not yet; open it."""
-    from curation.pipeline.build import BuildRequest, build  # noqa: PLC0415 - heavy, rarely asked
+    from curation.pipeline.build import build  # noqa: PLC0415 - heavy, rarely asked
+    from curation.pipeline.request import BuildRequest  # noqa: PLC0415 - as above
 
     out = settings.cache / "sample" / "JSONSchemaBench"
     request = BuildRequest(out=out, sample=True, instances=True, fetch=settings)

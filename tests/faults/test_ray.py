@@ -94,7 +94,7 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _ray(nodes: Nodes) -> list[str]:
-    return ["--executor", "ray", "--address", nodes.address]
+    return ["--executor", f"ray:{nodes.address}"]
 
 
 def test_a_build_on_two_nodes_has_the_same_bytes(
@@ -104,21 +104,23 @@ def test_a_build_on_two_nodes_has_the_same_bytes(
     words = ["build", "--sample", "--out", "there", *_ray(nodes)]
     built = _csbdata(tmp_path, *words)
     assert built.returncode == 0, built.stderr
-    assert "Ray: 2 workers on 2 nodes" in built.stderr
+    assert "Ray: 8 of 8 shards to do on 2 nodes" in built.stderr
     _same_bytes(local, tmp_path / "there")
 
 
 def test_a_driver_that_is_killed_goes_on_with_the_same_bytes(
     tmp_path: Path, nodes: Nodes, local: Path
 ) -> None:
-    """The batches that were finished are found again."""
+    """The shards that were finished are not worked on again."""
     words = ["build", "--sample", "--out", "there", *_ray(nodes)]
-    done = tmp_path / "there.run" / "completions"
+    done = tmp_path / "there.run" / "ray" / "finished"
     with _started(tmp_path, *words) as driver:
-        wait_until(lambda: any(done.glob("*/batch-*")), PATIENCE)
+        wait_until(lambda: any(done.glob("*/[0-9]*")), PATIENCE)
         driver.send_signal(signal.SIGKILL)
     built = _csbdata(tmp_path, *words)
     assert built.returncode == 0, built.stderr
+    assert "Ray: 8 of 8 shards" not in built.stderr
+    assert " of 8 shards to do on 2 nodes" in built.stderr
     _same_bytes(local, tmp_path / "there")
 
 
@@ -144,11 +146,11 @@ def test_a_node_killed_on_the_way_is_said_and_costs_nothing(
 ) -> None:
     """What it was on is done again."""
     words = ["build", "--sample", "--out", "there", *_ray(nodes)]
-    done = tmp_path / "there.run" / "completions"
+    done = tmp_path / "there.run" / "ray" / "finished"
     with _started(tmp_path, *words) as driver:
-        wait_until(lambda: any(done.glob("*/batch-*")), PATIENCE)
+        wait_until(lambda: any(done.glob("*/[0-9]*")), PATIENCE)
         nodes.tell("kill")
         printed, _ = driver.communicate(timeout=PATIENCE)
     assert driver.returncode == 0, printed
-    assert "was lost; what it was on is done again" in printed
+    assert "was lost; its shards are run again" in printed
     _same_bytes(local, tmp_path / "there")

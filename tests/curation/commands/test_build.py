@@ -16,7 +16,8 @@ from curation.commands.build_summary import partiality, report
 from curation.core.benchmark import CONFIGS
 from curation.download.acquire import FetchSettings, UnavailableArchive
 from curation.packaging.manifest import Manifest, read_manifest
-from curation.pipeline.build import BuildRequest, BuildResult
+from curation.pipeline.build import BuildResult
+from curation.pipeline.request import BuildRequest
 from curation.pipeline.rule_faults import RuleFault
 from curation.system.errors import CsbdataError
 

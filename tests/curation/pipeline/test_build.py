@@ -18,8 +18,9 @@ from curation.core.benchmark import CONFIGS
 from curation.download.acquire import FetchSettings
 from curation.packaging.derived_files import differing_files
 from curation.packaging.plots.plot_process import PlotProcess
-from curation.pipeline.build import BuildRequest, BuildResult, build
+from curation.pipeline.build import BuildResult, build
 from curation.pipeline.inputs import ExtraSource
+from curation.pipeline.request import BuildRequest
 from curation.system.errors import BadConfiguration, NoInput, Unavailable
 from curation.system.progress import Quiet
 

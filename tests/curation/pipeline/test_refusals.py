@@ -10,9 +10,10 @@ import pytest
 
 from curation.download.acquire import FetchSettings
 from curation.packaging.manifest import FILE
-from curation.pipeline.build import BuildRequest, build
+from curation.pipeline.build import build
 from curation.pipeline.inputs import choose_inputs
 from curation.pipeline.refusals import refuse_other_build
+from curation.pipeline.request import BuildRequest
 from curation.system.errors import CannotCreate
 from curation.system.progress import Quiet
 

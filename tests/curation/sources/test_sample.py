@@ -13,8 +13,9 @@ import pytest
 from curation.core.benchmark import CONFIGS, SPLITS
 from curation.core.documents import Reason
 from curation.dataset.ledger import CHANGES, DOCUMENTS
-from curation.pipeline.build import BuildRequest, build
+from curation.pipeline.build import build
 from curation.pipeline.inputs import ExtraSource
+from curation.pipeline.request import BuildRequest
 from curation.rules.sets import rule_set
 from curation.system.package_data import raw_folder
 from curation.system.progress import Quiet

@@ -21,7 +21,8 @@ import time
 from pathlib import Path
 
 from curation.download.acquire import FetchSettings
-from curation.pipeline.build import BuildRequest, build
+from curation.pipeline.build import build
+from curation.pipeline.request import BuildRequest
 from curation.system.progress import Quiet
 from tests.faults.kill_points import Fault
 
