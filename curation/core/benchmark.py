@@ -42,8 +42,6 @@ SCHEMA_TABLE = ".parquet"
 #: What the names of instances' and the ledger's tables end with: parquet too, but who
 #: takes `**/*.parquet` wants schemas.
 OTHER_TABLE = ".pq"
-#: Where instances stood before they had a folder of their own.
-_FORMER_INSTANCES = "_instances"
 #: The splits, in the order in which they are listed.
 SPLITS = ("train", "val", "test")
 # Sixty, ten and thirty of a hundred parts of the keys, whose number is 2^64.
@@ -108,16 +106,6 @@ def records_config(folder: str) -> str:
 def is_table(name: str) -> bool:
     """Return whether a file, by its name, is a table."""
     return name.endswith((SCHEMA_TABLE, OTHER_TABLE))
-
-
-def former_instances_folder(config: str) -> str:
-    """Return the folder of a config's instances in the layout before this one."""
-    return config + _FORMER_INSTANCES
-
-
-def is_former_instances_folder(name: str) -> bool:
-    """Return whether a folder, by its name, held instances in the layout before."""
-    return name.endswith(_FORMER_INSTANCES)
 
 
 def in_benchmark_order(configs: Iterable[str]) -> list[str]:

@@ -79,8 +79,6 @@ class Rule:
     lints: Mapping[str, str] = field(default_factory=dict)
     #: For a rule of another package: rule set to the rule that it comes after.
     after: Mapping[str, str] = field(default_factory=dict)
-    #: The same by numbers, as it was said before `after`; read for one release.
-    positions: Mapping[str, int] = field(default_factory=dict)
 
 
 class JudgeCandidates(Protocol):
@@ -121,4 +119,3 @@ class BenchmarkRule:
     reasons: tuple[Reason, ...] = ()
     #: As for a `Rule`.
     after: Mapping[str, str] = field(default_factory=dict)
-    positions: Mapping[str, int] = field(default_factory=dict)

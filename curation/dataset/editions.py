@@ -21,14 +21,10 @@ from curation.core.benchmark import (
     CONFIGS,
     DEFAULT,
     INSTANCES,
-    LEDGER,
     OTHER_FOLDERS,
     OTHER_TABLE,
-    SCHEMA_TABLE,
-    former_instances_folder,
     in_benchmark_order,
     instances_folder,
-    is_former_instances_folder,
     natural_key,
 )
 from curation.core.documents import Rejected
@@ -127,10 +123,7 @@ def config_names(folder: Path) -> list[str]:
     names = [
         path.name
         for path in folder.iterdir()
-        if path.is_dir()
-        and path.name not in _NO_CONFIGS
-        and path.name[0] != "."
-        and not is_former_instances_folder(path.name)
+        if path.is_dir() and path.name not in _NO_CONFIGS and path.name[0] != "."
     ]
     return in_benchmark_order(names)
 
@@ -187,41 +180,11 @@ def _schema_text(path: Path) -> str:
 
 
 def instance_tables(folder: Path, config: str) -> list[Path]:
-    """Return the tables of a config's instances, in either layout, in order."""
-    places = (
-        (instances_folder(config), OTHER_TABLE),
-        (former_instances_folder(config), SCHEMA_TABLE),
-    )
-    for name, ending in places:
-        found = sorted((folder / name).glob(f"*{ending}"))
-        if found:
-            return found
-    return []
+    """Return the tables of a config's instances in order."""
+    return sorted((folder / instances_folder(config)).glob(f"*{OTHER_TABLE}"))
 
 
 def configs_with_instances(folder: Path) -> set[str]:
-    """Return the configs of which a folder has instances, in either layout."""
+    """Return the configs of which a folder has instances."""
     inside = folder / INSTANCES
-    names = {path.name for path in inside.iterdir()} if inside.is_dir() else set()
-    former = {
-        path.name.removesuffix(former_instances_folder(""))
-        for path in folder.iterdir()
-        if path.is_dir() and is_former_instances_folder(path.name)
-    }
-    return names | former
-
-
-def refuse_former_layout(folder: Path) -> None:
-    """Refuse a folder whose ledger stands where an earlier version wrote it.
-
-    Raises:
-        BadData: naming the folder.
-    """
-    tables = {path.suffix for path in (folder / LEDGER).glob("*")}
-    if SCHEMA_TABLE in tables and OTHER_TABLE not in tables:
-        raise BadData(
-            "its ledger and instances stand where an earlier version of csbdata wrote "
-            "them",
-            str(folder),
-            "build again; eval --data and diff read it as it is",
-        )
+    return {path.name for path in inside.iterdir()} if inside.is_dir() else set()

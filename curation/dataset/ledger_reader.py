@@ -10,7 +10,6 @@ import polars as pl
 
 from curation.core.benchmark import in_benchmark_order
 from curation.core.documents import ABSENT, KEPT, Change
-from curation.dataset.editions import refuse_former_layout
 from curation.dataset.ledger import CHANGES, DOCUMENTS, LedgerRow
 from curation.system.errors import NoInput
 
@@ -93,9 +92,7 @@ def open_ledger(folder: Path) -> Ledger:
 
     Raises:
         NoInput: the folder holds no ledger.
-        BadData: it stands where an earlier version of csbdata wrote it.
     """
-    refuse_former_layout(folder)
     for name in (DOCUMENTS, CHANGES):
         if not (folder / name).is_file():
             raise NoInput(

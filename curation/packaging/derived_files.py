@@ -165,7 +165,7 @@ def rebuild(
     """Write what is derived of a folder anew, in its place; return the paths.
 
     Nothing is touched before everything new stands whole in a folder beside it.
-    What an earlier version had derived and this one does not is removed, and so is the
+    A derived file that is no longer made is removed, and so is the
     signature of another `SHA256SUMS`; an `eval.yaml` that is there stays. `release` is
     the version to state, `publication` the place, if another.
 

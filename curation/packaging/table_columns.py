@@ -12,7 +12,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from curation.core.benchmark import LEDGER, holds_instances, is_table
-from curation.dataset.editions import refuse_former_layout
 from curation.dataset.ledger import CHANGE_COLUMNS, CHANGES, DOCUMENT_COLUMNS, DOCUMENTS
 from curation.dataset.parquet import COLUMNS as RECORDS
 from curation.instances.dataset.parquet import COLUMNS as INSTANCES
@@ -34,7 +33,6 @@ def refuse_foreign_columns(folder: Path) -> None:
     Raises:
         BadData: naming the table and the column (exit 65).
     """
-    refuse_former_layout(folder)
     for name in sorted(filter(is_table, names_in(folder))):
         inside = name.rpartition("/")[0]
         if inside and inside != LEDGER:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curation.core.benchmark import DEFAULT, OTHER_FOLDERS, is_former_instances_folder
+from curation.core.benchmark import DEFAULT, OTHER_FOLDERS
 from curation.core.documents import Origin
 from curation.dataset.summary import Pin
 from curation.download.acquire import UnavailableArchive, acquire
@@ -180,10 +180,9 @@ def _refuse_taken_names(extras: Sequence[ExtraSource]) -> None:
     # Where names differ by case alone, some systems have one folder for both.
     taken = {name.casefold() for name in taken}
     for name in (extra.config for extra in extras if extra.config is not None):
-        if name.casefold() in taken or is_former_instances_folder(name):
+        if name.casefold() in taken:
             raise BadUsage(
-                "there is a config or a folder of this name already, or it is kept "
-                "for instances of earlier builds",
+                "there is a config or a folder of this name already",
                 name,
                 f"choose another: --with local:NAME={name}",
             )

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from importlib.metadata import EntryPoint
 
-#: Entry point group through which other packages add rules, and its former name.
+#: Entry point group through which other packages add rules.
 GROUP = "csbdata.rules"
-FORMER_GROUP = "csbdata.stages"
 AnyRule = Rule | BenchmarkRule
 
 
@@ -163,7 +162,7 @@ _REGISTRY = _Rules(
     noun="rule",
     classes=(Rule, BenchmarkRule),
     attribute="RULE",
-    groups=(GROUP, FORMER_GROUP),
+    groups=(GROUP,),
 )
 
 
@@ -222,8 +221,7 @@ def assembled(listed: RuleSet, others: Sequence[AnyRule] = ()) -> RuleSet:
     waiting = [
         rule
         for rule in others
-        if family in (*rule.after, *rule.positions)
-        and not (listed.part_of and _is_mechanical(rule))
+        if family in rule.after and not (listed.part_of and _is_mechanical(rule))
     ]
     while waiting:
         placed = [rule for rule in waiting if _number(rule, family, numbers)]
@@ -252,8 +250,6 @@ def _is_mechanical(rule: AnyRule) -> bool:
 
 def _number(rule: AnyRule, rule_set_name: str, numbers: Mapping[str, int]) -> int:
     """Return the number of another package's rule; 0 if none precedes it yet."""
-    if rule_set_name not in rule.after:
-        return rule.positions[rule_set_name]
     before = numbers.get(rule.after[rule_set_name])
     return 0 if before is None else before + 1
 

@@ -178,13 +178,6 @@ def names_of_kind(*kinds: KeywordKind) -> frozenset[str]:
     return frozenset(keyword.name for keyword in KEYWORDS if keyword.kind in kinds)
 
 
-def keywords_about(value_type: ValueType) -> frozenset[str]:
-    """Return the keywords that speak of values of this type alone."""
-    return frozenset(
-        keyword.name for keyword in KEYWORDS if keyword.value_type == value_type
-    )
-
-
 #: Keywords that only annotate, in whichever draft knows them; `format` asserts
 #: only by choice and is left to the validator.
 ANNOTATIONS: Final = names_of_kind(KeywordKind.ANNOTATION)

@@ -14,7 +14,6 @@ import msgspec
 import polars as pl
 
 from curation.core.benchmark import in_benchmark_order
-from curation.dataset.editions import refuse_former_layout
 from curation.instances.dataset.build_step import COSTS, InstanceCosts
 from curation.instances.dataset.make_instances import PROOF
 from curation.instances.dataset.parquet import (
@@ -99,9 +98,8 @@ def report_of(build: Path) -> InstanceReport:
 
     Raises:
         NoInput: it was not, or there is no build.
-        BadData: its ledger cannot be read, or an earlier version wrote it.
+        BadData: its ledger cannot be read.
     """
-    refuse_former_layout(build)
     path = build / INSTANCE_LEDGER
     if not path.is_file():
         raise NoInput("no such file", str(path), "csbdata build --instances")

@@ -18,7 +18,6 @@ import pyarrow.parquet as pq
 import yaml
 
 from curation.core.benchmark import LEDGER, holds_instances, is_table
-from curation.dataset.editions import refuse_former_layout
 from curation.packaging.card import FILE as CARD
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.system.checksums import NOT_OURS
@@ -120,7 +119,6 @@ def open_folder(folder: Path) -> FolderContents:
 
     Raises:
         NoInput: there is no such folder, or it is no build.
-        BadData: an earlier version of csbdata wrote it, in another layout.
     """
     if not folder.is_dir():
         raise NoInput("no such folder", str(folder), "csbdata build makes one")
@@ -128,7 +126,6 @@ def open_folder(folder: Path) -> FolderContents:
         raise NoInput(
             f"no {MANIFEST} in it: no build", str(folder), "csbdata build makes one"
         )
-    refuse_former_layout(folder)
     findings: list[Finding] = []
     files = _files(folder, findings)
     tables = {}

@@ -194,7 +194,6 @@ def test_an_extra_leaves_the_ten_as_they_are(
         *(
             (ExtraSource(source="local", path=Path(), config=name), BadConfiguration)
             for name in (
-                "mine_instances",
                 "instances",
                 "plots",
                 "LICENSES",

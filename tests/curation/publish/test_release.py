@@ -156,20 +156,6 @@ def _with_instances(folder: Path, rows: list[tuple[str, int, str, bool]]) -> Pat
     return folder
 
 
-def test_instances_of_an_earlier_layout_are_compared(
-    base: Path, tmp_path: Path
-) -> None:
-    """Where they stood beside their config, under its name: nothing but the place."""
-    rows = [("a", 0, "1", True)]
-    old = _with_instances(shutil.copytree(base, tmp_path / "a"), rows)
-    (old / "instances/Snowplow").rename(old / "Snowplow_instances")
-    (old / "instances").rmdir()
-    for table in old.glob("Snowplow_instances/*"):
-        table.rename(table.with_suffix(".parquet"))
-    new = _with_instances(write_build(tmp_path / "b"), rows)
-    assert _against(old, new).diff.instances == []
-
-
 @pytest.mark.parametrize(
     ("before", "after", "level"),
     [

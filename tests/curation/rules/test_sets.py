@@ -49,11 +49,6 @@ def rule(name: str, after: str = "references") -> Rule:
     )
 
 
-def numbered(name: str, position: int) -> Rule:
-    """Return a rule that says its place as rules did before `after`."""
-    return replace(rule(name), after={}, positions={"clean": position})
-
-
 #: A rule as somebody else would write it, in a file of its own.
 FOREIGN = dedent(
     '''
@@ -140,8 +135,6 @@ def test_a_position_is_taken_once_in_a_set() -> None:
     """Two rules after the same one are refused, and both are named."""
     with pytest.raises(RuleConflictError, match="one and two both stand at"):
         assembled(CLEAN, (rule("one"), rule("two")))
-    with pytest.raises(RuleConflictError, match="dialect and one both stand at"):
-        assembled(CLEAN, (numbered("one", 500),))
 
 
 def test_a_rule_comes_after_one_that_is_there() -> None:
@@ -158,14 +151,6 @@ def test_rules_from_elsewhere_follow_each_other() -> None:
     following = ["references", "second", "third", "repetition-from-zero"]
     assert names[start : start + 4] == following
     assert (found.numbers["second"], found.numbers["third"]) == (701, 702)
-
-
-def test_a_number_is_still_a_place() -> None:
-    """A rule that was written before `after` keeps its place for one release."""
-    found = assembled(CLEAN, (numbered("former", 303),))
-    names = [each.name for each in found.rules]
-    assert names[names.index("former") - 1] == "promote-embedded"
-    assert found.numbers["former"] == 303
 
 
 def test_rules_of_other_sets_are_left_out() -> None:
@@ -194,17 +179,16 @@ def test_document_rules_and_benchmark_rules_are_told_apart() -> None:
     ]
 
 
-@pytest.mark.parametrize("group", ["csbdata.rules", "csbdata.stages"])
 def test_an_installed_package_adds_a_rule(
-    group: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By an entry point of the group, or of its former name, and nothing edited."""
+    """By an entry point of the group, and nothing edited."""
     (tmp_path / "elsewhere_rules.py").write_text(FOREIGN, encoding="utf-8")
     record = tmp_path / "elsewhere-1.0.dist-info"
     record.mkdir()
     (record / "METADATA").write_text("Name: elsewhere\nVersion: 1.0\n", "utf-8")
     (record / "entry_points.txt").write_text(
-        f"[{group}]\nforeign = elsewhere_rules\n", "utf-8"
+        "[csbdata.rules]\nforeign = elsewhere_rules\n", "utf-8"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     names = [each.name for each in assembled(CLEAN, third_party()).rules]

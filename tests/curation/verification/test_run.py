@@ -19,7 +19,7 @@ from curation.packaging.manifest import read_facts
 from curation.pipeline.rule_faults import NO_RULE
 from curation.schema.dialects import BY_NAME
 from curation.schema.skeleton import skeleton_digest
-from curation.system.errors import BadData, NoInput
+from curation.system.errors import NoInput
 from curation.verification import Finding, Verification, verify_folder
 from curation.verification.checks.canary import CANARY
 from curation.verification.checks.card import CARD
@@ -378,11 +378,3 @@ def test_instances_are_opened_too(sound: Path) -> None:
     opened = LOADING.work(sound, unit)
     assert isinstance(opened, OpenedConfig)
     assert opened.rows["test"] > 0
-
-
-def test_another_layout_is_refused_in_one_line(folder: Path) -> None:
-    """A ledger where an earlier version wrote it: what to do, and no list of faults."""
-    for path in (folder / "ledger").iterdir():
-        path.rename(path.with_suffix(".parquet"))
-    with pytest.raises(BadData, match="an earlier version of csbdata"):
-        verify_folder(folder)

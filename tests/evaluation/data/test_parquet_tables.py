@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from shutil import copytree
 from typing import TYPE_CHECKING
 
 import pytest
@@ -132,18 +131,6 @@ def test_instances_in_another_order_are_refused(build: Path) -> None:
     write(build / "instances/Snowplow/train-00000-of-00001.pq", rows)
     with pytest.raises(BadData, match="'s1' stand where it does not"):
         list(_open(build).samples())
-
-
-def test_instances_of_an_earlier_layout_are_read(build: Path, tmp_path: Path) -> None:
-    """Beside their config, under its name: the same samples come out."""
-    old = tmp_path / "old"
-    copytree(build, old)
-    for folder in sorted((old / "instances").iterdir()):
-        folder.rename(old / f"{folder.name}_instances")
-    for table in old.rglob("*.pq"):
-        table.rename(table.with_suffix(".parquet"))
-    (old / "instances").rmdir()
-    assert list(_open(old).samples()) == list(_open(build).samples())
 
 
 def test_a_table_without_schemas_is_refused(build: Path) -> None:

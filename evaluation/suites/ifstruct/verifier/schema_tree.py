@@ -50,11 +50,6 @@ class SchemaNode:
     #: list those of as many items as there must be, one at least.
     leaves: int
 
-    @property
-    def is_scalar(self) -> bool:
-        """Whether it is one value that holds no others."""
-        return self.properties is None and self.items is None
-
 
 def read_schema(schema: UntypedJson, depth: int = 0) -> SchemaNode:
     """Return the tree of a schema; what is no schema asks for nothing.
