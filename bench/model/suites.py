@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 
 from bench.builds import clean_build
 from curation.download.acquire import FetchSettings
-from curation.workers.executor import LocalExecutor
 from evaluation.core.suite import RecordRequest
 from evaluation.suite_runs.records import records_of
 from evaluation.suite_runs.request import choose_suite
@@ -123,7 +122,7 @@ def _timed(
 ) -> tuple[float, list[Any]]:
     """Return the processor time of scoring, with that of the child, and verdicts."""
     before = _processor_seconds()
-    verdicts = score_all(chosen, pairs, executor=LocalExecutor(1), seconds=10.0)
+    verdicts = score_all(chosen, pairs, jobs=1, seconds=10.0)
     return _processor_seconds() - before, verdicts
 
 

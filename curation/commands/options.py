@@ -49,15 +49,6 @@ ExecutorOption = Annotated[
         "the one of this machine (ray:auto), or one at an address.",
     ),
 ]
-#: Which Ray cluster.
-AddressOption = Annotated[
-    str,
-    typer.Option(
-        metavar="HOST:PORT",
-        help="The head of the Ray cluster, or auto for the one of this machine "
-        "[default: one that is started here].",
-    ),
-]
 #: The secret key that signs a dataset folder.
 SignOption = Annotated[
     Path | None,

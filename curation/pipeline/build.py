@@ -132,7 +132,6 @@ def _without_collector() -> Iterator[None]:
 
 def _build_with(request: BuildRequest, progress: Progress) -> BuildResult:
     """Build, or find built."""
-    executor = request.local_executor()
     clock = _Clock()
     plan = plan_of(request, progress)
     joined = _joined(request, plan)
@@ -150,7 +149,7 @@ def _build_with(request: BuildRequest, progress: Progress) -> BuildResult:
                     rules=plan.rules,
                     inputs=plan.inputs,
                     run=run,
-                    executor=executor,
+                    jobs=request.workers,
                     progress=progress,
                     file=file,
                     cache=request.fetch.cache,
@@ -175,7 +174,7 @@ def _build_with(request: BuildRequest, progress: Progress) -> BuildResult:
         )
         atomic_write_bytes(
             run.folder / "last.json",
-            msgspec.json.encode(_journal(result, plan.inputs, executor.jobs)),
+            msgspec.json.encode(_journal(result, plan.inputs, request.workers)),
         )
     return result
 

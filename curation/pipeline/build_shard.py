@@ -79,7 +79,7 @@ def build_shard(
                 rules=plan.rules,
                 inputs=plan.inputs,
                 run=run,
-                executor=request.local_executor(),
+                jobs=request.workers,
                 progress=progress,
                 file=file,
                 cache=request.fetch.cache,

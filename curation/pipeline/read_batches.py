@@ -35,9 +35,8 @@ if TYPE_CHECKING:
     from curation.pipeline.opt_out import OptOuts
     from curation.pipeline.shards import JoinedShards
     from curation.rules.sets import RuleSet
-    from curation.workers.executor import BatchPool
     from curation.workers.outcomes import ProcessResult
-    from curation.workers.pool import BatchResult
+    from curation.workers.pool import BatchResult, Pool
     from curation.workers.run_folder import RunFolder
 
 #: A batch is closed at so many documents or bytes, whichever comes first.
@@ -129,7 +128,7 @@ def _cut(documents: Iterable[RawDocument]) -> Iterator[list[RawDocument]]:
 
 def process_batches(  # noqa: PLR0913 (one argument for each thing that is needed)
     reader: BatchReader,
-    pool: BatchPool,
+    pool: Pool,
     run: RunFolder,
     progress: Callable[[int], None],
     *,

@@ -17,7 +17,6 @@ from curation.pipeline.inputs import (
 from curation.pipeline.refusals import refuse_incomplete
 from curation.ray_shards import LOCAL
 from curation.rules.sets import RuleSet, rule_set
-from curation.workers.executor import LocalExecutor
 from curation.workers.run_folder import run_folder_of
 
 if TYPE_CHECKING:
@@ -85,9 +84,10 @@ class BuildRequest:
         """Where the run keeps what differs from run to run."""
         return run_folder_of(self.out)
 
-    def local_executor(self) -> LocalExecutor:
-        """Return the workers of this machine."""
-        return LocalExecutor(self.jobs or os.cpu_count() or 1)
+    @property
+    def workers(self) -> int:
+        """The number of workers on this machine."""
+        return self.jobs or os.cpu_count() or 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,7 @@ from curation.pipeline.shards import WHOLE, JoinedShards
 from curation.sources.registry import source_named
 from curation.system.progress import announce
 from curation.validation.fastjsonschema_check import try_fastjsonschema
+from curation.workers.pool import Pool
 from curation.workers.process import Program
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from curation.pipeline.inputs import BuildInput
     from curation.rules.sets import RuleSet
     from curation.system.progress import Progress
-    from curation.workers.executor import Executor
     from curation.workers.run_folder import RunFolder
 
 #: Seconds of one worker for one record: the benchmark's 8,978 took two workers 108 and
@@ -51,7 +51,7 @@ class BuildSteps:
     inputs: Sequence[BuildInput]
     #: Where finished work is kept, and found again.
     run: RunFolder
-    executor: Executor
+    jobs: int
     progress: Progress
     #: Where results are kept while the build lasts.
     file: ResultFile
@@ -84,7 +84,7 @@ class BuildSteps:
             unread_answers=True,
         )
         with (
-            self.executor.pool(program, LIMITS) as pool,
+            Pool(program, jobs=self.jobs, limits=LIMITS) as pool,
             self.progress.bar(
                 f"Applying the {self.rules.name} rules",
                 count_documents(self.inputs, opt_outs, self.shard),
@@ -119,10 +119,10 @@ class BuildSteps:
         ]
         new = [record for record in records if record.sha256 not in known]
         title, count = "Compiling with fastjsonschema", len(new)
-        announce(self.progress, title, count * _COMPILE_SECONDS / self.executor.jobs)
+        announce(self.progress, title, count * _COMPILE_SECONDS / self.jobs)
         with self.progress.bar(title, count) as advance:
             compiled = try_fastjsonschema(
-                new, self.cache, executor=self.executor, progress=advance
+                new, self.cache, jobs=self.jobs, progress=advance
             )
         known |= {record.sha256: record.fastjsonschema or "" for record in compiled}
         return {record.sha256: known[record.sha256] for record in records}
@@ -138,9 +138,7 @@ class BuildSteps:
         )
         if wanted:
             title, count = "Making instances", step.count
-            announce(
-                self.progress, title, count * _INSTANCE_SECONDS / self.executor.jobs
-            )
+            announce(self.progress, title, count * _INSTANCE_SECONDS / self.jobs)
             with self.progress.bar(title, count) as advance:
-                step.work(executor=self.executor, progress=advance)
+                step.work(jobs=self.jobs, progress=advance)
         return step

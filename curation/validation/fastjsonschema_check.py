@@ -19,13 +19,13 @@ import msgspec
 from curation.system.atomic_files import atomic_write_bytes
 from curation.workers.limits import BUSY_MACHINE, Limits
 from curation.workers.outcomes import Ending
+from curation.workers.pool import Pool
 from curation.workers.process import Program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from curation.core.records import Record
-    from curation.workers.executor import Executor
     from curation.workers.outcomes import ProcessResult
 
 _WORKER = Path(__file__).with_name("fastjsonschema_worker.py")
@@ -45,7 +45,7 @@ def try_fastjsonschema(
     records: Iterable[Record],
     cache: Path,
     *,
-    executor: Executor,
+    jobs: int,
     progress: Callable[[int], None] = lambda _done: None,
 ) -> list[Record]:
     """Return the records, in their order, with fastjsonschema's verdict on each.
@@ -55,7 +55,7 @@ def try_fastjsonschema(
     Args:
         records: What is tried.
         cache: The cache folder.
-        executor: Where the workers are.
+        jobs: Number of workers.
         progress: Told how many more records are done.
 
     Raises:
@@ -72,7 +72,7 @@ def try_fastjsonschema(
     }
     progress(sum(record.sha256 in known for record in listed))
     if new:
-        for sha256, verdict in _ask(new, executor):
+        for sha256, verdict in _ask(new, jobs):
             known[sha256] = verdict
             progress(1)
         text = json.dumps(dict(sorted(known.items())), indent=0)
@@ -89,12 +89,12 @@ def _remembered(memory: Path) -> dict[str, str]:
         return {}
 
 
-def _ask(schemas: Mapping[str, str], executor: Executor) -> Iterator[tuple[str, str]]:
+def _ask(schemas: Mapping[str, str], jobs: int) -> Iterator[tuple[str, str]]:
     digests, texts = list(schemas), list(schemas.values())
     starts = range(0, len(texts), _BATCH)
     batches = (texts[start : start + _BATCH] for start in starts)
     limits = Limits(seconds=DEADLINE, wall_times=BUSY_MACHINE)
-    with executor.pool(Program(file=_WORKER), limits, attempts=1) as pool:
+    with Pool(Program(file=_WORKER), jobs=jobs, limits=limits, attempts=1) as pool:
         for result in pool.run_batches(batches):
             first = result.index * _BATCH
             for offset, outcome in enumerate(result.results):

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from curation.system.errors import NoInput
 from curation.system.progress import Quiet, announce
-from curation.workers.executor import LocalExecutor
 from evaluation.core.suite import RecordSet
 from evaluation.execution.results_folder import hold_run_folder
 from evaluation.measurement.expected_time import LOOKED_AT
@@ -240,7 +239,6 @@ def _score(
 ) -> SuiteRunResult:
     """Score the responses of a file, or those of the folder."""
     file = file or read_responses(folder.folder / RESPONSES)
-    executor = LocalExecutor(request.jobs or os.cpu_count() or 1)
     with progress.bar("Scoring", len(file.responses)) as advance:
         matched = folder.keep_scores(
             partial(
@@ -248,7 +246,7 @@ def _score(
                 chosen=request.chosen,
                 records=records.records,
                 responses=file.responses,
-                executor=executor,
+                jobs=request.jobs or os.cpu_count() or 1,
                 seconds=request.scoring_seconds,
                 advance=advance,
             )

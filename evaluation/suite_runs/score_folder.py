@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from curation.workers.executor import Executor
     from evaluation.core.suite_records import SuiteRecord, SuiteResponse, Verdict
     from evaluation.suite_runs.matching import AnswerKey, MatchedResponses
     from evaluation.suite_runs.request import ChosenSuite
@@ -34,7 +33,7 @@ def score_into(  # noqa: PLR0913 (one parameter an independent choice)
     records: Sequence[SuiteRecord],
     responses: Iterable[SuiteResponse],
     *,
-    executor: Executor,
+    jobs: int,
     seconds: float = 10.0,
     advance: Callable[[int], None] = lambda _steps: None,
 ) -> MatchedResponses:
@@ -45,7 +44,7 @@ def score_into(  # noqa: PLR0913 (one parameter an independent choice)
         chosen: The suite, with its settings.
         records: The records that were asked.
         responses: What came back.
-        executor: Where the workers are that score.
+        jobs: Number of workers.
         seconds: How long scoring one response may take.
         advance: Called with the number of responses that were scored.
 
@@ -56,7 +55,7 @@ def score_into(  # noqa: PLR0913 (one parameter an independent choice)
     verdicts = score_all(
         chosen,
         matched.pairs,
-        executor=executor,
+        jobs=jobs,
         seconds=seconds,
         advance=advance,
     )

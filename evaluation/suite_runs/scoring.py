@@ -10,6 +10,7 @@ import msgspec
 from curation.workers.batches import in_batches
 from curation.workers.limits import Limits
 from curation.workers.outcomes import Ending
+from curation.workers.pool import Pool
 from curation.workers.process import Program
 from curation.workers.worker import Worker
 from evaluation.core.suite import SCORING_FAILED, SCORING_TIMEOUT
@@ -21,7 +22,6 @@ from evaluation.suites.registry import is_path
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from curation.workers.executor import Executor
     from curation.workers.outcomes import ProcessResult
     from evaluation.core.suite_records import SuiteRecord, SuiteResponse
     from evaluation.suite_runs.request import ChosenSuite
@@ -36,7 +36,7 @@ def score_all(
     chosen: ChosenSuite,
     pairs: Sequence[tuple[SuiteRecord, SuiteResponse]],
     *,
-    executor: Executor,
+    jobs: int,
     seconds: float,
     advance: Callable[[int], None] = lambda _steps: None,
 ) -> list[Verdict]:
@@ -46,7 +46,7 @@ def score_all(
         chosen: The suite, with its settings.
         pairs: Each response with its record; those of one record should stand
             together, as scorers keep the schemas that were asked last.
-        executor: Where the workers are that score.
+        jobs: Number of workers.
         seconds: How long scoring one response may take.
         advance: Called with the number of responses that were scored.
 
@@ -59,7 +59,7 @@ def score_all(
     batches = in_batches(units, _weight, most=_MOST, heaviest=_HEAVIEST)
     found: dict[int, Sequence[ProcessResult]] = {}
     limits = _limits(seconds)
-    with executor.pool(_program(chosen), limits, attempts=1) as pool:
+    with Pool(_program(chosen), jobs=jobs, limits=limits, attempts=1) as pool:
         for batch in pool.run_batches(batches):
             found[batch.index] = batch.results
             advance(len(batch.results))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from curation.system.progress import Quiet
-from curation.workers.executor import LocalExecutor
 from evaluation.core.suite_records import SuiteResponse
 from evaluation.reporting.tables import Rate, Table
 from evaluation.suite_runs.scoring import score_all
@@ -103,7 +102,7 @@ def self_test(
         verdicts = score_all(
             chosen,
             [(record, response) for record, _, response in known],
-            executor=LocalExecutor(jobs),
+            jobs=jobs,
             seconds=seconds,
             advance=advance,
         )

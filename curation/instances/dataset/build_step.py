@@ -32,6 +32,7 @@ from curation.instances.dataset.worker_program import (
 from curation.system.atomic_files import atomic_write_bytes
 from curation.workers.batches import in_batches
 from curation.workers.outcomes import Ending
+from curation.workers.pool import Pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.dataset.decisions import DecidedDocument
     from curation.instances.dataset.make_instances import SchemaInstances
-    from curation.workers.executor import BatchPool, Executor
     from curation.workers.outcomes import ProcessResult
     from curation.workers.pool import BatchResult
     from curation.workers.run_folder import RunFolder
@@ -128,11 +128,11 @@ class InstanceStep:
         """The number of schemas."""
         return sum(map(len, self._batches))
 
-    def work(self, *, executor: Executor, progress: Callable[[int], None]) -> None:
+    def work(self, *, jobs: int, progress: Callable[[int], None]) -> None:
         """Make the batches that are not finished yet.
 
         Args:
-            executor: Where the workers are.
+            jobs: Number of workers.
             progress: Called with the number of schemas done since the last call.
 
         Raises:
@@ -150,11 +150,11 @@ class InstanceStep:
             return
         start = time.perf_counter()
         # The lean try is the second attempt.
-        with executor.pool(program(self._seed), limits(), attempts=1) as pool:
+        with Pool(program(self._seed), jobs=jobs, limits=limits(), attempts=1) as pool:
             failed = self._first(pool, missing, progress)
             self._again(pool, failed, progress)
             self.peak_rss_mb = pool.peak_rss_mb
-        self._jobs, self._wall_seconds = executor.jobs, time.perf_counter() - start
+        self._jobs, self._wall_seconds = jobs, time.perf_counter() - start
 
     def _found(self, number: int) -> bool:
         """Store a batch that other runs have made, and return whether they have."""
@@ -175,7 +175,7 @@ class InstanceStep:
         self._run.store(KEYS, msgspec.json.encode(keys))
 
     def _first(
-        self, pool: BatchPool, numbers: Sequence[int], progress: Callable[[int], None]
+        self, pool: Pool, numbers: Sequence[int], progress: Callable[[int], None]
     ) -> dict[int, BatchResult]:
         """Work on batches; return those in which a schema has cost too much."""
         failed = {}
@@ -191,7 +191,7 @@ class InstanceStep:
 
     def _again(
         self,
-        pool: BatchPool,
+        pool: Pool,
         failed: Mapping[int, BatchResult],
         progress: Callable[[int], None],
     ) -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from curation.validation.fastjsonschema_check import try_fastjsonschema
 from curation.validation.fastjsonschema_worker import COMPILES, verdict
-from curation.workers.executor import LocalExecutor
 from tests.made import record, sha256
 
 if TYPE_CHECKING:
@@ -45,9 +44,7 @@ def test_verdicts(schema: object, wanted: str) -> None:
 def test_nothing_is_fetched(trap: tuple[str, list[str]], tmp_path: Path) -> None:
     """A remote reference is refused, not followed."""
     address, seen = trap
-    (done,) = try_fastjsonschema(
-        [of({"$ref": f"{address}/x"})], tmp_path, executor=LocalExecutor(1)
-    )
+    (done,) = try_fastjsonschema([of({"$ref": f"{address}/x"})], tmp_path, jobs=1)
     assert done.fastjsonschema == "RemoteReferenceError"
     assert seen == []
 
@@ -57,27 +54,20 @@ def test_records_keep_their_order_and_are_remembered(tmp_path: Path) -> None:
     records = [of({"const": number}) for number in range(40)]
     records.insert(7, of({"type": "strange"}))
     steps: list[int] = []
-    first = try_fastjsonschema(
-        records, tmp_path, executor=LocalExecutor(2), progress=steps.append
-    )
+    first = try_fastjsonschema(records, tmp_path, jobs=2, progress=steps.append)
     assert [each.unique_id for each in first] == [each.unique_id for each in records]
     failed = [at for at, each in enumerate(first) if each.fastjsonschema != COMPILES]
     assert failed == [7]
     assert sum(steps) == len(records)
     again: list[int] = []
-    assert (
-        try_fastjsonschema(
-            records, tmp_path, executor=LocalExecutor(2), progress=again.append
-        )
-        == first
-    )
+    assert try_fastjsonschema(records, tmp_path, jobs=2, progress=again.append) == first
     assert again == [len(records)]
 
 
 def test_a_damaged_memory_is_made_anew(tmp_path: Path) -> None:
     """What cannot be read is asked for again."""
     records = [of({"const": 1})]
-    first = try_fastjsonschema(records, tmp_path, executor=LocalExecutor(1))
+    first = try_fastjsonschema(records, tmp_path, jobs=1)
     (memory,) = tmp_path.iterdir()
     memory.write_bytes(b"[1]")
-    assert try_fastjsonschema(records, tmp_path, executor=LocalExecutor(1)) == first
+    assert try_fastjsonschema(records, tmp_path, jobs=1) == first

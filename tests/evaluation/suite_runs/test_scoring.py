@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.workers.executor import LocalExecutor
 from evaluation.core.suite_records import SuiteRecord, SuiteResponse
 from evaluation.suite_runs.request import choose_suite
 from evaluation.suite_runs.scoring import LiveScorer, score_all
@@ -56,7 +55,7 @@ def test_every_response_has_a_verdict(troubled: ChosenSuite) -> None:
         (record, SuiteResponse(record="a", text=text, repeat=place))
         for place, text in enumerate(texts)
     ]
-    verdicts = score_all(troubled, pairs, executor=LocalExecutor(1), seconds=0.5)
+    verdicts = score_all(troubled, pairs, jobs=1, seconds=0.5)
     assert [verdict.failure_class for verdict in verdicts] == [
         "",
         "scoring_timeout",

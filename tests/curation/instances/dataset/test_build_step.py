@@ -22,7 +22,6 @@ from curation.instances.dataset.parquet import COLUMNS, INSTANCE_LEDGER
 from curation.instances.model import InstanceKind, InstanceRow
 from curation.pipeline.build import BuildResult, build
 from curation.system.progress import Quiet
-from curation.workers.executor import LocalExecutor
 from curation.workers.run_folder import RunFolder
 
 _SCHEMAS = {
@@ -159,7 +158,7 @@ def test_a_record_has_witnesses_or_a_reason(tmp_path: Path) -> None:
     """A refuted schema has its proof, an endless one the word for it."""
     with RunFolder.open(tmp_path, "one") as run:
         step = InstanceStep(TASKS, run)
-        step.work(executor=LocalExecutor(1), progress=lambda _done: None)
+        step.work(jobs=1, progress=lambda _done: None)
         made = {each.task.unique_id: each.result for each in step.results()}
     assert made["none"].answer == "unsatisfiable"
     assert made["none"].reason == "proof"
@@ -179,7 +178,7 @@ def test_what_costs_too_much_has_that_as_its_reason(
     monkeypatch.setattr("curation.instances.dataset.worker_program.DEADLINE", 0.3)
     with RunFolder.open(tmp_path / "run", "one") as run:
         step = InstanceStep([replace(TASKS[0], schema='{"title": "slow"}')], run)
-        step.work(executor=LocalExecutor(1), progress=lambda _done: None)
+        step.work(jobs=1, progress=lambda _done: None)
         (record,) = step.results()
     assert (record.result.answer, record.result.reason) == ("unknown", "timed_out")
 
@@ -194,7 +193,7 @@ def test_a_schema_that_kills_its_worker_takes_no_other_with_it(
     deadly = replace(TASKS[0], unique_id="deadly", schema='{"title": "deadly"}')
     with RunFolder.open(tmp_path / "run", "one") as run:
         step = InstanceStep([TASKS[0], deadly, TASKS[1]], run)
-        step.work(executor=LocalExecutor(1), progress=lambda _done: None)
+        step.work(jobs=1, progress=lambda _done: None)
         made = {each.task.unique_id: each.result for each in step.results()}
     assert made["deadly"].reason == "crashed"
     assert made["easy"].instances
@@ -214,7 +213,7 @@ def test_keys_come_in_the_order_of_properties(tmp_path: Path) -> None:
     """`b` stands before `a` in the schema, and so in every instance."""
     with RunFolder.open(tmp_path, "one") as run:
         step = InstanceStep(TASKS, run)
-        step.work(executor=LocalExecutor(1), progress=lambda _done: None)
+        step.work(jobs=1, progress=lambda _done: None)
         rows = _rows(step)["easy"]
     texts = [each.text for each in rows if "b" in json.loads(each.text) and each.valid]
     assert texts
@@ -226,8 +225,6 @@ _KILLED = """
 import os, signal, sys
 from pathlib import Path
 from curation.instances.dataset import build_step
-from curation.workers.executor import LocalExecutor
-from curation.workers.executor import LocalExecutor
 from curation.workers.run_folder import RunFolder
 from tests.curation.instances.dataset.test_build_step import TASKS
 
@@ -241,7 +238,7 @@ def progress(count):
 
 with RunFolder.open(Path(sys.argv[1]), "two") as run:
     step = build_step.InstanceStep(TASKS, run)
-    step.work(executor=LocalExecutor(1), progress=progress)
+    step.work(jobs=1, progress=progress)
 """
 
 
@@ -252,7 +249,7 @@ def test_a_killed_step_goes_on_where_it_was(
     monkeypatch.setattr("curation.instances.dataset.build_step.BATCH_SCHEMAS", 1)
     with RunFolder.open(tmp_path / "one", "one") as run:
         whole = InstanceStep(TASKS, run)
-        whole.work(executor=LocalExecutor(1), progress=lambda _done: None)
+        whole.work(jobs=1, progress=lambda _done: None)
         expected = _rows(whole)
     root = str(Path(__file__).parents[4])
     killed = subprocess.run(
@@ -265,6 +262,6 @@ def test_a_killed_step_goes_on_where_it_was(
     told: list[int] = []
     with RunFolder.open(tmp_path / "two", "two") as run:
         again = InstanceStep(TASKS, run)
-        again.work(executor=LocalExecutor(1), progress=told.append)
+        again.work(jobs=1, progress=told.append)
         assert told[0] == 2
         assert _rows(again) == expected

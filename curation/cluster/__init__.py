@@ -1,1 +1,0 @@
-"""Work on the nodes of a Ray cluster: which nodes, which lanes, what a loss means."""
