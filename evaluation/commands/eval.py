@@ -18,7 +18,6 @@ from evaluation.commands.eval_options import (
     given_options,
     run_request,
 )
-from evaluation.commands.open_loop_options import OpenLoopOptions  # noqa: TC001 - typer reads it
 from evaluation.commands.options import RunFolderOption  # noqa: TC001 - typer reads it
 from evaluation.commands.writer_options import WriterOptions  # noqa: TC001 - typer reads it
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption
@@ -35,15 +34,13 @@ def evaluate(  # noqa: PLR0913 (groups of options)
     tasks: TaskOptions,
     work: WorkOptions,
     writer: WriterOptions,
-    open_loop: OpenLoopOptions,
     run_dir: RunFolderOption = None,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
     """Measure what engines compile, what they enforce, and what a mask and a text cost.
 
     declared, masks, probe, scaling and test-suite need no model; coverage and
-    efficiency have one write, on a GPU where there is one; open-loop puts load on a
-    server (--rate). An engine runs in a process
+    efficiency have one write, on a GPU where there is one. An engine runs in a process
     of its own with deadlines and a memory limit; whatever it does becomes a row of the
     run's folder. Killed at any moment, the same command goes on from there. Tables go
     to stdout.
@@ -58,8 +55,6 @@ def evaluate(  # noqa: PLR0913 (groups of options)
       csbdata eval --engine outlines_core --task masks --shard 1/4
       csbdata eval --engine llguidance --compat paper --device cuda
       csbdata eval --engine vllm --model http://localhost:8000/v1#Qwen/Qwen3-0.6B
-      csbdata eval --engine vllm --engine none --model http://localhost:8000/v1 \
-        --rate 4 --goodput 'ttft:200ms tpot:50ms'
 
     What is measured is said before it starts: the data, and which of it is sample; the
     engines, and how those are installed that cannot be run here. Exits with 69 if an
@@ -73,7 +68,6 @@ def evaluate(  # noqa: PLR0913 (groups of options)
         work,
         writer,
         run_dir,
-        open_loop=open_loop,
         given=given_options(context),
     )
     result = run(request, Quiet() if format_ is ReportFormat.JSON else Shown())

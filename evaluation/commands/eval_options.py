@@ -10,19 +10,16 @@ import typer
 
 from curation.commands.options import shard_of
 from curation.system.errors import BadUsage
-from evaluation.commands.open_loop_options import open_loop_settings
 from evaluation.commands.writer_options import model_options
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import Json
-    from evaluation.commands.open_loop_options import OpenLoopOptions
     from evaluation.commands.writer_options import WriterOptions
     from evaluation.core.task_settings import TaskSettings
     from evaluation.execution.engine_worker import Bounds
     from evaluation.measurement.request import RunRequest
-    from evaluation.open_loop.settings import OpenLoopSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,7 +181,6 @@ def run_request(  # noqa: PLR0913 - groups of options
     writer: WriterOptions,
     run_dir: Path | None,
     *,
-    open_loop: OpenLoopOptions | None = None,
     given: frozenset[str] = frozenset(),
 ) -> RunRequest:
     """Return what `evaluation.run` is asked for.
@@ -195,7 +191,6 @@ def run_request(  # noqa: PLR0913 - groups of options
         work: What one schema may cost.
         writer: Which model writes.
         run_dir: The run's folder.
-        open_loop: How requests arrive at a server; None: they do not by themselves.
         given: Names of the options that the command line holds: `--compat` does not
             touch them.
 
@@ -204,10 +199,9 @@ def run_request(  # noqa: PLR0913 - groups of options
     """
     from evaluation.measurement.request import RunRequest
 
-    arriving = None if open_loop is None else open_loop_settings(open_loop, tasks.seed)
     request = RunRequest(
         engines=subject.engine or ["llguidance"],
-        tasks=subject.task or _default_tasks(writer.model, arriving=arriving),
+        tasks=subject.task or _default_tasks(writer.model),
         data=subject.data,
         tokenizer=subject.tokenizer,
         preset=subject.preset,
@@ -224,7 +218,6 @@ def run_request(  # noqa: PLR0913 - groups of options
         shard=shard_of(work.shard),
         run_dir=run_dir,
         models=model_options(writer, tasks.seed, work),
-        open_loop=arriving,
     )
     return request.as_paper(given) if _is_paper(writer.compat) else request
 
@@ -260,19 +253,13 @@ def given_options(context: typer.Context) -> frozenset[str]:
     )
 
 
-def _default_tasks(
-    model: str,
-    *,
-    arriving: OpenLoopSettings | None = None,
-) -> list[str]:
+def _default_tasks(model: str) -> list[str]:
     """Return the tasks of a command line without any, by what is installed."""
     from curation.system.terminal import say_command
     from evaluation.models.shapes.catalogue import is_shape
     from evaluation.models.store import INSTALL, missing_libraries
     from evaluation.tasks.registry import tasks
 
-    if arriving is not None:
-        return [task.name for task in tasks().values() if task.needs_server]
     measuring = [
         task for task in tasks().values() if task.needs_data and task.by_default
     ]

@@ -97,19 +97,6 @@ def _nanoseconds(seconds: float | None) -> int | None:
     return None if seconds is None else int(seconds * _NS_PER_SECOND)
 
 
-class OpenLoopHeader(msgspec.Struct, frozen=True, kw_only=True):
-    """How requests arrived at a server."""
-
-    #: Requests a second; `inf` for all at once, empty where none arrived by itself.
-    rate: str = ""
-    concurrency: int | None = None
-    burstiness: float = 1.0
-    #: Requests before those that are measured, of each stream.
-    warm_up: int = 0
-    #: What an answer in time keeps to: `ttft:200ms`.
-    goodput: tuple[str, ...] = ()
-
-
 class ModelHeader(msgspec.Struct, frozen=True, kw_only=True):
     """The model that wrote, and how it was asked."""
 
@@ -150,7 +137,6 @@ class ModelHeader(msgspec.Struct, frozen=True, kw_only=True):
     budget: int | None = None
     batch: int = 1
     compat: str = ""
-    open_loop: OpenLoopHeader = OpenLoopHeader()
 
 
 class FinishedPart(msgspec.Struct, frozen=True, kw_only=True):

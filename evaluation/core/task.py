@@ -54,8 +54,6 @@ class TaskInput(StrEnum):
     """The schemas of `--data` with their instances; those without get some."""
     MODEL = "model"
     """What a model writes for the schemas of `--data`; there are no cases."""
-    SERVER = "server"
-    """What a server writes for them while requests arrive at their own times."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,18 +148,9 @@ class Task:
     @property
     def needs_instances(self) -> bool:
         """Whether samples without instances are to be given some."""
-        return self.input in (
-            TaskInput.INSTANCES,
-            TaskInput.MODEL,
-            TaskInput.SERVER,
-        )
+        return self.input in (TaskInput.INSTANCES, TaskInput.MODEL)
 
     @property
     def needs_model(self) -> bool:
         """Whether a model writes."""
-        return self.input in (TaskInput.MODEL, TaskInput.SERVER)
-
-    @property
-    def needs_server(self) -> bool:
-        """Whether the model must be behind a server."""
-        return self.input is TaskInput.SERVER
+        return self.input is TaskInput.MODEL

@@ -45,7 +45,6 @@ _WRITING: Final = (
     "evaluation/generation",
     "evaluation/judging",
     "evaluation/models",
-    "evaluation/open_loop",
     "evaluation/prompts",
     "evaluation/servers",
     "curation/instances/constraints",

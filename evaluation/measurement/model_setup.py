@@ -12,7 +12,6 @@ from evaluation.generation.model_options import AUTO_BATCH
 from evaluation.generation.requests import RequestBuilder
 from evaluation.generation.runner import run_writers
 from evaluation.measurement.expected_time import seconds_a_text
-from evaluation.measurement.open_loop_run import count_units, run_open_loop
 from evaluation.models.store import DEFAULT, check_installed, get_model
 from evaluation.servers.model_server import ModelServer
 from evaluation.servers.server_writer import ServerWriter
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from evaluation.generation.model_options import ModelOptions
     from evaluation.generation.requests import TextWriter
     from evaluation.models.base import LanguageModel
-    from evaluation.open_loop.settings import OpenLoopSettings
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
 
@@ -184,29 +182,6 @@ class ModelSetup:
                 totals.unavailable[participant.label] = participant.unavailable
         return totals
 
-    def run_open_loop(
-        self,
-        participants: Sequence[EngineUnderTest | ModelServer],
-        samples: Iterable[Sample],
-        settings: OpenLoopSettings,
-        out: ResultsFolder,
-        advance: Callable[[int], None],
-    ) -> RunTotals:
-        """Send all requests that are not yet in the folder, at their own times."""
-        requests = [
-            request for sample in samples for request in self.questions.requests(sample)
-        ]
-        return run_open_loop(_servers(participants), requests, settings, out, advance)
-
-    @staticmethod
-    def count_arriving(
-        participants: Sequence[EngineUnderTest | ModelServer],
-        requests: int,
-        settings: OpenLoopSettings,
-    ) -> int:
-        """Return how many requests arrive at a server, those of warm-ups included."""
-        return count_units(_servers(participants), requests, settings)
-
 
 def check_samples(asked: ModelOptions) -> None:
     """Check that several texts for a schema can differ.
@@ -249,12 +224,6 @@ def texts_at_a_time(asked: ModelOptions) -> int:
     """
     batch = asked.batch
     return batch if asked.over_http or batch == 1 else batch * _ROUNDS
-
-
-def _servers(
-    participants: Sequence[EngineUnderTest | ModelServer],
-) -> list[ModelServer]:
-    return [one for one in participants if isinstance(one, ModelServer)]
 
 
 def _loaded(

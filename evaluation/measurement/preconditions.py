@@ -82,25 +82,6 @@ def _alternatives(name: str, tasks: Sequence[Task]) -> str:
     return f"there are: {', '.join(known)}" if settings else "they have none"
 
 
-def check_open_loop(request: RunRequest) -> None:
-    """Check that requests arrive by themselves where a task says so, and only there.
-
-    Raises:
-        BadUsage: a rate without the task, the task without a rate, or no server.
-    """
-    named = [name for name in request.tasks if task_named(name).needs_server]
-    if named and not request.models.over_http:
-        raise BadUsage(
-            f"{named[0]} is about a server",
-            then="name its URL: --model http://localhost:8000/v1#NAME",
-        )
-    if named and request.open_loop is None:
-        raise BadUsage(f"{named[0]} wants a rate", then="such as --rate 4")
-    if request.open_loop is not None and not named:
-        tasks = [task.name for task in known_tasks().values() if task.needs_server]
-        raise BadUsage("--rate: no task here uses it", then=f"add --task {tasks[0]}")
-
-
 def check_usable(participants: Sequence[Participant], request: RunRequest) -> None:
     """Check that there is something to measure with, before 93 MB are fetched for it.
 

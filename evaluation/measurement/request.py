@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from evaluation.core.cases import Sample
     from evaluation.execution.plan import RunTotals
-    from evaluation.open_loop.settings import OpenLoopSettings
 
 #: Where a run's folder is made, unless the request names one.
 RUNS = Path("runs")
@@ -76,8 +75,6 @@ class RunRequest:
     run_dir: Path | None = None
     #: The model and how it writes, for tasks in which one does.
     models: ModelOptions = field(default_factory=ModelOptions)
-    #: How requests arrive at a server, for the task that sends them so.
-    open_loop: OpenLoopSettings | None = None
     #: How what is missing is fetched, and where it is kept.
     fetch: FetchSettings = field(default_factory=FetchSettings.from_environment)
 

@@ -14,7 +14,6 @@ from evaluation.execution.header import header
 from evaluation.execution.plan import RunPlan, RunTotals
 from evaluation.execution.results_folder import open_results_folder
 from evaluation.measurement.preconditions import (
-    check_open_loop,
     check_repeats,
     check_settings,
     check_usable,
@@ -71,7 +70,6 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
         Fault: data cannot be fetched, or the folder not be written.
     """
     progress = progress or Quiet()
-    check_open_loop(request)
     participants = _participants(request)
     check_usable(participants, request)
     plan, data, count = plan_run(request, progress)
@@ -79,23 +77,16 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
     if models is not None and all(task.needs_model for task in plan.tasks):
         plan = replace(plan, tokenizer=models.tokenizer)
     head = header(
-        participants, plan, data, request.limit, _about_models(models, request)
+        participants, plan, data, request.limit, models.header() if models else {}
     )
-    asked = _asked(participants, plan, models, request, count)
-    head["asked"] = asked.cases + asked.texts + asked.arriving
+    asked = _asked(participants, plan, models, count)
+    head["asked"] = asked.cases + asked.texts
     folder = request.run_dir or RUNS / _name(head)
     for line in describe(msgspec.convert(head, RunHeader)):
         progress.say(line)
     progress.say(f"folder: {folder}")
     with open_results_folder(folder, head) as out:
         totals = _measure(participants, plan, models, asked, out, progress)
-        if models is not None and request.open_loop is not None:
-            with progress.bar("Sending", asked.arriving) as advance:
-                sent = models.run_open_loop(
-                    participants, plan.samples(), request.open_loop, out, advance
-                )
-            totals.found += sent.found
-            totals.ran += sent.ran
         # A text that a server in trouble left without an answer is asked for again.
         if not totals.unanswered:
             out.record_end(_units(participants, plan, totals, out.folder))
@@ -167,16 +158,6 @@ class _AskedUnits:
     cases: int
     #: Texts of models that write one batch after the other.
     texts: int
-    #: Requests that arrive at a server by themselves.
-    arriving: int
-
-
-def _about_models(models: ModelSetup | None, request: RunRequest) -> dict[str, Json]:
-    """Return what the header says of models, and of how they are asked."""
-    about = models.header() if models else {}
-    if request.open_loop is not None:
-        about["open_loop"] = request.open_loop.header()
-    return about
 
 
 def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
@@ -242,7 +223,6 @@ def _asked(
     participants: Sequence[EngineUnderTest | ModelServer],
     plan: RunPlan,
     models: ModelSetup | None,
-    request: RunRequest,
     samples: int,
 ) -> _AskedUnits:
     usable = sum(not participant.unavailable for participant in participants)
@@ -253,11 +233,7 @@ def _asked(
         if not task.needs_model
     )
     texts = samples * models.questions.samples if models else 0
-    writes = any(task.needs_model and not task.needs_server for task in plan.tasks)
     return _AskedUnits(
         cases=cases * usable,
-        texts=texts * usable if writes else 0,
-        arriving=models.count_arriving(participants, texts, request.open_loop)
-        if models and request.open_loop
-        else 0,
+        texts=texts * usable,
     )

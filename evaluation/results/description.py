@@ -121,12 +121,6 @@ def _model(model: ModelHeader) -> Iterator[str]:
     if model.gpu_settings:
         told = (f"{name} {figure}" for name, figure in model.gpu_settings.items())
         yield f"GPU: {', '.join(told)}"
-    arriving = model.open_loop
-    if arriving.rate:
-        yield (
-            f"arrivals: {arriving.rate} a second, burstiness {arriving.burstiness:g}, "
-            f"{arriving.concurrency} under way at most, {arriving.warm_up} to warm up"
-        )
 
 
 def _device(model: ModelHeader) -> str:

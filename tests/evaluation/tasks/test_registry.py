@@ -72,7 +72,6 @@ def test_every_folder_with_a_task_is_one() -> None:
         "declared",
         "efficiency",
         "masks",
-        "open-loop",
         "probe",
         "scaling",
         "test-suite",

@@ -13,17 +13,16 @@ from evaluation.core.cases import Result, Sample
 from evaluation.core.messages import Message
 from evaluation.generation.requests import GenerationRequest
 from evaluation.generation.text_generation import TextEnding
-from evaluation.open_loop.settings import OpenLoopSettings, SchemaChoice
-from evaluation.open_loop.workload import plan_stream
+from evaluation.load.arrivals import LoadSettings, SchemaChoice, plan_stream
+from evaluation.load.sender import OpenLoopSender
 from evaluation.servers.client import RequestLimits
 from evaluation.servers.model_server import server_participants
-from evaluation.servers.open_loop_sender import OpenLoopSender
 from tests.evaluation.servers.loopback import Said, answer, event, loopback, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evaluation.servers.open_loop_sender import SentRequest
+    from evaluation.load.sender import SentRequest
 
 _SCHEMA = '{"type": "object"}'
 _SERVICE = 0.01
@@ -44,7 +43,7 @@ def _send(
         messages=(Message(role="user", content="a ferry"),),
         budget=40,
     )
-    settings = OpenLoopSettings(rate=rate, warm_up=0)
+    settings = LoadSettings(rate=rate, warm_up=0)
     stream = plan_stream([request] * count, SchemaChoice.ONE, settings)
     with loopback(reply) as server:
         limits = RequestLimits(seconds=seconds)

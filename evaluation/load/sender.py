@@ -1,4 +1,4 @@
-"""Sending requests at the moments that were drawn for them, whatever comes back.
+"""Send requests at the moments drawn for them, whatever comes back.
 
 A request is never asked again, and none waits for the answer of another: a server that
 is slow gets the same arrivals as one that is fast, and what a request waits for counts
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evaluation.generation.text_generation import Generation
-    from evaluation.open_loop.workload import PlannedRequest
+    from evaluation.load.arrivals import PlannedRequest
     from evaluation.servers.model_server import ModelServer
 
 #: Nanoseconds between the beginning of a stream and its first arrival.

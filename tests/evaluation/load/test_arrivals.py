@@ -12,9 +12,13 @@ from curation.system.errors import BadUsage
 from evaluation.core.cases import Sample
 from evaluation.core.messages import Message
 from evaluation.generation.requests import GenerationRequest
-from evaluation.open_loop.arrivals import draw_arrivals
-from evaluation.open_loop.settings import OpenLoopSettings, SchemaChoice, parse_limits
-from evaluation.open_loop.workload import plan_stream
+from evaluation.load.arrivals import (
+    LoadSettings,
+    SchemaChoice,
+    draw_arrivals,
+    parse_limits,
+    plan_stream,
+)
 
 
 def _requests(*schemas: str) -> list[GenerationRequest]:
@@ -35,7 +39,7 @@ def _requests(*schemas: str) -> list[GenerationRequest]:
 
 
 _SCHEMAS = [json.dumps({"title": "x" * length}) for length in (9, 3, 7, 5, 1)]
-_SETTINGS = OpenLoopSettings(rate=10.0, warm_up=2)
+_SETTINGS = LoadSettings(rate=10.0, warm_up=2)
 
 
 @pytest.mark.parametrize("burstiness", [0.25, 1.0, 4.0])

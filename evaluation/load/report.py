@@ -1,28 +1,26 @@
-"""What a server did under load: rates, goodput, latencies, and pairs of streams."""
+"""Tables of a load run: rates, goodput, latencies, and pairs of streams."""
 
 from __future__ import annotations
 
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
-from evaluation.open_loop.answered import AnsweredRequest, answered_requests
-from evaluation.open_loop.settings import SchemaChoice, parse_limits
+from evaluation.load.arrivals import SchemaChoice
 from evaluation.reporting.bootstrap import geometric_ratio
 from evaluation.reporting.quantiles import Quantiles
-from evaluation.reporting.report import Report
 from evaluation.reporting.tables import Cell, Duration, Rate, Ratio, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
     from typing import TypeAlias
 
-    from evaluation.core.task import RunRows
-    from evaluation.open_loop.settings import ServiceLimit
+    from evaluation.load.arrivals import ServiceLimit
+    from evaluation.load.rows import LoadRow
 
     #: Participant and choice of schemas.
     StreamKey: TypeAlias = tuple[str, SchemaChoice]
     #: Returns a time of one request in nanoseconds; None where it has none.
-    Figure: TypeAlias = Callable[[AnsweredRequest], float | None]
+    Figure: TypeAlias = Callable[[LoadRow], float | None]
 
 _PERCENTILES: Final = (50.0, 90.0, 99.0)
 _SECOND: Final = 1e9
@@ -48,20 +46,26 @@ _PAIR_NOTE: Final = (
 )
 
 
-def report(run: RunRows) -> Report:
-    """Return the tables of task open-loop."""
-    streams: dict[StreamKey, list[AnsweredRequest]] = {}
-    for request in answered_requests(run):
+def report(
+    rows: Iterable[LoadRow], limits: Sequence[ServiceLimit]
+) -> tuple[Table, ...]:
+    """Return the tables of a run.
+
+    Args:
+        rows: Its rows, those of the warm-up included.
+        limits: When an answer is in time.
+    """
+    streams: dict[StreamKey, list[LoadRow]] = {}
+    for request in rows:
         if not request.times.warm_up:
             key = (request.engine, request.times.choice)
             streams.setdefault(key, []).append(request)
-    limits = parse_limits(run.header.models.open_loop.goodput)
     tables = (rates(streams, limits), latencies(streams), pairs(streams))
-    return Report(tables=tuple(table for table in tables if table.rows))
+    return tuple(table for table in tables if table.rows)
 
 
 def rates(
-    streams: Mapping[StreamKey, Sequence[AnsweredRequest]],
+    streams: Mapping[StreamKey, Sequence[LoadRow]],
     limits: Sequence[ServiceLimit],
 ) -> Table:
     """Return what each stream came to."""
@@ -70,8 +74,8 @@ def rates(
         span = span_seconds(stream)
         answered = [request for request in stream if request.answered]
         in_time = [request for request in stream if request.is_in_time(limits)]
-        valid = [request for request in in_time if request.text.compliant]
-        tokens = [request.text.generation.length for request in answered]
+        valid = [request for request in in_time if request.compliant]
+        tokens = [request.generation.length for request in answered]
         told = [count for count in tokens if count is not None]
         rows.append(
             (
@@ -79,7 +83,7 @@ def rates(
                 choice.value,
                 len(stream),
                 Rate(len(answered), len(stream)),
-                Rate(sum(one.text.compliant for one in stream), len(stream)),
+                Rate(sum(one.compliant for one in stream), len(stream)),
                 Duration(span * _SECOND),
                 _per_second(len(answered), span),
                 _per_second(sum(told), span) if told else None,
@@ -112,12 +116,12 @@ def rates(
     ).without_empty_columns()
 
 
-def span_seconds(stream: Sequence[AnsweredRequest]) -> float:
+def span_seconds(stream: Sequence[LoadRow]) -> float:
     """Return how long a stream took, its sittings added up.
 
     A sitting lasts from its first arrival to its last request's end.
     """
-    sittings: dict[str, list[AnsweredRequest]] = {}
+    sittings: dict[str, list[LoadRow]] = {}
     for request in stream:
         sittings.setdefault(request.times.sitting, []).append(request)
     return sum(
@@ -134,22 +138,22 @@ def _per_second(count: int, seconds: float) -> float | None:
     return count / seconds if seconds else None
 
 
-def _ttft(request: AnsweredRequest) -> float | None:
-    return request.text.generation.ttft_ns
+def _ttft(request: LoadRow) -> float | None:
+    return request.generation.ttft_ns
 
 
-def _tpot(request: AnsweredRequest) -> float | None:
-    return request.text.generation.tpot_ns
+def _tpot(request: LoadRow) -> float | None:
+    return request.generation.tpot_ns
 
 
-def _e2e(request: AnsweredRequest) -> float | None:
-    return request.text.generation.total_ns
+def _e2e(request: LoadRow) -> float | None:
+    return request.generation.total_ns
 
 
 _FIGURES: Final[Mapping[str, Figure]] = {"ttft": _ttft, "tpot": _tpot, "e2e": _e2e}
 
 
-def latencies(streams: Mapping[StreamKey, Sequence[AnsweredRequest]]) -> Table:
+def latencies(streams: Mapping[StreamKey, Sequence[LoadRow]]) -> Table:
     """Return quantiles of every stream's latencies."""
     rows: list[tuple[Cell, ...]] = []
     for (engine, choice), stream in streams.items():
@@ -174,7 +178,7 @@ def latencies(streams: Mapping[StreamKey, Sequence[AnsweredRequest]]) -> Table:
     )
 
 
-def latencies_of(stream: Sequence[AnsweredRequest]) -> dict[str, Quantiles]:
+def latencies_of(stream: Sequence[LoadRow]) -> dict[str, Quantiles]:
     """Return the latencies of a stream by name, in nanoseconds."""
     whole = [request for request in stream if request.answered]
     late = [request for request in stream if request.cut_off]
@@ -201,7 +205,7 @@ def _at(found: Quantiles, percent: float) -> Duration | None:
     return None if value is None else Duration(value.value, value.at_least)
 
 
-def pairs(streams: Mapping[StreamKey, Sequence[AnsweredRequest]]) -> Table:
+def pairs(streams: Mapping[StreamKey, Sequence[LoadRow]]) -> Table:
     """Return every two streams whose requests differ in one thing alone.
 
     That is the participant, with the same schemas; or whether one schema is made new
@@ -234,13 +238,13 @@ def pairs(streams: Mapping[StreamKey, Sequence[AnsweredRequest]]) -> Table:
 
 
 def _ratio(
-    pairs_found: Sequence[tuple[AnsweredRequest, AnsweredRequest]],
+    pairs_found: Sequence[tuple[LoadRow, LoadRow]],
     figure: Figure,
     *,
     own: bool,
 ) -> Ratio | None:
     known: list[tuple[float, float, Hashable]] = [
-        (first, second, a.text.schema_key if own else a.times.number)
+        (first, second, (a.config, a.record) if own else a.times.number)
         for a, b in pairs_found
         if (first := figure(a)) is not None and (second := figure(b)) is not None
     ]

@@ -5,20 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import cast
 
+import msgspec
 import pytest
 
-from evaluation.core.cases import Result, Row, Sample
+from evaluation.core.cases import Result, Sample
 from evaluation.core.messages import Message
-from evaluation.core.run_header import ModelHeader, OpenLoopHeader, RunHeader
-from evaluation.generation.judgement import Judgement, TextVerdict
+from evaluation.generation.judgement import Judgement, TextVerdict, classify
 from evaluation.generation.requests import GenerationRequest
 from evaluation.generation.text_generation import Generation, TextEnding
-from evaluation.open_loop.answered import RequestTimes, row_of_request
-from evaluation.open_loop.settings import OpenLoopSettings, SchemaChoice
-from evaluation.open_loop.workload import PlannedRequest, plan_stream
+from evaluation.load.arrivals import (
+    LoadSettings,
+    PlannedRequest,
+    SchemaChoice,
+    parse_limits,
+    plan_stream,
+)
+from evaluation.load.report import report
+from evaluation.load.rows import LoadRow, RequestTimes
 from evaluation.reporting.table_rendering import as_csv, as_json
 from evaluation.reporting.tables import Duration, Rate, Table
-from evaluation.tasks.open_loop.task import TASK
 
 _MS = 1_000_000
 _REQUEST = GenerationRequest(
@@ -28,27 +33,15 @@ _REQUEST = GenerationRequest(
 )
 
 
-class _Rows:
-    """Rows of a run that nobody has written."""
-
-    def __init__(self, rows: list[Row], *goodput: str) -> None:
-        self._rows = rows
-        arriving = OpenLoopHeader(rate="10", goodput=goodput)
-        self.header = RunHeader(models=ModelHeader(open_loop=arriving))
-
-    def rows(self) -> list[Row]:
-        return self._rows
-
-
 def _plan(choice: SchemaChoice, count: int, warm_up: int) -> list[PlannedRequest]:
-    settings = OpenLoopSettings(rate=10.0, warm_up=warm_up)
+    settings = LoadSettings(rate=10.0, warm_up=warm_up)
     stream = plan_stream([_REQUEST] * count, choice, settings)
     return [replace(one, arrival_ns=one.number * 100 * _MS) for one in stream]
 
 
 def _row(
     planned: PlannedRequest, total_ms: int, engine: str = "json_schema small"
-) -> Row:
+) -> LoadRow:
     """Return a text of five tokens: the first after a fifth of its time."""
     made = Generation(
         id=planned.id,
@@ -61,12 +54,24 @@ def _row(
         pieces=5,
     )
     valid = TextVerdict.VALID if planned.number % 2 else TextVerdict.INVALID
-    return row_of_request(
-        planned,
-        made,
-        _times(planned, total_ms),
+    judgement = Judgement(is_json=True, own=valid)
+    return _load_row(made, _times(planned, total_ms), judgement, engine)
+
+
+def _load_row(
+    generation: Generation,
+    times: RequestTimes,
+    judgement: Judgement | None = None,
+    engine: str = "json_schema small",
+) -> LoadRow:
+    return LoadRow(
         engine=engine,
-        judgement=Judgement(is_json=True, own=valid),
+        config="made",
+        record="a",
+        times=times,
+        generation=generation,
+        judgement=judgement,
+        outcome=classify(generation, judgement),
         fingerprint="x",
     )
 
@@ -84,9 +89,8 @@ def _times(planned: PlannedRequest, over_ms: int, sitting: str = "1") -> Request
     )
 
 
-def _tables(rows: list[Row], *goodput: str) -> dict[str, Table]:
-    found = TASK.report(_Rows(rows, *goodput))  # type: ignore[arg-type]  # its rows alone
-    return {table.slug: table for table in found.tables}
+def _tables(rows: list[LoadRow], *goodput: str) -> dict[str, Table]:
+    return {table.slug: table for table in report(rows, parse_limits(goodput))}
 
 
 def _cells(table: Table, row: int = 0) -> dict[str, object]:
@@ -136,14 +140,7 @@ def test_a_failed_request_is_never_in_time_and_a_late_one_bounds_quantiles() -> 
     rows = [
         _row(first, 100),
         *(
-            row_of_request(
-                planned,
-                made,
-                replace_gaps(_times(planned, over)),
-                engine="json_schema small",
-                judgement=None,
-                fingerprint="x",
-            )
+            _load_row(made, replace_gaps(_times(planned, over)))
             for planned, made, over in ((second, failed, 1), (third, late, 1000))
         ),
     ]
@@ -207,10 +204,7 @@ def test_a_run_in_two_sittings_counts_neither_the_night_between_them() -> None:
     first, second = _plan(SchemaChoice.ONE, 2, warm_up=0)
     rows = [_row(first, 100), _row(second, 100)]
     times = _times(second, 100, sitting="2")
-    label = dict(rows[1].label)
-    label["open_loop"] = {
-        name: getattr(times, name) for name in times.__struct_fields__
-    }
-    cells = _cells(_tables([rows[0], replace(rows[1], label=label)])["under-load"])
+    later = msgspec.structs.replace(rows[1], times=times)
+    cells = _cells(_tables([rows[0], later])["under-load"])
     assert cells["sittings"] == 2
     assert cells["span"] == _about(0.2e9)

@@ -1,4 +1,4 @@
-"""`csbdata eval --rate`: a server under load, from the command to the tables."""
+"""`csbdata load`: a server under load, from the command to the tables."""
 
 from __future__ import annotations
 
@@ -9,20 +9,16 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from curation.system.errors import BadUsage, Unavailable
-from evaluation.analysis.run_report import reports
-from evaluation.commands.eval import evaluate
-from evaluation.open_loop.answered import answered_requests
-from evaluation.results.description import describe
-from evaluation.results.reader import open_run
+from curation.system.errors import BadData, BadUsage, NoInput, Unavailable
+from evaluation.commands.load import load
+from evaluation.load.run import open_load
 from tests.evaluation.servers.loopback import Said, answer, loopback
-from tests.evaluation.tokenizers import made
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 _APP = typer.Typer()
-_APP.command()(evaluate)
+_APP.command()(load)
 
 
 def _words(folder: Path, base: str, *more: str) -> list[str]:
@@ -33,8 +29,7 @@ def _words(folder: Path, base: str, *more: str) -> list[str]:
             schema = {"type": "object", "required": [name]}
             (data / f"{name}.json").write_text(json.dumps(schema))
     return [
-        *("--model", f"{base}#small", "--data", str(data)),
-        *("--tokenizer", str(made.byte_level(folder / "tokenizer"))),
+        *(f"{base}#small", "--data", str(data)),
         *("--engine", "json_schema", "--engine", "none", "--budget", "9"),
         *("--run-dir", str(folder / "run"), "--format", "json", *more),
     ]
@@ -64,18 +59,18 @@ def test_every_stream_is_sent_judged_and_shown(tmp_path: Path) -> None:
         )
         asked = len(server.asked)
     assert asked == 5 * (2 + 3)
-    run = open_run(tmp_path / "run")
-    assert any("500.0 a second" in line for line in describe(run.header))
-    found = [one for one in answered_requests(run) if not one.times.warm_up]
-    valid = {one.engine for one in found if one.text.compliant}
+    run = open_load(tmp_path / "run")
+    assert run.header["load"]["rate"] == "500.0"  # type: ignore[index,call-overload]  # any JSON
+    measured = [row for row in run.rows if not row.times.warm_up]
+    valid = {row.engine for row in measured if row.compliant}
     assert valid == {"json_schema small"}
-    assert all(one.text.compliant for one in found if one.engine in valid)
+    assert all(row.compliant for row in measured if row.engine in valid)
     tables = {table["name"]: table for table in told["tables"]}
     assert set(tables) == {"under-load", "latencies", "streams-paired"}
     assert len(tables["under-load"]["rows"]) == 5
     assert tables["under-load"]["rows"][0]["in time"]["count"] == 3
-    shown = reports(run)["open-loop"]
-    assert [table.slug for table in shown.tables] == list(tables)
+    again = CliRunner().invoke(_APP, [str(tmp_path / "run"), "--format", "json"])
+    assert json.loads(again.stdout)["tables"] == told["tables"]
 
 
 @pytest.mark.slow
@@ -84,12 +79,12 @@ def test_the_same_command_asks_only_for_what_has_no_row(tmp_path: Path) -> None:
     with loopback(_reply) as server:
         more = ("--rate", "500", "--warm-up", "1", "--schemas", "each")
         _run(tmp_path, server.base, *more)
-        (lines,) = (tmp_path / "run").glob("units-*.jsonl")
+        lines = tmp_path / "run" / "rows.jsonl"
         rows = lines.read_bytes().splitlines(keepends=True)
         lost = [
             row
             for row in rows
-            if b'"none small"' in row and json.loads(row)["id"] in {"each#2", "each#3"}
+            if b'"none small"' in row and json.loads(row)["times"]["number"] in {2, 3}
         ]
         assert len(lost) == 2
         kept = b"".join(row for row in rows if row not in lost)
@@ -100,9 +95,9 @@ def test_the_same_command_asks_only_for_what_has_no_row(tmp_path: Path) -> None:
         again = len(server.asked)
         _run(tmp_path, server.base, *more)
         assert len(server.asked) == again
-    run = open_run(tmp_path / "run")
-    assert len(list(answered_requests(run))) == 2 * (1 + 3)
-    under_load = reports(run)["open-loop"].tables[0]
+    run = open_load(tmp_path / "run")
+    assert len(run.rows) == 2 * (1 + 3)
+    under_load = run.tables()[0]
     place = under_load.columns.index("sittings")
     assert {row[place] for row in under_load.rows} == {1, 2}
 
@@ -122,12 +117,11 @@ def test_a_server_that_is_gone_is_no_result(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--goodput", "ttft:1s"), "go with --rate"),
+        (("--goodput", "ttft:1s"), "needs a rate"),
         (("--rate", "0"), "above 0"),
         (("--rate", "nan"), "above 0"),
         (("--rate", "2", "--schemas", "some"), "one of one, marked, each"),
-        (("--rate", "2", "--task", "coverage"), "add --task open-loop"),
-        (("--task", "open-loop"), "wants a rate"),
+        (("--rate", "2", "--goodput", "ttft:soon"), "no limit"),
     ],
 )
 def test_options_that_make_no_sense_are_refused_before_anything_is_asked(
@@ -140,9 +134,10 @@ def test_options_that_make_no_sense_are_refused_before_anything_is_asked(
     assert said in str(refused.value)
 
 
-def test_a_model_here_is_no_server(tmp_path: Path) -> None:
-    """Load is put on a server; the message says how one is named."""
-    with pytest.raises(BadUsage, match="is about a server"):
-        CliRunner().invoke(
-            _APP, ["--task", "open-loop", "--rate", "1"], catch_exceptions=False
-        )
+def test_a_folder_that_is_no_load_run_is_refused(tmp_path: Path) -> None:
+    """What is there, or that nothing is there."""
+    with pytest.raises(NoInput, match="no run of csbdata load"):
+        open_load(tmp_path / "none")
+    (tmp_path / "run.json").write_text("{}")
+    with pytest.raises(BadData, match="csbdata eval"):
+        open_load(tmp_path)

@@ -1,0 +1,240 @@
+"""The streams of requests of a load run: settings, arrival times, schemas.
+
+Everything is drawn before the first request is sent; no answer changes it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from math import isinf
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from curation.system.errors import BadUsage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from curation.core.json_types import Json
+    from evaluation.generation.requests import GenerationRequest
+
+#: The times that a limit can be set for.
+LIMITED: Final = ("ttft", "tpot", "e2e")
+_LIMIT: Final = re.compile(r"([a-z0-9]+)[:=]([0-9]*\.?[0-9]+)(ms|s)?")
+_NS: Final = {"ms": 1_000_000, "s": 1_000_000_000}
+
+
+class SchemaChoice(StrEnum):
+    """The schemas for which the requests of one stream ask."""
+
+    ONE = "one"
+    """One schema for all: whatever a server caches of a grammar is there."""
+    MARKED = "marked"
+    """The same, made new for each request by a `$comment`: the text has the same
+    prompt and the same grammar, and nothing that a server caches by schema fits."""
+    EACH = "each"
+    """A schema of its own for each request, as the data has them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceLimit:
+    """The longest time with which an answer is still in time."""
+
+    #: One of `LIMITED`.
+    name: str
+    ns: int
+
+    def __str__(self) -> str:
+        """Return it as the command line takes it: `ttft:200ms`."""
+        return f"{self.name}:{self.ns / _NS['ms']:g}ms"
+
+
+def parse_limits(texts: Sequence[str]) -> tuple[ServiceLimit, ...]:
+    """Parse limits such as `ttft:200ms`; one text may hold several, with blanks.
+
+    Raises:
+        BadUsage: one is no such limit, or a time has two.
+
+    Example:
+        >>> [str(limit) for limit in parse_limits(["ttft:0.2s tpot:50ms"])]
+        ['ttft:200ms', 'tpot:50ms']
+    """
+    limits: dict[str, ServiceLimit] = {}
+    for part in (part for text in texts for part in re.split(r"[\s,]+", text.strip())):
+        match = _LIMIT.fullmatch(part)
+        if match is None or match[1] not in LIMITED or not float(match[2]):
+            raise BadUsage(
+                f"--goodput {part!r}: no limit",
+                then=f"say {', '.join(LIMITED)} and a time, such as ttft:200ms",
+            )
+        name, amount, unit = match.groups()
+        if name in limits:
+            raise BadUsage(f"--goodput: two limits for {name}")
+        limits[name] = ServiceLimit(
+            name=name, ns=round(float(amount) * _NS[unit or "ms"])
+        )
+    return tuple(limits.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadSettings:
+    """The arrival of requests; all of it is part of a run's header."""
+
+    #: Requests a second; infinite: all at once.
+    rate: float
+    #: Most requests under way; later arrivals wait here, and their wait is measured.
+    concurrency: int = 256
+    #: See `draw_arrivals`.
+    burstiness: float = 1.0
+    #: Requests before the first that is measured, arriving in the same way.
+    warm_up: int = 8
+    choices: tuple[SchemaChoice, ...] = (SchemaChoice.ONE, SchemaChoice.EACH)
+    #: The limits of goodput.
+    limits: tuple[ServiceLimit, ...] = ()
+    seed: int = 0
+
+    def header(self) -> dict[str, Json]:
+        """Return its entry in a run's header."""
+        return {
+            "rate": str(self.rate),
+            "concurrency": self.concurrency,
+            "burstiness": self.burstiness,
+            "warm_up": self.warm_up,
+            "schemas": [choice.value for choice in self.choices],
+            "goodput": [str(limit) for limit in self.limits],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedRequest:
+    """One request of a stream."""
+
+    choice: SchemaChoice
+    #: Its place in the stream, the warm-up included. Requests of one place arrive at
+    #: the same moment in every stream of a run.
+    number: int
+    #: Whether it only warms the server up.
+    warm_up: bool
+    #: Nanoseconds from the beginning of the stream.
+    arrival_ns: int
+    request: GenerationRequest
+    #: The schema that is sent; the text is judged against the request's own.
+    schema: str
+
+    @property
+    def id(self) -> str:
+        """Its name in rows: `one#17`."""
+        return f"{self.choice}#{self.number}"
+
+
+def draw_arrivals(
+    count: int, rate: float, *, burstiness: float = 1.0, seed: int = 0
+) -> list[float]:
+    """Draw the moments of arrivals, in seconds from the beginning, in order.
+
+    The gaps between them, the first one included, are drawn from a gamma distribution
+    whose mean is 1 / rate.
+
+    Args:
+        count: Number of arrivals.
+        rate: Arrivals a second; infinite: all at once.
+        burstiness: Shape of the gamma distribution. 1 is a Poisson process; below,
+            arrivals come in bursts; above, they are more even.
+        seed: The same seed gives the same moments.
+
+    Example:
+        >>> len(draw_arrivals(3, 2.0))
+        3
+        >>> draw_arrivals(2, float("inf"))
+        [0.0, 0.0]
+    """
+    if isinf(rate):
+        return [0.0] * count
+    random = np.random.default_rng(seed)
+    gaps = random.gamma(burstiness, 1 / (rate * burstiness), count)
+    return [float(moment) for moment in np.cumsum(gaps)]
+
+
+def plan_stream(
+    requests: Sequence[GenerationRequest],
+    choice: SchemaChoice,
+    settings: LoadSettings,
+) -> list[PlannedRequest]:
+    """Plan the requests of one stream, in the order of their arrival.
+
+    As many are measured as there are requests; those of the warm-up come before. The
+    warm-up asks for no schema that is measured later, unless all ask for one.
+
+    Args:
+        requests: One for each schema; their order is drawn.
+        choice: The schemas for which they ask.
+        settings: Their arrival.
+
+    Raises:
+        BadUsage: all are to ask for one schema, and none is a JSON object.
+    """
+    warm_up = settings.warm_up
+    arrivals = draw_arrivals(
+        warm_up + len(requests),
+        settings.rate,
+        burstiness=settings.burstiness,
+        seed=settings.seed,
+    )
+    order = np.random.default_rng(settings.seed).permutation(len(requests))
+    common = _common_request(requests)
+    planned = []
+    for number, arrival in enumerate(arrivals):
+        warms = number < warm_up
+        own = choice is SchemaChoice.EACH and not warms
+        request = requests[order[number - warm_up]] if own else common
+        schema = request.sample.schema
+        if not own and choice is not SchemaChoice.ONE:
+            schema = mark_schema(schema, f"request {number}")
+        planned.append(
+            PlannedRequest(
+                choice=choice,
+                number=number,
+                warm_up=warms,
+                arrival_ns=round(arrival * 1e9),
+                request=request,
+                schema=schema,
+            )
+        )
+    return planned
+
+
+def mark_schema(schema: str, mark: str) -> str:
+    """Return a schema that means the same and is another text.
+
+    Args:
+        schema: A JSON object.
+        mark: Becomes its `$comment`, which no validator may act upon (JSON Schema
+            2020-12, core, 8.3).
+    """
+    return json.dumps({**json.loads(schema), "$comment": mark})
+
+
+def _common_request(requests: Sequence[GenerationRequest]) -> GenerationRequest:
+    """Return the request whose schema has the median length.
+
+    Raises:
+        BadUsage: no schema is an object.
+    """
+    objects = [
+        request for request in requests if request.sample.schema.lstrip()[:1] == "{"
+    ]
+    if not objects:
+        raise BadUsage("no schema of the data is a JSON object")
+    ordered = sorted(
+        objects,
+        key=lambda request: (
+            len(request.sample.schema),
+            request.sample.id,
+            request.repeat,
+        ),
+    )
+    return ordered[len(ordered) // 2]

@@ -1,0 +1,353 @@
+"""Run load on a server: streams of requests sent, judged, each a row of the folder."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+import orjson
+
+from curation.credentials.redaction import redacted
+from curation.download.acquire import FetchSettings
+from curation.system.errors import BadData, NoInput, Unavailable
+from curation.system.progress import Quiet
+from curation.system.terminal import command_line
+from curation.workers.fingerprint import fingerprint
+from evaluation import prompts
+from evaluation.core.cases import Result
+from evaluation.data import SampleSelection, open_data
+from evaluation.execution.appended_lines import AppendedLines
+from evaluation.execution.code_digest import writing_digest
+from evaluation.execution.results_folder import (
+    HEADER,
+    fingerprints_in,
+    hold_run_folder,
+)
+from evaluation.generation.judgement import TextJudge, classify
+from evaluation.generation.requests import RequestBuilder
+from evaluation.load.arrivals import SchemaChoice, parse_limits, plan_stream
+from evaluation.load.report import report
+from evaluation.load.rows import ROWS, LoadRow, RequestTimes, read_rows
+from evaluation.load.sender import OpenLoopSender
+from evaluation.measurement.server_participants import served_model
+from evaluation.models.store import DEFAULT
+from evaluation.servers.client import RequestLimits, ServerClient
+from evaluation.setup.machine import machine
+from evaluation.tokenizers import get_tokenizer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from curation.core.json_types import Json
+    from curation.system.progress import Progress
+    from evaluation.generation.requests import GenerationRequest
+    from evaluation.load.arrivals import LoadSettings, PlannedRequest
+    from evaluation.load.sender import SentRequest
+    from evaluation.reporting.tables import Table
+    from evaluation.servers.model_server import ModelServer
+
+#: After so many failures in a row, the server is asked whether it is there at all.
+_IN_A_ROW: Final = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadRequest:
+    """A server, the records for which it is asked, and the arrival of requests."""
+
+    #: `http://localhost:8000/v1#NAME`; the name may be left out if there is one model.
+    address: str
+    settings: LoadSettings
+    #: The dialects in which it is asked.
+    engines: Sequence[str] = ("none",)
+    #: As `evaluation.data.open_data` takes it.
+    data: str | None = None
+    #: Most records; None for all.
+    limit: int | None = None
+    #: Most tokens of a text; None: by the witnesses of its schema.
+    budget: int | None = None
+    #: Deadline of one text, in seconds.
+    seconds: float = 40.0
+    #: None for a folder below `runs/` named after the plan.
+    run_dir: Path | None = None
+    fetch: FetchSettings = field(default_factory=FetchSettings.from_environment)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadRun:
+    """A run's folder, read: what was asked for, and the outcome of each request."""
+
+    folder: Path
+    header: dict[str, Json]
+    rows: Sequence[LoadRow]
+
+    def tables(self) -> Sequence[Table]:
+        """Return rates, latencies and pairs of streams."""
+        load = self.header["load"]
+        goodput = load["goodput"] if isinstance(load, dict) else ()
+        limits = parse_limits([str(limit) for limit in goodput or ()])  # type: ignore[union-attr]  # a list
+        return report(self.rows, limits)
+
+
+def open_load(folder: Path) -> LoadRun:
+    """Read the folder of a load run.
+
+    Raises:
+        NoInput: there is no such folder.
+        BadData: it is of another kind of run, or a row cannot be read.
+    """
+    try:
+        header = orjson.loads((folder / HEADER).read_bytes())
+        rows = read_rows(folder)
+    except OSError as error:
+        raise NoInput("no run of csbdata load", str(folder)) from error
+    except (orjson.JSONDecodeError, msgspec.ValidationError) as error:
+        raise BadData(f"not a run of csbdata load ({error})", str(folder)) from error
+    if "load" not in header:
+        raise BadData(
+            "a run of csbdata eval or of a suite",
+            str(folder),
+            f"csbdata results show {folder}",
+        )
+    return LoadRun(folder=folder, header=header, rows=rows)
+
+
+def run_load(request: LoadRequest, progress: Progress | None = None) -> LoadRun:
+    """Send every stream to every participant, but for the rows that are there.
+
+    Participants have the server to themselves, one after the other. A stream that was
+    stopped in its middle continues with a warm-up of its own.
+
+    Args:
+        request: Server, records, arrivals.
+        progress: Shows what takes long; nothing is shown by default.
+
+    Raises:
+        Unavailable: the server does not answer, or not any more; the same command
+            continues (exit 69).
+        NotPermitted: the key is missing or wrong (exit 77).
+        BadConfiguration: the folder is of another run, or there is no such dialect.
+        TemporarilyUnavailable: another run is at work in the folder (exit 75).
+    """
+    progress = progress or Quiet()
+    limits = RequestLimits(seconds=request.seconds, patience=0)
+    servers = served_model(request.address, request.engines, limits)
+    data = open_data(
+        request.data,
+        selection=SampleSelection(limit=request.limit, seed=request.settings.seed),
+        settings=request.fetch,
+        progress=progress,
+    )
+    builder = _builder(request, progress.say)
+    requests = [each for sample in data.samples() for each in builder.requests(sample)]
+    head = _header(request, servers, data.header(), builder)
+    folder = request.run_dir or Path("runs") / str(head["plan"])[:12]
+    progress.say(f"{len(requests):,} records, server {servers[0].connection.base}")
+    progress.say(f"folder: {folder}")
+    streams = [
+        (server, choice)
+        for choice in request.settings.choices
+        for server in servers
+        # Where no schema is sent there is none to be marked.
+        if server.dialect.constrains or choice is not SchemaChoice.MARKED
+    ]
+    total = len(streams) * (len(requests) + request.settings.warm_up)
+    with (
+        hold_run_folder(folder, head),
+        TextJudge() as judge,
+        progress.bar("Sending", total) as advance,
+    ):
+        finished = fingerprints_in(folder / ROWS)
+        lines = AppendedLines(folder / ROWS)
+        try:
+            for server, choice in streams:
+                plan = plan_stream(requests, choice, request.settings)
+                for row in _rows(server, plan, request, finished, judge, advance):
+                    lines.write(msgspec.json.encode(row))
+                    advance(1)
+        finally:
+            lines.close()
+    return open_load(folder)
+
+
+def _rows(  # noqa: PLR0913, PLR0917 - the run's own parts
+    server: ModelServer,
+    plan: Sequence[PlannedRequest],
+    request: LoadRequest,
+    finished: set[str],
+    judge: TextJudge,
+    advance: Callable[[int], None],
+) -> Iterator[LoadRow]:
+    """Send what a stream lacks; yield the row of each request when it is over."""
+    settings = request.settings
+    marks = {each.number: _mark(server, each, settings) for each in plan}
+    if finished.issuperset(marks.values()):
+        advance(len(marks))
+        return
+    stream = [
+        each for each in plan if marks[each.number] not in finished or each.warm_up
+    ]
+    advance(len(marks) - len(stream))
+    sitting = datetime.datetime.now(datetime.UTC).isoformat()
+    for sent in _send(server, _closed_up(stream), settings):
+        generation, sample = sent.generation, sent.planned.request.sample
+        judgement = (
+            judge.judge(
+                generation.text, sample.schema, sample.dialect, generation.adapted
+            )
+            if generation.generated
+            else None
+        )
+        yield LoadRow(
+            engine=server.label,
+            config=sample.config,
+            record=sample.id,
+            times=_times(sent, sitting),
+            generation=generation,
+            judgement=judgement,
+            outcome=classify(generation, judgement),
+            fingerprint=marks[sent.planned.number],
+        )
+
+
+def _builder(request: LoadRequest, say: Callable[[str], None]) -> RequestBuilder:
+    """Return what makes the requests; a tokenizer is only loaded to count budgets."""
+    count: Callable[[str], int] = len
+    if request.budget is None:
+        encode = get_tokenizer(DEFAULT, request.fetch, say).encoder()
+
+        def count(text: str) -> int:
+            tokens = encode([text])[0]
+            return len(text.encode()) if tokens is None else len(tokens)
+
+    return RequestBuilder(
+        template=prompts.read_template("sections"),
+        shots=prompts.worked_examples(2),
+        count=count,
+        seed=request.settings.seed,
+        budget=request.budget,
+    )
+
+
+def _header(
+    request: LoadRequest,
+    servers: Sequence[ModelServer],
+    data: dict[str, Json],
+    builder: RequestBuilder,
+) -> dict[str, Json]:
+    """Return the content of `run.json`; `plan` is the fingerprint of the request."""
+    models: dict[str, Json] = {**builder.header(), **request.settings.header()}
+    settings: Json = request.settings.header()
+    plan = fingerprint(
+        writing=writing_digest(),
+        engines=[server.identity for server in servers],
+        data=data.get("sha256"),
+        limit=request.limit,
+        models=models,
+        seed=request.settings.seed,
+    )
+    return {
+        "plan": plan,
+        "shard": "1/1",
+        "command": [redacted(word) for word in command_line()],
+        "engines": [server.header() for server in servers],
+        "data": data,
+        "limit": request.limit,
+        "load": settings,
+        "models": models,
+        "machine": machine(),
+        "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _closed_up(stream: Sequence[PlannedRequest]) -> list[PlannedRequest]:
+    """Return the rest of a stream with its first request right after the warm-up.
+
+    The moments of what follows keep their distances.
+    """
+    warm_up = [each for each in stream if each.warm_up]
+    measured = [each for each in stream if not each.warm_up]
+    if not measured:
+        return warm_up
+    begins = warm_up[-1].arrival_ns if warm_up else 0
+    first = measured[0]
+    whole = first.number == len(warm_up)
+    moved = 0 if whole else first.arrival_ns - begins
+    return [
+        *warm_up,
+        *(replace(each, arrival_ns=each.arrival_ns - moved) for each in measured),
+    ]
+
+
+def _send(
+    server: ModelServer, stream: Sequence[PlannedRequest], settings: LoadSettings
+) -> Iterator[SentRequest]:
+    """Send a stream; yield its requests in the order in which they were over.
+
+    Raises:
+        Unavailable: the server is gone; requests that failed for that are not yielded.
+    """
+    sender = OpenLoopSender(server, settings.concurrency)
+    failed: list[SentRequest] = []
+    try:
+        for sent in sender.send(stream):
+            if sent.generation.result is Result.ERROR:
+                failed.append(sent)
+                if len(failed) % _IN_A_ROW == 0:
+                    _check_server(server)
+                continue
+            yield from failed
+            failed = []
+            yield sent
+        if failed:
+            _check_server(server)
+        yield from failed
+    finally:
+        sender.close()
+
+
+def _check_server(server: ModelServer) -> None:
+    client = ServerClient(server.connection)
+    try:
+        client.description()
+    except Unavailable as gone:
+        raise Unavailable(
+            "the server does not answer any more",
+            server.connection.base,
+            "start it again; the same command continues",
+        ) from gone
+    finally:
+        client.close()
+
+
+def _times(sent: SentRequest, sitting: str) -> RequestTimes:
+    planned = sent.planned
+    return RequestTimes(
+        choice=planned.choice,
+        number=planned.number,
+        warm_up=planned.warm_up,
+        scheduled_ns=planned.arrival_ns,
+        sent_late_ns=sent.sent_late_ns,
+        over_ns=sent.over_ns,
+        gaps_ns=sent.gaps_ns,
+        sitting=sitting,
+    )
+
+
+def _mark(server: ModelServer, planned: PlannedRequest, settings: LoadSettings) -> str:
+    """Return the fingerprint of a row."""
+    request: GenerationRequest = planned.request
+    return fingerprint(
+        code=writing_digest(),
+        writer=server.identity,
+        stream=settings.header(),
+        seed=settings.seed,
+        choice=planned.choice.value,
+        number=planned.number,
+        arrival=planned.arrival_ns,
+        schema=planned.schema,
+        messages=[[message.role, message.content] for message in request.messages],
+        budget=request.budget,
+    )

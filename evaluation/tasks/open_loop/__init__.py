@@ -1,1 +1,0 @@
-"""Task `open-loop`: what does a server answer under load, and when?"""
