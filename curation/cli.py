@@ -36,7 +36,8 @@ from curation.system.errors import CsbdataError, Stopped
 from curation.system.progress import heartbeat
 from curation.system.registry import entry_points_of
 from curation.system.streams import end_output, give_up_output, prepare_streams
-from curation.system.terminal import command_line_of, plain, say, show, stderr
+from curation.system.tables import plain
+from curation.system.terminal import command_line_of, say, show, stderr
 
 if TYPE_CHECKING:
     from collections.abc import Callable

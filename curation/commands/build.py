@@ -20,13 +20,7 @@ from curation.commands.options import (
 from curation.dataset.editions import DEFAULT_BUILD, SAMPLE_BUILD
 from curation.ray_shards import LOCAL
 from curation.system.errors import BadUsage, CsbdataError
-from curation.system.terminal import (
-    Format,
-    FormatOption,
-    print_json,
-    say_command,
-    show,
-)
+from curation.system.terminal import Format, FormatOption, print_json, say_command, show
 
 if TYPE_CHECKING:
     from curation.download.acquire import FetchSettings

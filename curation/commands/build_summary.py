@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from curation.core.benchmark import SPLITS
-from curation.system.terminal import say, say_command, show, stdout, table
+from curation.system.tables import table
+from curation.system.terminal import say, say_command, show, stdout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

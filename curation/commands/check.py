@@ -12,15 +12,8 @@ import typer
 from curation.system.errors import CsbdataError
 from curation.system.escaping import safe, shortened
 from curation.system.progress import Quiet, Shown
-from curation.system.terminal import (
-    plain,
-    print_json,
-    say,
-    show,
-    show_whole,
-    stdout,
-    table,
-)
+from curation.system.tables import plain, table
+from curation.system.terminal import print_json, say, show, show_whole, stdout
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,14 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from curation.system.terminal import (
-    print_json,
-    say,
-    show,
-    show_whole,
-    stdout,
-    table,
-)
+from curation.system.tables import table
+from curation.system.terminal import print_json, say, show, show_whole, stdout
 
 if TYPE_CHECKING:
     from collections import Counter

@@ -14,6 +14,7 @@ from curation.core.documents import ABSENT, Reason
 from curation.core.records import Record
 from curation.dataset.editions import DEFAULT_BUILD
 from curation.system.escaping import shortened
+from curation.system.tables import table
 from curation.system.terminal import (
     Format,
     FormatOption,
@@ -21,7 +22,6 @@ from curation.system.terminal import (
     show,
     show_whole,
     stdout,
-    table,
 )
 
 if TYPE_CHECKING:

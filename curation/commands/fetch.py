@@ -14,15 +14,8 @@ from curation.commands.options import (  # noqa: TC001 - typer reads them off th
     OfflineOption,
 )
 from curation.system.progress import Quiet, Shown
-from curation.system.terminal import (
-    Format,
-    FormatOption,
-    print_json,
-    say,
-    show,
-    stdout,
-    table,
-)
+from curation.system.tables import table
+from curation.system.terminal import Format, FormatOption, print_json, say, show, stdout
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,15 +12,8 @@ import typer
 from curation.dataset.editions import DEFAULT_BUILD
 from curation.system.errors import NoInput
 from curation.system.escaping import shortened
-from curation.system.terminal import (
-    Format,
-    FormatOption,
-    print_json,
-    say,
-    show,
-    stdout,
-    table,
-)
+from curation.system.tables import table
+from curation.system.terminal import Format, FormatOption, print_json, say, show, stdout
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,14 +8,8 @@ import typer
 
 from curation.core.documents import Reason
 from curation.core.rule import Rule
-from curation.system.terminal import (
-    Format,
-    FormatOption,
-    print_json,
-    show,
-    stdout,
-    table,
-)
+from curation.system.tables import table
+from curation.system.terminal import Format, FormatOption, print_json, show, stdout
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json

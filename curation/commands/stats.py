@@ -11,15 +11,8 @@ from curation.core.benchmark import CONFIGS
 from curation.dataset.editions import DEFAULT_BUILD
 from curation.system.errors import CannotCreate, NoInput
 from curation.system.escaping import shortened
-from curation.system.terminal import (
-    Format,
-    FormatOption,
-    print_json,
-    say,
-    show,
-    stdout,
-    table,
-)
+from curation.system.tables import table
+from curation.system.terminal import Format, FormatOption, print_json, say, show, stdout
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

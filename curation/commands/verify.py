@@ -10,16 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.dataset.editions import DEFAULT_BUILD
-from curation.system.terminal import (
-    Format,
-    FormatOption,
-    plain,
-    print_json,
-    say,
-    show,
-    stdout,
-    table,
-)
+from curation.system.tables import plain, table
+from curation.system.terminal import Format, FormatOption, print_json, say, show, stdout
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,7 +18,7 @@ from rich.progress import (
 from rich.progress import Progress as Bars
 
 from curation.system.escaping import safe
-from curation.system.terminal import last_printed, note_output, say, stderr
+from curation.system.terminal import ACTIVITY, say, stderr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -146,19 +146,15 @@ class _Lines:
         return f"{self._done:,} of {self._total:,}, about {spoken(left)} left"
 
 
-#: How many things are under way that show by themselves that nothing hangs.
-_shown_otherwise: list[int] = [0]
-
-
 @contextmanager
 def no_heartbeat() -> Iterator[None]:
     """Say nothing of one's own: a bar moves, or a person is being asked."""
-    _shown_otherwise[0] += 1
+    ACTIVITY.bars += 1
     try:
         yield
     finally:
-        _shown_otherwise[0] -= 1
-        note_output()
+        ACTIVITY.bars -= 1
+        ACTIVITY.note()
 
 
 @contextmanager
@@ -181,11 +177,11 @@ def heartbeat(seconds: float = HEARTBEAT) -> Iterator[None]:
     def beat() -> None:
         left = seconds
         while not ended.wait(left):
-            left = last_printed() + seconds - time.monotonic()
+            left = ACTIVITY.printed + seconds - time.monotonic()
             if left > 0:
                 continue
             left = seconds
-            if not _shown_otherwise[0]:
+            if not ACTIVITY.bars:
                 passed = spoken(time.monotonic() - start)
                 with suppress(OSError, ValueError):  # stderr may be gone
                     say(f"still at work, {passed} so far", style="dim")

@@ -17,34 +17,45 @@ import sys
 import time
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from textwrap import TextWrapper
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
-from rich.box import SIMPLE
 from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from curation.system.escaping import safe_lines
+from curation.system.tables import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from rich.console import ConsoleOptions
+    from collections.abc import Iterator, Sequence
 
     from curation.core.json_types import ReadOnlyJson
 
-#: Columns between two of a table.
-_GAP = 3
-#: When something was printed last, by the clock that only goes forward.
-_last_printed: list[float] = [time.monotonic()]
 #: Columns of a file or a pipe, where nobody has said how many: more than a row needs.
 PIPE_WIDTH = 400
 _COMMAND_LINE: ContextVar[tuple[str, ...]] = ContextVar("command_line", default=())
+
+
+@dataclass(slots=True)
+class Activity:
+    """What shows a person that the command is at work."""
+
+    #: When something was printed last, by `time.monotonic`.
+    printed: float = field(default_factory=time.monotonic)
+    #: Number of bars that move, and of questions that wait for the person.
+    bars: int = 0
+
+    def note(self) -> None:
+        """Remember that something was printed just now."""
+        self.printed = time.monotonic()
+
+
+#: That of this process.
+ACTIVITY: Final = Activity()
 
 
 @contextmanager
@@ -85,18 +96,13 @@ FormatOption = Annotated[
 ]
 
 
-def plain(text: str, style: str = "") -> Text:
-    """Return safe text that rich prints as it is: no markup, no emoji codes."""
-    return Text(safe_lines(text), style=style)
-
-
 class _Console(Console):
     """A console that leaves a pipe without a reader to the command line."""
 
     def print(self, *values: Any, **options: Any) -> None:  # noqa: ANN401 - rich's own
         """Print as rich does, and remember when."""
         super().print(*values, **options)
-        note_output()
+        ACTIVITY.note()
 
     @property
     def folds(self) -> bool:
@@ -142,16 +148,6 @@ def _stated_width() -> int:
     return int(stated) if stated.isascii() and stated.isdigit() else 0
 
 
-def note_output() -> None:
-    """Remember that something was printed just now."""
-    _last_printed[0] = time.monotonic()
-
-
-def last_printed() -> float:
-    """Return when something was printed last, by `time.monotonic`."""
-    return _last_printed[0]
-
-
 def stdout() -> _Console:
     """Return the console for data."""
     return _console(stderr=False)
@@ -189,121 +185,3 @@ def show_whole(text: str, style: str = "") -> None:
 def print_json(value: ReadOnlyJson) -> None:
     """Print one JSON value on stdout, in ASCII, which every locale can print."""
     sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FittingTable:
-    """A table that is folded where the screen is too narrow for a word of every column.
-
-    Its columns then stand below each other in several tables, of which each repeats
-    the first column: no word is broken.
-    """
-
-    #: The titles of the columns.
-    headers: tuple[Text, ...]
-    rows: tuple[tuple[Text, ...], ...]
-    #: Printed above the table.
-    title: str
-    #: Positions of the columns that align right.
-    right: frozenset[int]
-
-    def __rich_console__(
-        self, _console: Console, options: ConsoleOptions
-    ) -> Iterator[Table]:
-        """Yield the table whole, or in as many parts as it needs."""
-        parts: list[list[int]] = [[0]]
-        for column in range(1, len(self.headers)):
-            least = sum(map(self._longest_word, [*parts[-1], column]))
-            if least > self._room(options, len(parts[-1]) + 1) and len(parts[-1]) > 1:
-                parts.append([0, column])
-            else:
-                parts[-1].append(column)
-        for number, part in enumerate(parts):
-            room = self._room(options, len(part))
-            yield self._drawn(part, room, self.title if not number else "")
-
-    def _cells(self, column: int) -> list[Text]:
-        return [self.headers[column], *(row[column] for row in self.rows)]
-
-    def _longest_word(self, column: int) -> int:
-        words = (word for cell in self._cells(column) for word in cell.plain.split())
-        return max(map(cell_len, words), default=0)
-
-    def _longest_line(self, column: int) -> int:
-        lines = (
-            line for cell in self._cells(column) for line in cell.plain.split("\n")
-        )
-        return max(map(cell_len, lines), default=0)
-
-    @staticmethod
-    def _room(options: ConsoleOptions, columns: int) -> int:
-        """Return how wide the columns may be together, beside what parts them."""
-        return options.max_width - _GAP * (columns - 1) - 2
-
-    def _widths(self, columns: Sequence[int], room: int) -> dict[int, int]:
-        """Return the width of each column: a word at least, a line at most."""
-        widths = {column: self._longest_word(column) for column in columns}
-        left = room - sum(widths.values())
-        wanted = {
-            column: self._longest_line(column) - width
-            for column, width in widths.items()
-        }
-        waiting = sorted(columns, key=wanted.__getitem__)
-        for position, column in enumerate(waiting):
-            share = max(0, min(wanted[column], left // (len(waiting) - position)))
-            widths[column] += share
-            left -= share
-        return widths
-
-    def _drawn(self, columns: Sequence[int], room: int, title: str) -> Table:
-        drawn = Table(
-            title=plain(title) if title else None,
-            title_justify="left",
-            box=SIMPLE,
-            pad_edge=False,
-        )
-        widths = self._widths(columns, room)
-        for column in columns:
-            # A word that is longer than the screen is broken there, never cut.
-            drawn.add_column(
-                self.headers[column],
-                justify="right" if column in self.right else "left",
-                overflow="fold",
-                width=widths[column],
-            )
-        for row in self.rows:
-            drawn.add_row(*(row[column] for column in columns))
-        return drawn
-
-
-def table(
-    headers: Sequence[str],
-    rows: Iterable[Sequence[object]],
-    *,
-    title: str = "",
-    numbers: Iterable[int] = (),
-) -> FittingTable:
-    """Return a table of safe cells.
-
-    Args:
-        headers: The titles of the columns.
-        rows: The cells; a `Text` keeps its style, None prints as an empty cell.
-        title: Printed above the table.
-        numbers: Positions of the columns that align right.
-    """
-    return FittingTable(
-        headers=tuple(plain(header) for header in headers),
-        rows=tuple(tuple(_cell(value) for value in row) for row in rows),
-        title=title,
-        right=frozenset(numbers),
-    )
-
-
-def _cell(value: object) -> Text:
-    if isinstance(value, Text):
-        return value
-    if isinstance(value, bool) or value is None:
-        return plain("" if value is None else str(value).lower())
-    if isinstance(value, int):
-        return plain(f"{value:,}")
-    return plain(str(value))

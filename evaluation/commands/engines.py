@@ -11,15 +11,8 @@ import typer
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration
 from curation.system.progress import no_heartbeat
-from curation.system.terminal import (
-    Format,
-    FormatOption,
-    print_json,
-    say,
-    show,
-    stdout,
-    table,
-)
+from curation.system.tables import table
+from curation.system.terminal import Format, FormatOption, print_json, say, show, stdout
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json

@@ -97,7 +97,7 @@ def print_table(table: Table) -> None:
     """Print one table for people, with its note below."""
     console = stdout()
     # A command is longer than any terminal is wide: nothing of it is cut off.
-    console.print(for_terminal(table, console.width), crop=False)
+    console.print(for_terminal(table), crop=False)
     if table.note:
         lines = wrap(table.note, console.width - 2, break_long_words=False)
         show("".join(f"  {line}\n" for line in lines), style="dim")

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from curation.system.escaping import safe, safe_lines, shortened
+from curation.system.tables import table
 from curation.system.terminal import (
     print_json,
     say,
@@ -22,7 +23,6 @@ from curation.system.terminal import (
     show_whole,
     stderr,
     stdout,
-    table,
 )
 
 if TYPE_CHECKING:
@@ -61,7 +61,9 @@ def test_no_word_of_a_table_is_broken(rows: list[tuple[str, ...]], width: int) -
     printed = Counter(text.split())
     wanted = Counter(word for row in rows for cell in row[1:] for word in cell.split())
     assert wanted - printed == Counter()
-    assert set(headers) <= set(printed)
+    # A block has no line for the name of its row and for empty cells.
+    filled = {headers[n] for n in range(1, 7) if any(row[n] for row in rows)}
+    assert filled <= set(printed)
 
 
 def test_a_table_that_fits_is_not_folded() -> None:

@@ -145,7 +145,7 @@ def test_a_terminal_shows_the_same_figures() -> None:
     """What rich prints holds the text of each cell."""
     table = _table("[bold]x[/bold]", Rate(1, 4), Duration(7))
     out = io.StringIO()
-    Console(file=out, width=200).print(for_terminal(table, 200))
+    Console(file=out, width=200).print(for_terminal(table))
     for cell in table.rows[0]:
         assert text_of(cell) in out.getvalue()
 

@@ -31,7 +31,7 @@ _CELLS = st.one_of(
 def _printed(table: Table, width: int = 80) -> str:
     out = io.StringIO()
     console = Console(file=out, width=width)
-    console.print(for_terminal(table, width), crop=False)
+    console.print(for_terminal(table), crop=False)
     return out.getvalue()
 
 

@@ -1,0 +1,183 @@
+"""Tables laid out for a terminal: whole words in any width.
+
+A table that is too wide is turned (columns become lines) if that fits, and otherwise
+each row becomes a block, a line a cell. Figures are never broken, and a command stands
+on a line of its own, so that it can be copied.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from rich.box import SIMPLE
+from rich.cells import cell_len
+from rich.table import Table as Framed
+from rich.text import Text
+
+from curation.system.escaping import safe_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from rich.console import Console, ConsoleOptions, RenderableType
+
+#: Columns of a terminal that a text gets before the table is turned or split.
+_TEXT: Final = 24
+#: Rows that stand side by side in a table that is turned.
+_SIDE_BY_SIDE: Final = 4
+#: Between two columns.
+_GAP: Final = 3
+#: Before the cells of a block, and before a command.
+_INDENT: Final = "  "
+
+
+def plain(text: str, style: str = "") -> Text:
+    """Return safe text that rich prints as it is: no markup, no emoji codes."""
+    return Text(safe_lines(text), style=style)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TerminalTable:
+    """A table that rich lays out in the width of its console."""
+
+    headers: tuple[Text, ...]
+    rows: tuple[tuple[Text, ...], ...]
+    #: Printed above the table.
+    title: Text
+    #: Positions of the columns that align right, and whose cells are never folded.
+    numbers: frozenset[int]
+    #: Positions of the columns whose cells are commands.
+    commands: frozenset[int] = frozenset()
+
+    def __rich_console__(
+        self, _console: Console, options: ConsoleOptions
+    ) -> Iterator[RenderableType]:
+        """Yield the table upright, turned, or as blocks: the first that fits."""
+        if self.title:
+            yield self.title
+        width = options.max_width
+        if any(row[index] for row in self.rows for index in self.commands):
+            yield from self._blocks(width)
+            return
+        upright = _framed(self.headers, self.rows, self.numbers, width)
+        framed = upright or self._turned(width)
+        if framed:
+            yield framed
+        else:
+            yield from self._blocks(width)
+
+    def _turned(self, width: int) -> Framed | None:
+        """Return the table with its rows side by side; None if that does not fit."""
+        if not 1 <= len(self.rows) <= _SIDE_BY_SIDE:
+            return None
+        headers = (self.headers[0], *(row[0] for row in self.rows))
+        rows = [
+            (name, *(row[index] for row in self.rows))
+            for index, name in enumerate(self.headers[1:], start=1)
+        ]
+        return _framed(headers, rows, frozenset(range(1, len(headers))), width)
+
+    def _blocks(self, width: int) -> Iterator[RenderableType]:
+        for row in self.rows:
+            yield Text()
+            yield row[0]
+            cells = Framed.grid(padding=(0, 2, 0, 0))
+            cells.add_column(overflow="fold", max_width=max(12, width // 3))
+            cells.add_column(overflow="fold")
+            for index, name in enumerate(self.headers[1:], start=1):
+                if index not in self.commands and row[index]:
+                    cells.add_row(Text(_INDENT) + name, row[index])
+            if cells.row_count:
+                yield cells
+            for index in sorted(self.commands):
+                if row[index]:
+                    command = _INDENT + row[index].plain
+                    yield Text(command, no_wrap=True, overflow="ignore")
+        yield Text()
+
+
+def table(
+    headers: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    title: str = "",
+    numbers: Iterable[int] = (),
+    commands: Iterable[int] = (),
+) -> TerminalTable:
+    """Return a table of safe cells.
+
+    Args:
+        headers: The titles of the columns.
+        rows: The cells; a `Text` keeps its style, None prints as an empty cell.
+        title: Printed above the table.
+        numbers: Positions of the columns that align right.
+        commands: Positions of the columns whose cells are commands.
+    """
+    return TerminalTable(
+        headers=tuple(map(plain, headers)),
+        rows=tuple(tuple(map(_cell, row)) for row in rows),
+        title=plain(title, "italic"),
+        numbers=frozenset(numbers),
+        commands=frozenset(commands),
+    )
+
+
+def _cell(value: object) -> Text:
+    if isinstance(value, Text):
+        return value
+    if isinstance(value, bool) or value is None:
+        return plain("" if value is None else str(value).lower())
+    return plain(f"{value:,}" if isinstance(value, int) else str(value))
+
+
+def _framed(
+    headers: Sequence[Text],
+    rows: Sequence[Sequence[Text]],
+    numbers: frozenset[int],
+    width: int,
+) -> Framed | None:
+    """Return a framed table that breaks no word; None if the width is too small."""
+    widths = _widths(headers, rows, numbers, width)
+    if widths is None:
+        return None
+    framed = Framed(box=SIMPLE, pad_edge=False)
+    for index, (header, columns) in enumerate(zip(headers, widths, strict=True)):
+        framed.add_column(
+            header,
+            justify="right" if index in numbers else "left",
+            width=columns,
+            overflow="fold",
+        )
+    for row in rows:
+        framed.add_row(*row)
+    return framed
+
+
+def _widths(
+    headers: Sequence[Text],
+    rows: Sequence[Sequence[Text]],
+    numbers: frozenset[int],
+    width: int,
+) -> list[int] | None:
+    """Return the width of each column; None if words would have to be broken."""
+    widths, missing = [], []
+    for index, header in enumerate(headers):
+        cells = [row[index] for row in rows]
+        natural = _longest(line for cell in cells for line in cell.plain.split("\n"))
+        folded = [header] if index in numbers else [header, *cells]
+        words = _longest(word for cell in folded for word in cell.plain.split())
+        narrow = natural if index in numbers else min(natural, max(_TEXT, words))
+        widths.append(max(1, narrow, words))
+        missing.append(max(0, natural - widths[-1], header.cell_len - widths[-1]))
+    left = width - sum(widths) - _GAP * len(headers)
+    if left < 0:
+        return None
+    for index, more in enumerate(missing):
+        widths[index] += min(left, more)
+        left -= min(left, more)
+    return widths
+
+
+def _longest(texts: Iterable[str]) -> int:
+    return max(map(cell_len, texts), default=0)
