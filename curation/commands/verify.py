@@ -123,7 +123,7 @@ def _as_json(where: str, found: Verification) -> dict[str, Json]:
 
 def _questions() -> dict[str, str]:
     """Return what each check asks; that everything can be read comes first."""
-    from curation.verification.core.findings import READABLE
+    from curation.verification.findings import READABLE
     from curation.verification.registry import CHECKS
 
     asked = {check.name: check.question for check in CHECKS}

@@ -54,7 +54,7 @@ class TableForm:
     columns: pa.Schema
     #: Columns that rarely repeat a value.
     distinct: frozenset[str]
-    #: The column whose characters count for a row group.
+    #: The column whose characters count for a row group; empty if none does.
     text: str
     #: Characters, and rows, after which a row group ends.
     most_length: int

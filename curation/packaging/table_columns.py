@@ -1,4 +1,4 @@
-"""Refusing a folder whose tables another program wrote, or another version of csbdata.
+"""The columns of each table of a folder, and the refusal of others.
 
 Card, plots and figures read columns by name; one that is missing, or of another type,
 would end them somewhere inside polars.
@@ -12,9 +12,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from curation.core.benchmark import LEDGER, holds_instances, is_table
-from curation.dataset.ledger import CHANGE_COLUMNS, CHANGES, DOCUMENT_COLUMNS, DOCUMENTS
-from curation.dataset.parquet import COLUMNS as RECORDS
-from curation.instances.dataset.parquet import COLUMNS as INSTANCES
+from curation.dataset.ledger import (
+    CHANGE_COLUMNS,
+    CHANGES,
+    DISTINCT,
+    DOCUMENT_COLUMNS,
+    DOCUMENTS,
+)
+from curation.dataset.parquet import RECORDS, TableForm
+from curation.instances.dataset.parquet import LEDGER_COLUMNS, LEDGER_DISTINCT
+from curation.instances.dataset.parquet import ROWS as INSTANCES
 from curation.packaging.hub_info import is_known_type
 from curation.system.checksums import names_in
 from curation.system.errors import BadData
@@ -22,7 +29,29 @@ from curation.system.errors import BadData
 if TYPE_CHECKING:
     from pathlib import Path
 
-_LEDGER = {DOCUMENTS: DOCUMENT_COLUMNS, CHANGES: CHANGE_COLUMNS}
+
+def table_form(path: str) -> TableForm | None:
+    """Return the form of the table at a path in a folder, with `/`.
+
+    None for a path in the ledger's folder where no build writes a table.
+    """
+    inside = path.rpartition("/")[0]
+    if inside != LEDGER:
+        return INSTANCES if holds_instances(inside) else RECORDS
+    if path in _DOCUMENTS:
+        return _ledger_form(_DOCUMENTS[path], DISTINCT)
+    if path in LEDGER_COLUMNS:
+        return _ledger_form(LEDGER_COLUMNS[path], LEDGER_DISTINCT)
+    return None
+
+
+_DOCUMENTS = {DOCUMENTS: DOCUMENT_COLUMNS, CHANGES: CHANGE_COLUMNS}
+
+
+def _ledger_form(columns: pa.Schema, distinct: frozenset[str]) -> TableForm:
+    return TableForm(
+        columns=columns, distinct=distinct, text="", most_length=0, most_rows=0
+    )
 
 
 def refuse_foreign_columns(folder: Path) -> None:
@@ -34,12 +63,9 @@ def refuse_foreign_columns(folder: Path) -> None:
         BadData: naming the table and the column (exit 65).
     """
     for name in sorted(filter(is_table, names_in(folder))):
-        inside = name.rpartition("/")[0]
-        if inside and inside != LEDGER:
-            own = INSTANCES if holds_instances(inside) else RECORDS
-            _compare(folder / name, own)
-        elif name in _LEDGER:
-            _compare(folder / name, _LEDGER[name])
+        form = table_form(name) if "/" in name else None
+        if form is not None and name not in LEDGER_COLUMNS:
+            _compare(folder / name, form.columns)
 
 
 def _compare(path: Path, wanted: pa.Schema) -> None:

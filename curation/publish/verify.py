@@ -12,7 +12,7 @@ from curation.huggingface.names import dataset_name
 from curation.system.errors import BadConfiguration, NoInput
 from curation.system.progress import Progress, Quiet
 from curation.verification import verify_folder
-from curation.verification.registry import checks_to_make
+from curation.verification.registry import select_checks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +64,7 @@ def verify(
                 print(failure.check, failure.where, failure.detail)
     """
     progress = progress or Quiet()
-    checks = checks_to_make(whole=request.whole, public_key=request.public_key)
+    checks = select_checks(whole=request.whole, public_key=request.public_key)
     with _folder_of(request, progress) as folder:
         return verify_folder(
             folder,

@@ -1,6 +1,6 @@
-"""Does a dataset folder hold what it says, and nothing that it must not?"""
+"""Verify a dataset folder: its files, rows, ledger, instances, and texts."""
 
-from curation.verification.core.findings import Finding, Verification
+from curation.verification.findings import Finding, Verification
 from curation.verification.run import verify_folder
 
 __all__ = ["Finding", "Verification", "verify_folder"]

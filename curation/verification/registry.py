@@ -1,6 +1,6 @@
-"""The checks of a folder, in the order in which their findings are reported.
+"""The checks of a folder, in the order of their findings.
 
-Those whose units take longest come first among those that have any.
+Among those with work for child processes the longest come first.
 """
 
 from __future__ import annotations
@@ -8,30 +8,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curation.packaging.signature import require_public_key
-from curation.verification.checks.canary import CANARY
-from curation.verification.checks.card import CARD
-from curation.verification.checks.counts import COUNTS
-from curation.verification.checks.credentials import CREDENTIALS
-from curation.verification.checks.digests import DIGESTS
-from curation.verification.checks.identity import IDENTITY
-from curation.verification.checks.instances import ALL_INSTANCES, INSTANCES
-from curation.verification.checks.leakage import LEAKAGE
-from curation.verification.checks.loading import LOADING
-from curation.verification.checks.personal import PERSONAL
-from curation.verification.checks.schemas import SCHEMAS
-from curation.verification.checks.signature import SIGNATURE, signature_check
-from curation.verification.checks.viewer import VIEWER
-from curation.verification.derivations.encoding import ENCODING
-from curation.verification.derivations.facts import FACTS
-from curation.verification.derivations.ledger_tables import LEDGER_TABLES
-from curation.verification.derivations.provenance import PROVENANCE
-from curation.verification.derivations.remaking import ALL_REMADE, REMAKING
-from curation.verification.derivations.strays import STRAYS
+from curation.verification.counts import COUNTS, IDENTITY
+from curation.verification.credentials import CREDENTIALS
+from curation.verification.files import (
+    CARD,
+    DIGESTS,
+    SIGNATURE,
+    STRAYS,
+    signature_check,
+)
+from curation.verification.instances import ALL_INSTANCES, INSTANCES
+from curation.verification.leakage import LEAKAGE
+from curation.verification.ledger import LEDGER
+from curation.verification.loading import LOADING
+from curation.verification.personal import PERSONAL
+from curation.verification.remaking import ALL_REMADE, REMAKING
+from curation.verification.schemas import SCHEMAS
+from curation.verification.tables import CANARY, ENCODING, VIEWER
 
 if TYPE_CHECKING:
-    from curation.verification.core.check import FolderCheck
+    from curation.verification.check import FolderCheck
 
-#: Each is a file of `curation.verification.checks`, or of `derivations`.
 CHECKS = (
     DIGESTS,
     SIGNATURE,
@@ -39,9 +36,7 @@ CHECKS = (
     COUNTS,
     LOADING,
     CARD,
-    FACTS,
-    PROVENANCE,
-    LEDGER_TABLES,
+    LEDGER,
     ENCODING,
     INSTANCES,
     REMAKING,
@@ -55,7 +50,7 @@ CHECKS = (
 )
 
 
-def checks_to_make(
+def select_checks(
     *, whole: bool = False, public_key: str | None = None
 ) -> tuple[FolderCheck, ...]:
     """Return the checks of a folder, in order.
@@ -69,11 +64,11 @@ def checks_to_make(
     Raises:
         CsbdataError: `public_key` is no key, or the library is not installed.
     """
-    others = {}
+    variants = {}
     if whole:
-        others[INSTANCES.name] = ALL_INSTANCES
-        others[REMAKING.name] = ALL_REMADE
+        variants[INSTANCES.name] = ALL_INSTANCES
+        variants[REMAKING.name] = ALL_REMADE
     if public_key is not None:
         require_public_key(public_key)
-        others[SIGNATURE.name] = signature_check(public_key)
-    return tuple(others.get(check.name, check) for check in CHECKS)
+        variants[SIGNATURE.name] = signature_check(public_key)
+    return tuple(variants.get(check.name, check) for check in CHECKS)

@@ -1,28 +1,36 @@
-"""Verify one folder: every check is made, even where an earlier one has failed."""
+"""Run the checks of one folder: all of them, even if an earlier one has failed."""
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from curation.credentials.redaction import redacted
 from curation.lint.credentials import cover_credentials
 from curation.system.escaping import shortened
 from curation.system.progress import Progress, Quiet
-from curation.verification.core.check import CheckResult
-from curation.verification.core.findings import READABLE, Finding, Verification
-from curation.verification.core.folder_contents import open_folder
+from curation.verification.check import CheckResult, ItemResult, ScanItem, ScanSetup
+from curation.verification.findings import READABLE, Finding, Verification
+from curation.verification.folder_contents import open_folder
 from curation.verification.registry import CHECKS
-from curation.verification.worker_pool import run_units
+from curation.workers.limits import BUSY_MACHINE, Limits
+from curation.workers.pool import Pool
+from curation.workers.process import Program
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    from collections.abc import Mapping, Sequence
 
-    from curation.verification.core.check import FolderCheck, UnitResult
-    from curation.verification.core.folder_contents import FolderContents
+    from curation.verification.check import FolderCheck
+    from curation.verification.folder_contents import FolderContents
 
-#: Characters of an error's text that a finding holds.
+_WORKER = Path(__file__).with_name("scan_worker.py")
+#: Seconds for one item: a schema, a row group, a config that `datasets` opens.
+DEADLINE = 300.0
+_MEMORY_MB = 4096
+_FILE_MB = 65_536
+#: Characters of an error's text in a finding.
 _SHOWN = 200
 
 
@@ -33,40 +41,37 @@ def verify_folder(
     progress: Progress | None = None,
     checks: Sequence[FolderCheck] = CHECKS,
 ) -> Verification:
-    """Return the findings about a built folder.
-
-    Nothing in it is changed, and nothing is fetched.
+    """Return the findings about a built folder, which is only read.
 
     Args:
         folder: The dataset folder.
         jobs: Number of child processes.
-        progress: Is told how many units are done.
-        checks: Those to make, in this order; by default those of
-            `curation.verification.registry`.
+        progress: Shows how many items are done.
+        checks: The checks to run, in this order.
 
     Raises:
         NoInput: there is no such folder, or it is no build.
         WorkerDidNotStart: no child process can be started.
     """
     contents = open_folder(folder)
-    results = run_units(contents, checks, jobs=jobs, progress=progress or Quiet())
+    results = _run_items(contents, checks, jobs=jobs, progress=progress or Quiet())
     findings = list(contents.findings)
     counted: dict[str, int] = {}
     for check in checks:
-        found = _judge(check, contents, results.get(check.name, ()))
-        findings += found.findings
-        counted |= found.counted
+        result = _judge(check, contents, results.get(check.name, ()))
+        findings += result.findings
+        counted |= result.counted
     return Verification(
         findings=tuple(map(_without_credentials, findings)),
         counted=counted,
-        partial=contents.manifest is not None and contents.manifest.partial,
+        partial=contents.manifest is not None and bool(contents.manifest.partial),
     )
 
 
 def _judge(
-    check: FolderCheck, contents: FolderContents, results: Sequence[UnitResult]
+    check: FolderCheck, contents: FolderContents, results: Sequence[ItemResult]
 ) -> CheckResult:
-    """Return what a check finds; where it fails on an odd folder, that it does."""
+    """Return the findings of a check, or one that it failed on an odd folder."""
     try:
         return check.judge(contents, results)
     except Exception as error:  # noqa: BLE001 - the folder may hold anything
@@ -81,3 +86,68 @@ def _without_credentials(finding: Finding) -> Finding:
         redacted(cover_credentials(text)) for text in (finding.where, finding.detail)
     )
     return replace(finding, where=where, detail=detail)
+
+
+def _run_items(
+    contents: FolderContents,
+    checks: Sequence[FolderCheck],
+    *,
+    jobs: int,
+    progress: Progress,
+) -> Mapping[str, Sequence[ItemResult]]:
+    """Return the results of each check's items, in order, by the name of the check.
+
+    Raises:
+        WorkerDidNotStart: a child cannot be started at all.
+    """
+    batches = [
+        (check.name, items) for check in checks for items in check.batches(contents)
+    ]
+    if not batches:
+        return {}
+    done: dict[int, list[ItemResult]] = {}
+    limits = Limits(
+        seconds=DEADLINE,
+        wall_times=BUSY_MACHINE,
+        memory_mb=_MEMORY_MB,
+        file_mb=_FILE_MB,
+    )
+    with tempfile.TemporaryDirectory(prefix="csbdata-verify-") as cache:
+        program = Program(
+            file=_WORKER,
+            setup=ScanSetup(folder=str(contents.folder.resolve())),
+            environment=_offline(cache),
+        )
+        messages = [
+            [ScanItem(check=name, item=item) for item in items]
+            for name, items in batches
+        ]
+        total = sum(map(len, messages))
+        with (
+            Pool(program, jobs=jobs, limits=limits) as pool,
+            progress.bar("Verifying", total) as advance,
+        ):
+            for batch in pool.run_batches(messages):
+                _, items = batches[batch.index]
+                done[batch.index] = [
+                    ItemResult(item=item, result=result)
+                    for item, result in zip(items, batch.results, strict=True)
+                ]
+                advance(len(items))
+    results: dict[str, list[ItemResult]] = {}
+    for index, (name, _) in enumerate(batches):
+        results.setdefault(name, []).extend(done[index])
+    return results
+
+
+def _offline(cache: str) -> dict[str, str]:
+    """Return the environment that keeps `datasets` off the network, in a folder."""
+    return {
+        "HF_HOME": cache,
+        "HF_DATASETS_OFFLINE": "1",
+        "HF_HUB_OFFLINE": "1",
+        "HF_HUB_DISABLE_TELEMETRY": "1",
+        "HF_DATASETS_DISABLE_PROGRESS_BARS": "1",
+        "MPLCONFIGDIR": cache,
+        "TMPDIR": cache,
+    }

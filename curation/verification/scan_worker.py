@@ -1,4 +1,4 @@
-"""The worker process of `csbdata verify`: one unit of one check at a time."""
+"""The worker process of `csbdata verify`: one item of one check at a time."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from curation.verification.check import ScanItem, ScanSetup
 from curation.verification.registry import CHECKS
-from curation.verification.scan_messages import ScanSetup, ScanUnit
 from curation.workers.protocol import serve
 
 if TYPE_CHECKING:
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 def start(setup: Json) -> Callable[[Json], Message]:
-    """Take the folder; return the handler of one unit."""
+    """Take the folder; return the handler of one item."""
     folder = Path(msgspec.convert(setup, ScanSetup).folder)
     work = {check.name: check.work for check in CHECKS}
     gc.disable()
 
     def handle(message: Json) -> Message:
-        unit = msgspec.convert(message, ScanUnit)
-        answer = work[unit.check](folder, unit.unit)
+        scan = msgspec.convert(message, ScanItem)
+        answer = work[scan.check](folder, scan.item)
         gc.collect(0)
         return answer
 

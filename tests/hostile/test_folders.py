@@ -17,14 +17,12 @@ from hypothesis import strategies as st
 
 from curation.dataset.ledger import CHANGES
 from curation.verification import verify_folder
-from curation.verification.checks.canary import CANARY
-from curation.verification.checks.counts import COUNTS
-from curation.verification.checks.credentials import CREDENTIALS
-from curation.verification.checks.digests import DIGESTS
-from curation.verification.checks.identity import IDENTITY
-from curation.verification.checks.leakage import LEAKAGE
-from curation.verification.checks.loading import LOADING
-from curation.verification.checks.viewer import VIEWER
+from curation.verification.counts import COUNTS, IDENTITY
+from curation.verification.credentials import CREDENTIALS
+from curation.verification.files import DIGESTS
+from curation.verification.leakage import LEAKAGE
+from curation.verification.loading import LOADING
+from curation.verification.tables import CANARY, VIEWER
 from tests.curation.verification.spoiling import TABLE, edit_manifest, set_cell
 
 if TYPE_CHECKING:
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import UntypedJson
-    from curation.verification.core.check import FolderCheck
+    from curation.verification.check import FolderCheck
 
 #: Those that need no child process.
 QUICK = (DIGESTS, COUNTS, IDENTITY, VIEWER, CANARY)

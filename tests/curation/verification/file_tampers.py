@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 
 from curation.dataset.ledger import CHANGES
-from curation.verification.checks.credentials import CREDENTIALS
-from curation.verification.checks.digests import DIGESTS
-from curation.verification.checks.viewer import VIEWER
-from curation.verification.derivations.encoding import ENCODING
-from curation.verification.derivations.strays import STRAYS
+from curation.verification.credentials import CREDENTIALS
+from curation.verification.files import DIGESTS, STRAYS
+from curation.verification.tables import ENCODING, VIEWER
 from tests.curation.verification.tampering import (
     FIRST,
     INSTANCES,
@@ -103,11 +101,15 @@ FILE_TAMPERS = list(
     chain(
         tampers(
             ENCODING,
-            ("metadata", _with_metadata(b"note", b"mine"), "has 'note', which no"),
-            ("metadata of a column", _remade(_with_field_metadata), "says more"),
+            ("metadata", _with_metadata(b"note", b"mine"), "its bytes are not those"),
+            (
+                "metadata of a column",
+                _remade(_with_field_metadata),
+                "its bytes are not those",
+            ),
             ("between the pages", _with_a_gap, "its bytes are not those"),
             ("compression", _with_options(compression="gzip"), "its bytes are not"),
-            ("row groups", _with_options(row_group_size=1), "its row groups are not"),
+            ("row groups", _with_options(row_group_size=1), "its bytes are not those"),
         ),
         tampers(
             CREDENTIALS,

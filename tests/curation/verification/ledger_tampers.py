@@ -15,9 +15,9 @@ from curation.instances.dataset.parquet import (
     MISSING,
     UNREACHED,
 )
-from curation.verification.checks.instances import INSTANCES as JUDGED
-from curation.verification.derivations.ledger_tables import LEDGER_TABLES
-from curation.verification.derivations.remaking import REMAKING
+from curation.verification.instances import INSTANCES as JUDGED
+from curation.verification.ledger import LEDGER
+from curation.verification.remaking import REMAKING
 from tests.curation.verification.tampering import (
     COPIES,
     FIRST,
@@ -41,6 +41,10 @@ _SOME = pl.col("document") % 50 == 0
 _NEAR_MISS = pl.col("kind") == "near_miss"
 
 
+def _ledger(**values: object) -> Callable[[Path], None]:
+    return where(INSTANCE_LEDGER, pl.lit(value=True), **values)
+
+
 def _near_miss(name: str, value: object) -> Callable[[Path], None]:
     return where(INSTANCES, _NEAR_MISS, **{name: value})
 
@@ -50,39 +54,24 @@ def _doubled(rows: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([rows, last])
 
 
-def _listed_disagreement(folder: Path) -> None:
-    """List an instance on which the validators agree."""
-    row = pl.read_parquet(folder / INSTANCES).row(0, named=True)
-    listed = {
-        **{name: row[name] for name in ("unique_id", "number", "kind", "text")},
-        "config": "Github_easy",
-        "dialect": "draft-07",
-        "jsonschema_rs": True,
-        "jsonschema": False,
-        "verdicts": row["verdicts"],
-    }
-    rewrite(
-        DISAGREEMENTS,
-        lambda rows: pl.concat([rows, pl.DataFrame([listed], schema=rows.schema)]),
-    )(folder)
-
-
-def _listed_of_ajv(**changed: object) -> Callable[[Path], None]:
-    """List an instance as one that AJV judges otherwise, some of it changed."""
+def _listed(path: str, **values: object) -> Callable[[Path], None]:
+    """List one instance of every record in a table of the ledger."""
 
     def change(folder: Path) -> None:
-        row = pl.read_parquet(folder / INSTANCES).row(0, named=True)
-        listed = {
-            **{name: row[name] for name in ("unique_id", "number", "kind", "text")},
-            "config": "Github_easy",
-            "dialect": "draft-07",
-            "valid": row["valid"],
-            "cause": "ref_siblings",
-            **changed,
-        }
+        firsts = pl.read_parquet(folder / INSTANCES).unique("unique_id")
+        instances = firsts.with_columns(
+            pl.lit(value).alias(name)
+            for name, value in {
+                "config": "Github_easy",
+                "dialect": "draft-07",
+                **values,
+            }.items()
+        )
         rewrite(
-            AJV,
-            lambda rows: pl.concat([rows, pl.DataFrame([listed], schema=rows.schema)]),
+            path,
+            lambda rows: pl.concat(
+                [rows, instances.select(rows.columns).cast(rows.schema)]
+            ),
         )(folder)
 
     return change
@@ -109,21 +98,37 @@ LEDGER_TAMPERS = list(
             ),
             (
                 "sites and branches",
-                where(INSTANCE_LEDGER, pl.lit(value=True), targets=1_000),
+                _ledger(targets=1_000),
                 "targets of its row 0",
             ),
             (
                 "most that there can be",
-                where(INSTANCE_LEDGER, pl.lit(value=True), pairs_possible=1_000),
+                _ledger(pairs_possible=1_000),
                 "pairs_possible of its row 0",
+            ),
+            ("agreed", _ledger(agreed=99), "agreed of its row 0"),
+            ("disputed", _ledger(disputed=9), "disputed of its row 0"),
+            ("answer", _ledger(answer="unknown"), "answer of its row 0"),
+            ("pairs", _ledger(pairs=999, keywords=99), "pairs of its row 0"),
+            (
+                "disagreements",
+                _listed(DISAGREEMENTS, jsonschema_rs=True, jsonschema=False),
+                "disagreements.pq",
+            ),
+            ("AJV's instances", _listed(AJV, cause="ref_siblings"), "ajv.pq"),
+            ("missing pairs", rewrite(MISSING, lambda rows: rows.head(0)), "missing"),
+            (
+                "unreached dropped",
+                rewrite(UNREACHED, lambda rows: rows.head(0)),
+                "unreached.pq",
             ),
         ),
         tampers(
-            LEDGER_TABLES,
+            LEDGER,
             (
                 "outcome unknown",
                 cell(DOCUMENTS, 0, {"outcome": "lost"}),
-                "there is not",
+                "that no build writes",
             ),
             (
                 "split cleared",
@@ -135,38 +140,13 @@ LEDGER_TAMPERS = list(
             ("twice", rewrite(DOCUMENTS, _doubled), "stands there twice"),
             ("stray edit", where(CHANGES, FIRST, document=99_999), "of no document"),
             ("one label", where(INSTANCES, FIRST, valid=False), "witness that is not"),
-            ("kind", _near_miss("kind", "minimal"), "near miss that is valid"),
-            ("kind unknown", instance("kind", "mine"), "a kind that there is not"),
+            ("kind", _near_miss("kind", "minimal"), "near_misses are not as many"),
+            ("kind unknown", instance("kind", "mine"), "a kind that no build writes"),
             ("number", instance("number", 77), "not numbered one by one"),
-            (
-                "agreed",
-                where(INSTANCE_LEDGER, FIRST, agreed=99),
-                "agreed is not what",
-            ),
-            ("disputed", where(INSTANCE_LEDGER, FIRST, disputed=9), "disputed is not"),
-            ("answer", where(INSTANCE_LEDGER, FIRST, answer="unknown"), "the answer"),
-            (
-                "pairs",
-                where(INSTANCE_LEDGER, FIRST, pairs=999, keywords=99),
-                "missing",
-            ),
-            ("disagreements", _listed_disagreement, "on which the validators differ"),
-            ("AJV's cause", _listed_of_ajv(cause="mood"), "a cause that there"),
-            ("AJV's text", _listed_of_ajv(text="[]"), "no instance of the record"),
-            (
-                "missing pairs",
-                rewrite(MISSING, lambda rows: rows.head(0)),
-                "not as many",
-            ),
             (
                 "table of others",
                 copy_of(MISSING, "ledger/mine.parquet"),
                 "no table of",
-            ),
-            (
-                "unreached dropped",
-                rewrite(UNREACHED, lambda rows: rows.head(0)),
-                "unreached places",
             ),
             ("report removed", lambda folder: (folder / MISSING).unlink(), "without"),
         ),

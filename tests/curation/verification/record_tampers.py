@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from curation.dataset.ledger import CHANGES, DOCUMENTS
-from curation.verification.checks.counts import COUNTS
-from curation.verification.checks.identity import IDENTITY
-from curation.verification.checks.leakage import LEAKAGE
-from curation.verification.checks.schemas import SCHEMAS
-from curation.verification.derivations.provenance import PROVENANCE
-from curation.verification.derivations.remaking import REMAKING
+from curation.verification.counts import IDENTITY
+from curation.verification.leakage import LEAKAGE
+from curation.verification.ledger import LEDGER
+from curation.verification.remaking import REMAKING
+from curation.verification.schemas import SCHEMAS
 from tests.curation.verification.tampering import (
     INSTANCES,
     KEPT,
@@ -81,28 +80,28 @@ RECORD_TAMPERS = list(
             ("skeleton", record(skeleton_sha256="0" * 64), "skeleton_sha256 is not"),
         ),
         tampers(
-            COUNTS,
+            LEDGER,
             ("schema and digests", record(**schema({"type": "null"})), "but no row"),
             ("id renamed", record(unique_id="mine"), "not kept in the ledger"),
             ("record removed", rewrite(RECORDS, lambda rows: rows.slice(1)), "no row"),
             ("outcome", where(DOCUMENTS, KEPT, outcome="empty"), "not kept in"),
         ),
         tampers(
-            COUNTS,
+            LEDGER,
             ("ledger removed", lambda folder: (folder / DOCUMENTS).unlink(), "missing"),
             then_card=False,
         ),
         tampers(
-            COUNTS,
+            LEDGER,
             (
                 "instances removed",
                 rewrite(INSTANCES, lambda r: r.slice(9)),
-                "instances in",
+                "are not as many as",
             ),
             (
                 "instances' record",
                 instance("unique_id", "mine"),
-                "instances in the ledger",
+                "are not as many as",
             ),
         ),
         tampers(
@@ -127,27 +126,24 @@ RECORD_TAMPERS = list(
                 rewrite(
                     RECORDS, lambda r: r.with_columns(fastjsonschema=pl.lit("x.Error"))
                 ),
-                "but 'compiles' when it is asked again",
+                "but 'compiles' when it compiles again",
             ),
         ),
         tampers(
-            PROVENANCE,
+            LEDGER,
             ("config", _larger, "read for Github, it belongs in Github_easy"),
-            ("source", record(source="kubernetes"), "source is 'kubernetes', but"),
-            ("path", record(path="elsewhere.json"), "path is 'elsewhere.json', but"),
-            ("commit", record(commit="f" * 40), "but 'sample' in the ledger"),
-            ("licence", record(licence="MIT"), "licence is 'MIT', but"),
-            ("repository", record(original_repository=_HOME), "but None in the ledger"),
-            ("repository, both", both(original_repository=_HOME), "only the GitHub"),
-            ("origin", record(origin="upstream"), "origin is 'upstream', but"),
-            ("source, both", both(source="local"), "no pin of local"),
-            ("path, both", both(path="elsewhere.json"), "none that is read of"),
-            ("commit, both", both(commit="f" * 40), "commit ffff"),
-            ("licence, both", both(licence="MIT"), "the sample's is Apache-2.0"),
-            ("origin, both", both(origin="upstream"), "of origin upstream"),
-            ("changes", record(changes=["wrap"]), "changes is ['wrap'], but"),
-            ("repaired", record(repaired=["wrap"]), "repaired is ['wrap'], unlike"),
-            ("edits", rewrite(CHANGES, lambda rows: rows.head(0)), "changes is"),
+            ("source", record(source="kubernetes"), "source is not that of"),
+            ("path", record(path="elsewhere.json"), "path is not that of"),
+            ("commit", record(commit="f" * 40), "commit is not that of"),
+            ("licence", record(licence="MIT"), "licence is not that of"),
+            ("repository", record(original_repository=_HOME), "original_repository is"),
+            ("origin", record(origin="upstream"), "origin is not that of"),
+            ("source, both", both(source="local"), "no pin in manifest.json"),
+            ("commit, both", both(commit="f" * 40), "no pin in manifest.json"),
+            ("origin, both", both(origin="upstream"), "no pin in manifest.json"),
+            ("changes", record(changes=["wrap"]), "changes is not that of"),
+            ("repaired", record(repaired=["wrap"]), "repaired is not what"),
+            ("edits", rewrite(CHANGES, lambda rows: rows.head(0)), "changes is not"),
         ),
     )
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curation.packaging.signature import FILE as SIGNATURE
-from curation.verification.checks.signature import signature_check
+from curation.verification.files import signature_check
 from tests.curation.verification.tampering import (
     RECORDS,
     all_of,

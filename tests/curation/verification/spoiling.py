@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
     from curation.verification import Verification
-    from curation.verification.core.check import FolderCheck
+    from curation.verification.check import FolderCheck
 
 TABLE = "Github_easy/train-00000-of-00001.parquet"
 

@@ -20,8 +20,8 @@ from curation.packaging.derived_files import write_derived
 from curation.packaging.plots.plot_process import PlotProcess
 from curation.schema.dialects import BY_NAME
 from curation.schema.skeleton import skeleton_digest
-from curation.verification.core.check import UnitResult
-from curation.verification.core.folder_contents import open_folder
+from curation.verification.check import ItemResult
+from curation.verification.folder_contents import open_folder
 from curation.workers.outcomes import Ending, ProcessResult
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
     from curation.packaging.plots.plot_messages import PaperTables
-    from curation.verification.core.check import FolderCheck
+    from curation.verification.check import FolderCheck
 
 RECORDS = "Github_easy/train-00000-of-00001.parquet"
 INSTANCES = "instances/Github_easy/train-00000-of-00001.pq"
@@ -226,16 +226,16 @@ def card_again(folder: Path, tables: PaperTables | None) -> None:
 
 
 def said_here(check: FolderCheck, folder: Path) -> list[str]:
-    """Return what a check says of a folder, its units done in this process."""
+    """Return what a check says of a folder, its items done in this process."""
     contents = open_folder(folder)
     results = []
     for batch in check.batches(contents):
-        for unit in batch:
+        for item in batch:
             try:
-                answer = msgspec.to_builtins(check.work(folder, unit))
+                answer = msgspec.to_builtins(check.work(folder, item))
                 result = ProcessResult(ending=Ending.OK, answer=answer)
             except Exception as error:  # noqa: BLE001 - as a worker does
                 result = ProcessResult(ending=Ending.ERROR, detail=str(error))
-            results.append(UnitResult(unit=unit, result=result))
+            results.append(ItemResult(item=item, result=result))
     found = check.judge(contents, results).findings
     return [str(finding) for finding in (*contents.findings, *found) if finding.failure]

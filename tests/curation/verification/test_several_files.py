@@ -19,9 +19,9 @@ from curation.instances.dataset.build_records import Records, maskbench_files
 from curation.instances.dataset.parquet import ROWS
 from curation.packaging.derived_files import rebuild
 from curation.verification import verify_folder
-from curation.verification.checks.counts import COUNTS
-from curation.verification.derivations.encoding import ENCODING
-from curation.verification.derivations.strays import STRAYS
+from curation.verification.counts import COUNTS
+from curation.verification.files import STRAYS
+from curation.verification.tables import ENCODING
 from evaluation.data.parquet_tables import ParquetTables
 from tests.curation.verification.spoiling import lines, said_by
 

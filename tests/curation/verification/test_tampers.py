@@ -14,8 +14,7 @@ import pytest
 from curation.packaging.plots.plot_process import PlotProcess
 from curation.packaging.plots.tables import tables_of_folder
 from curation.verification import verify_folder
-from curation.verification.checks.digests import DIGESTS
-from curation.verification.checks.signature import signature_check
+from curation.verification.files import DIGESTS, signature_check
 from tests.curation.verification.file_tampers import FILE_TAMPERS
 from tests.curation.verification.ledger_tampers import LEDGER_TAMPERS
 from tests.curation.verification.manifest_tampers import MANIFEST_TAMPERS
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.packaging.plots.plot_messages import PaperTables
-    from curation.verification.core.check import FolderCheck
+    from curation.verification.check import FolderCheck
 
 TAMPERS = [
     *RECORD_TAMPERS,

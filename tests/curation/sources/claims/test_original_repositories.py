@@ -20,7 +20,6 @@ from curation.sources.claims.original_repositories import (
     repository_licences,
 )
 from curation.system.package_data import raw_folder
-from curation.verification.derivations.repositories import repository_fault
 from tests.curation.sources.given import held, reading
 
 if TYPE_CHECKING:
@@ -148,26 +147,6 @@ def test_known_licences_are_those_of_the_pins_and_ask_nothing_unkept() -> None:
             assert licence == pins[repository].file_licence
         else:
             assert licence == "Apache-2.0"
-
-
-@pytest.mark.parametrize(
-    ("text", "stated", "wrong"),
-    [
-        (f'{{"$id":"{HOME}/x"}}', HOME, ""),
-        ('{"type":"object"}', None, ""),
-        (f'{{"$id":"#x","$comment":"{HOME}/x"}}', HOME, ""),
-        (f'{{"$id":"{HOME}/x"}}', None, "leads to"),
-        (f'{{"$id":"{HOME}/x"}}', "https://github.com/a/b", "leads to"),
-        ('{"type":"object"}', HOME, "says nothing"),
-    ],
-)
-def test_a_row_states_the_repository_of_its_schema(
-    text: str, stated: str | None, wrong: str
-) -> None:
-    """Verifying derives it again from the schema."""
-    fault = repository_fault(text, stated)
-    assert wrong in fault
-    assert bool(fault) is bool(wrong)
 
 
 def test_a_broken_schema_claims_nothing() -> None:

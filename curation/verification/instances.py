@@ -1,7 +1,6 @@
-"""Is every instance labelled as both validators judge it?
+"""Judge instances again, by both validators: a seeded sample, or all of them.
 
-A seeded sample is judged, or all instances. The sample follows from the rows
-themselves: whoever changes a row draws another sample.
+The sample follows from the rows themselves: a changed row draws another sample.
 """
 
 from __future__ import annotations
@@ -17,17 +16,17 @@ import pyarrow.parquet as pq
 from curation.core.benchmark import holds_instances, records_config
 from curation.dataset.parquet import split_files
 from curation.instances.judging.grading import grade
-from curation.verification.core.check import CheckResult, CheckUnit, FolderCheck
-from curation.verification.core.findings import Finding
-from curation.verification.core.rows import group_batches
+from curation.verification.check import CheckItem, CheckResult, FolderCheck, answers
+from curation.verification.findings import Finding
+from curation.verification.rows import group_batches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from curation.instances.judging.grading import Grade
-    from curation.verification.core.check import CheckBatch, UnitResult
-    from curation.verification.core.folder_contents import FolderContents
+    from curation.verification.check import CheckBatch, ItemResult
+    from curation.verification.folder_contents import FolderContents
 
 _NAME = "instances"
 #: Records of a row group that are drawn, and instances of each.
@@ -46,13 +45,13 @@ _COLUMNS: Final = (
 
 
 class InstanceLabel(msgspec.Struct, frozen=True, kw_only=True):
-    """One row of instances: a text and what is said of it."""
+    """One row of instances: a text and its labels."""
 
     unique_id: str
     number: int
     text: str
     valid: bool
-    #: What alone refuses it, and where; empty for an instance that is accepted.
+    #: The only keyword that refuses it, and its place; empty if it is accepted.
     keyword: str
     schema_pointer: str
     instance_pointer: str
@@ -60,13 +59,13 @@ class InstanceLabel(msgspec.Struct, frozen=True, kw_only=True):
     verdicts: str
 
 
-class StatedVerdicts(msgspec.Struct, frozen=True, kw_only=True):
-    """What a row says that the validators said; null where one was not asked."""
+class Verdicts(msgspec.Struct, frozen=True, kw_only=True):
+    """The validators' verdicts in a row; null for one that did not run."""
 
     jsonschema_rs: tuple[bool, bool]
     jsonschema: tuple[bool | None, bool | None]
-    #: Of a schema that heeds what its draft ignores; None where it ignores nothing.
-    heeding: StatedVerdicts | None = None
+    #: With the keywords that the draft ignores; None if the schema has none.
+    heeding: Verdicts | None = None
 
     def listed(self) -> tuple[bool | None, ...]:
         """Return the four verdicts, in the order of `Grade.heeding`."""
@@ -74,17 +73,17 @@ class StatedVerdicts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JudgedInstances(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of one row group."""
+    """The result of one row group."""
 
     judged: int
-    #: Of each instance that is not as its row says: its record, and what is wrong.
+    #: Of each wrong label: the record, and the fault.
     wrong: list[tuple[str, str]]
 
 
 def _of_all(contents: FolderContents) -> Iterator[CheckBatch]:
-    for units in _of_a_sample(contents):
+    for items in _of_a_sample(contents):
         yield [
-            CheckUnit(where=unit.where, group=unit.group, whole=True) for unit in units
+            CheckItem(where=item.where, group=item.group, whole=True) for item in items
         ]
 
 
@@ -93,21 +92,21 @@ def _of_a_sample(contents: FolderContents) -> Iterator[CheckBatch]:
     return group_batches(table for table in tables if holds_instances(table.folder))
 
 
-def _work(folder: Path, unit: CheckUnit) -> JudgedInstances:
+def _work(folder: Path, item: CheckItem) -> JudgedInstances:
     """Judge instances of one row group again.
 
     Raises:
         msgspec.ValidationError: a row does not have the columns of instances.
     """
-    with pq.ParquetFile(folder / unit.where) as file:
-        listed = file.read_row_group(unit.group, columns=list(_COLUMNS)).to_pylist()
+    with pq.ParquetFile(folder / item.where) as file:
+        listed = file.read_row_group(item.group, columns=list(_COLUMNS)).to_pylist()
     rows = msgspec.convert(listed, list[InstanceLabel])
     by_record: dict[str, list[InstanceLabel]] = {}
     for row in rows:
         by_record.setdefault(row.unique_id, []).append(row)
-    if not unit.whole:
-        by_record = _drawn(by_record)
-    inside, _, name = unit.where.rpartition("/")
+    if not item.whole:
+        by_record = _sample(by_record)
+    inside, _, name = item.where.rpartition("/")
     config, split = records_config(inside), name.partition("-")[0]
     places = _places(folder, tuple(split_files(folder, config, split)))
     wrong: list[tuple[str, str]] = []
@@ -120,14 +119,14 @@ def _work(folder: Path, unit: CheckUnit) -> JudgedInstances:
         if graded.error:
             wrong.append((unique_id, f"cannot be judged: {graded.error}"))
             continue
-        for row, found in zip(instances, graded.grades, strict=True):
-            fault = _fault(row, found)
+        for row, own in zip(instances, graded.grades, strict=True):
+            fault = _fault(row, own)
             if fault:
                 wrong.append((unique_id, f"instance {row.number}: {fault}"))
     return JudgedInstances(judged=sum(map(len, by_record.values())), wrong=wrong)
 
 
-def _drawn(
+def _sample(
     by_record: Mapping[str, Sequence[InstanceLabel]],
 ) -> dict[str, list[InstanceLabel]]:
     """Return some instances of some records, in the order of the rows."""
@@ -139,24 +138,24 @@ def _drawn(
     def rank(name: str) -> bytes:
         return sha256(seed + name.encode("utf-8", "surrogatepass")).digest()
 
-    chosen = frozenset(sorted(by_record, key=rank)[:_RECORDS])
-    drawn: dict[str, list[InstanceLabel]] = {}
+    sample: dict[str, list[InstanceLabel]] = {}
+    records = frozenset(sorted(by_record, key=rank)[:_RECORDS])
     for unique_id, rows in by_record.items():
-        if unique_id in chosen:
-            first = sorted(rows, key=lambda row: rank(f"{unique_id} {row.number}"))
-            drawn[unique_id] = first[:_OF_RECORD]
-    return drawn
+        if unique_id in records:
+            ranked = sorted(rows, key=lambda row: rank(f"{unique_id} {row.number}"))
+            sample[unique_id] = ranked[:_OF_RECORD]
+    return sample
 
 
 @lru_cache(maxsize=1)
 def _places(folder: Path, paths: tuple[str, ...]) -> Mapping[str, str]:
     """Return the table of every record of a split; the last split is remembered."""
-    found: dict[str, str] = {}
+    places: dict[str, str] = {}
     for path in paths:
         with pq.ParquetFile(folder / path) as file:
             names = file.read(columns=["unique_id"])["unique_id"].to_pylist()
-        found |= dict.fromkeys(names, path)
-    return found
+        places |= dict.fromkeys(names, path)
+    return places
 
 
 @lru_cache(maxsize=1)
@@ -171,51 +170,45 @@ def _schemas(path: Path) -> Mapping[str, tuple[str, str]]:
     }
 
 
-def _fault(row: InstanceLabel, found: Grade) -> str:
-    """Return what a row says wrongly of its instance; empty if nothing."""
-    if found.jsonschema_rs is None:
-        return f"cannot be judged: {found.error}"
+def _fault(row: InstanceLabel, grade: Grade) -> str:
+    """Return the fault of a row's labels; empty for none."""
+    if grade.jsonschema_rs is None:
+        return f"cannot be judged: {grade.error}"
     try:
-        stated = msgspec.json.decode(row.verdicts, type=StatedVerdicts)
+        verdicts = msgspec.json.decode(row.verdicts, type=Verdicts)
     except msgspec.MsgspecError as error:
         return f"verdicts cannot be read ({error})"
-    if row.valid != found.jsonschema_rs:
-        word = "accepts" if found.jsonschema_rs else "refuses"
+    if row.valid != grade.jsonschema_rs:
+        word = "accepts" if grade.jsonschema_rs else "refuses"
         return f"valid is {str(row.valid).lower()}, but jsonschema-rs {word} it"
     own = (
-        *(found.jsonschema_rs, found.jsonschema_rs_plain),
-        *(found.jsonschema, found.jsonschema_plain),
+        *(grade.jsonschema_rs, grade.jsonschema_rs_plain),
+        *(grade.jsonschema, grade.jsonschema_plain),
     )
-    if (stated.heeding is None) != (found.heeding is None):
+    if (verdicts.heeding is None) != (grade.heeding is None):
         return f"verdicts {row.verdicts} are not of each interpretation"
-    heeding = stated.heeding.listed() if stated.heeding else ()
-    for said, judged in ((stated.listed(), own), (heeding, found.heeding or ())):
-        if any(
-            one not in {None, other} for one, other in zip(said, judged, strict=True)
-        ):
-            return f"verdicts {row.verdicts} are not those of the validators"
+    heeding = verdicts.heeding.listed() if verdicts.heeding else ()
+    pairs = (
+        *zip(verdicts.listed(), own, strict=True),
+        *zip(heeding, grade.heeding or (), strict=True),
+    )
+    if any(verdict not in {None, right} for verdict, right in pairs):
+        return f"verdicts {row.verdicts} are not those of the validators"
     label = (row.keyword, row.schema_pointer, row.instance_pointer)
-    judged_label = (found.keyword, found.schema_pointer, found.instance_pointer)
-    if label != judged_label:
+    if label != (grade.keyword, grade.schema_pointer, grade.instance_pointer):
         return (
             f"{row.keyword or 'no keyword'} at {row.schema_pointer or 'the root'}, but "
-            f"it is {found.keyword or 'none'} at {found.schema_pointer or 'the root'}"
+            f"it is {grade.keyword or 'none'} at {grade.schema_pointer or 'the root'}"
         )
     return ""
 
 
-def _judge(_: FolderContents, results: Sequence[UnitResult]) -> CheckResult:
+def _judge(_: FolderContents, results: Sequence[ItemResult]) -> CheckResult:
     findings: list[Finding] = []
     judged = 0
-    for result in results:
-        unit = result.unit
-        if not result.answered:
-            detail = f"row group {unit.group}: {result.result.ending}: {result.detail}"
-            findings.append(Finding(check=_NAME, where=unit.where, detail=detail))
-            continue
-        answer = result.answer_as(JudgedInstances)
+    for item, answer in answers(_NAME, results, JudgedInstances, findings):
         judged += answer.judged
-        inside = unit.where.rpartition("/")[0]
+        inside = item.where.rpartition("/")[0]
         findings += [
             Finding(check=_NAME, where=f"{inside}/{unique_id}", detail=detail)
             for unique_id, detail in answer.wrong

@@ -1,4 +1,4 @@
-"""What verifying a folder ends with: facts, each of which is a failure or a note."""
+"""Findings about a folder, and the verification that they make up."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 #: The check whose failures say that something could not even be read.
 READABLE = "readable"
-#: What a command exits with when everything was read and a check failed.
+#: Exit code if everything was read and a check failed.
 FAILED = 1
 
 
@@ -21,13 +21,13 @@ FAILED = 1
 class Finding:
     """One fact about a folder."""
 
-    #: Name of the check that found it.
+    #: Name of the check.
     check: str
     #: A path in the folder, `config/unique_id`, or both; empty for the whole.
     where: str
-    #: What is the case. A credential's value is never in here.
+    #: The fact. A credential's value is never in here.
     detail: str
-    #: Whether the folder must not be published so; else it is worth knowing.
+    #: False for a note: the folder may be published so.
     failure: bool = True
 
     def __str__(self) -> str:
@@ -38,28 +38,28 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """All that was found, and what was looked at."""
+    """All findings about a folder, with counts of the things checked."""
 
     #: By check, in the order in which the checks are registered.
     findings: tuple[Finding, ...]
-    #: Names of what was counted, to how many there are.
+    #: Names of the things counted, to their numbers.
     counted: Mapping[str, int] = field(default_factory=dict)
-    #: Whether the folder says of itself that it is a partial build.
+    #: Whether the manifest says that the build is partial.
     partial: bool = False
 
     @property
     def failures(self) -> tuple[Finding, ...]:
-        """The findings with which the folder must not be published."""
+        """The findings that forbid publishing."""
         return tuple(finding for finding in self.findings if finding.failure)
 
     @property
     def notes(self) -> tuple[Finding, ...]:
-        """The findings that are worth knowing."""
+        """The findings that do not."""
         return tuple(finding for finding in self.findings if not finding.failure)
 
     @property
     def exit_code(self) -> int:
-        """0: all is well; 1: a check failed; 65: something cannot be read at all."""
+        """0: no failure; 1: a check failed; 65: something cannot be read at all."""
         if any(failure.check == READABLE for failure in self.failures):
             return BadData.exit_code
         return FAILED if self.failures else 0

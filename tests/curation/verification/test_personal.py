@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.verification.checks.personal_data import found_in
+from curation.verification.personal import personal_data
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from curation.verification.checks.personal_data import found_in
 )
 def test_what_leads_to_someone_is_found(text: str, kind: str) -> None:
     """Each kind by an example of it."""
-    assert found_in(text)[kind] == 1
+    assert personal_data(text)[kind] == 1
 
 
 @pytest.mark.parametrize(
@@ -36,16 +36,16 @@ def test_what_leads_to_someone_is_found(text: str, kind: str) -> None:
 )
 def test_what_is_reserved_or_no_address_is_not(text: str) -> None:
     """Names and numbers for examples, private networks, packages, sums."""
-    assert not found_in(text)
+    assert not personal_data(text)
 
 
 def test_one_that_stands_twice_counts_once() -> None:
     """Distinct ones are counted."""
     text = "a@uni.edu a@uni.edu b@uni.edu"
-    assert found_in(text)["e-mail address"] == 2
+    assert personal_data(text)["e-mail address"] == 2
 
 
 @given(st.text())
 def test_any_text_is_read(text: str) -> None:
     """Nothing that may stand in a text makes it fail."""
-    assert all(count > 0 for count in found_in(text).values())
+    assert all(count > 0 for count in personal_data(text).values())

@@ -1,4 +1,4 @@
-"""Does any text hold a credential of a known format? None is ever repeated."""
+"""Search every text for credentials of known formats; a value is never repeated."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import msgspec
 import orjson
 
 from curation.lint import credentials
-from curation.verification.core.check import CheckResult, CheckUnit, FolderCheck
-from curation.verification.core.findings import Finding
-from curation.verification.core.folder_contents import read_text
-from curation.verification.core.rows import first_row, group_batches, matching_texts
+from curation.verification.check import CheckResult, FolderCheck, answers
+from curation.verification.findings import Finding
+from curation.verification.folder_contents import read_text
+from curation.verification.rows import first_row, group_batches, matching_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from curation.core.json_types import Json
-    from curation.verification.core.check import CheckBatch, UnitResult
-    from curation.verification.core.folder_contents import FolderContents, ParquetTable
+    from curation.verification.check import CheckBatch, CheckItem, ItemResult
+    from curation.verification.folder_contents import FolderContents, ParquetTable
 
 _NAME = "credentials"
 _UNNAMED = "the name of a file"
@@ -55,28 +55,29 @@ def _value(text: str) -> Json:
     return value
 
 
-def _work(folder: Path, unit: CheckUnit) -> list[CredentialInRow]:
+def _work(folder: Path, item: CheckItem) -> list[CredentialInRow]:
     """Return the credentials of a row group, one a text at most."""
-    found = []
-    for matched in matching_texts(folder / unit.where, unit.group, credentials.SUSPECT):
-        credential = credentials.find_credential(_value(matched.text))
+    rows = []
+    for match in matching_texts(folder / item.where, item.group, credentials.SUSPECT):
+        credential = credentials.find_credential(_value(match.text))
         if credential is not None:
-            found.append(
+            rows.append(
                 CredentialInRow(
-                    column=matched.column,
-                    row=matched.row,
+                    column=match.column,
+                    row=match.row,
                     pointer=credential.pointer,
                     format=credential.format,
                 )
             )
-    return found
+    return rows
 
 
 def _in_files(contents: FolderContents) -> Iterator[Finding]:
     for name, path in contents.files.items():
-        found = credentials.find_credential(name)
-        if found is not None:
-            yield Finding(check=_NAME, where=_UNNAMED, detail=f"{found.format} in it")
+        credential = credentials.find_credential(name)
+        if credential is not None:
+            detail = f"{credential.format} in it"
+            yield Finding(check=_NAME, where=_UNNAMED, detail=detail)
         if name in contents.tables:
             yield from _in_metadata(contents.tables[name])
             continue
@@ -84,18 +85,18 @@ def _in_files(contents: FolderContents) -> Iterator[Finding]:
             text = read_text(path)
         except (ValueError, OSError):
             continue
-        found = credentials.find_credential(text)
-        if found is not None:
-            yield Finding(check=_NAME, where=name, detail=found.format)
+        credential = credentials.find_credential(text)
+        if credential is not None:
+            yield Finding(check=_NAME, where=name, detail=credential.format)
 
 
 def _in_metadata(table: ParquetTable) -> Iterator[Finding]:
     """Yield the credentials in the key-value metadata of a table."""
     for key, value in (table.metadata.metadata or {}).items():
         for text in (key, value, _decoded(value)):
-            found = credentials.find_credential(text.decode("utf-8", "replace"))
-            if found is not None:
-                detail = f"{found.format} in its metadata"
+            credential = credentials.find_credential(text.decode("utf-8", "replace"))
+            if credential is not None:
+                detail = f"{credential.format} in its metadata"
                 yield Finding(check=_NAME, where=table.path, detail=detail)
                 break
 
@@ -108,21 +109,15 @@ def _decoded(value: bytes) -> bytes:
         return b""
 
 
-def _judge(contents: FolderContents, results: Sequence[UnitResult]) -> CheckResult:
+def _judge(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResult:
     findings = list(_in_files(contents))
-    for result in results:
-        path, group = result.unit.where, result.unit.group
-        if not result.answered:
-            detail = f"row group {group} was not searched: {result.detail}"
-            findings.append(Finding(check=_NAME, where=path, detail=detail))
-            continue
-        found = result.answer_as(list[CredentialInRow])
-        first = first_row(contents, path, group) if found else 0
-        for credential in found:
-            place = f" at {credential.pointer}" if credential.pointer else ""
+    for item, matches in answers(_NAME, results, list[CredentialInRow], findings):
+        first = first_row(contents.tables[item.where], item.group)
+        for credential in matches:
+            pointer = f" at {credential.pointer}" if credential.pointer else ""
             row = f"row {first + credential.row}, column {credential.column}"
-            detail = f"{credential.format} in {row}{place}"
-            findings.append(Finding(check=_NAME, where=path, detail=detail))
+            detail = f"{credential.format} in {row}{pointer}"
+            findings.append(Finding(check=_NAME, where=item.where, detail=detail))
     return CheckResult(findings=findings)
 
 

@@ -1,4 +1,4 @@
-"""Does every config and split open with `datasets`, offline, with all its rows?"""
+"""Open every config and split with `datasets`, offline, and count its rows."""
 
 from __future__ import annotations
 
@@ -13,36 +13,30 @@ from typing import TYPE_CHECKING
 import msgspec
 import pyarrow.parquet as pq
 
-from curation.core.benchmark import (
-    DEFAULT,
-    LEDGER,
-    OTHER_TABLE,
-    holds_instances,
-)
-from curation.dataset.parquet import COLUMNS as RECORDS
-from curation.instances.dataset.parquet import COLUMNS as INSTANCES
+from curation.core.benchmark import DEFAULT, LEDGER, OTHER_TABLE, holds_instances
 from curation.packaging.card import FILE as CARD
+from curation.packaging.table_columns import table_form
 from curation.system.escaping import shortened
 from curation.system.extras import install_extra
-from curation.verification.core.check import CheckResult, CheckUnit, FolderCheck
-from curation.verification.core.findings import Finding
+from curation.verification.check import CheckItem, CheckResult, FolderCheck
+from curation.verification.findings import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from curation.verification.core.check import CheckBatch, UnitResult
-    from curation.verification.core.folder_contents import FolderContents
+    from curation.verification.check import CheckBatch, ItemResult
+    from curation.verification.folder_contents import FolderContents
 
 _NAME = "loading"
 _SHOWN = 300
 
 
 class OpenedConfig(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of opening one config with `datasets`."""
+    """One config, opened with `datasets`."""
 
     #: Split to its rows.
     rows: dict[str, int] = {}
-    #: Whether `datasets` is there to open it with.
+    #: Whether `datasets` is installed.
     installed: bool = True
 
 
@@ -64,7 +58,7 @@ class CardConfig(msgspec.Struct, frozen=True, kw_only=True):
 def _announced(contents: FolderContents) -> dict[str, dict[str, list[str]]] | None:
     """Return the files of each config and split that the card announces.
 
-    None where the card says it in another way than `datasets` reads.
+    None if `datasets` cannot read what the card says.
     """
     listed = contents.metadata.get("configs") or []
     try:
@@ -92,24 +86,24 @@ def _broken(contents: FolderContents, files: Mapping[str, Sequence[str]]) -> lis
 
 def _of_instances(contents: FolderContents) -> dict[str, dict[str, list[str]]]:
     """Return the files of each folder of instances, by split; no card names them."""
-    found: dict[str, dict[str, list[str]]] = {}
+    folders: dict[str, dict[str, list[str]]] = {}
     for table in contents.tables.values():
         if holds_instances(table.folder) and table.rows:
-            splits = found.setdefault(table.folder, {})
+            splits = folders.setdefault(table.folder, {})
             splits.setdefault(table.split, []).append(table.path)
-    return found
+    return folders
 
 
 def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
     configs = _announced(contents) or {}
-    units = [
-        CheckUnit(where=name)
+    items = [
+        CheckItem(where=name)
         for name, files in {**configs, **_of_instances(contents)}.items()
         if not _broken(contents, files)
     ]
-    if units:
+    if items:
         # One batch, so that one child has to import `datasets`.
-        yield units
+        yield items
 
 
 @cache
@@ -124,7 +118,7 @@ def _without_magic(folder: Path) -> Path:
     return copytree(place, Path(tempfile.mkdtemp()) / "copy")
 
 
-def _work(folder: Path, unit: CheckUnit) -> OpenedConfig:
+def _work(folder: Path, item: CheckItem) -> OpenedConfig:
     """Open one config as a user would."""
     try:
         import datasets  # noqa: PLC0415 - an extra, and slow to import
@@ -132,16 +126,16 @@ def _work(folder: Path, unit: CheckUnit) -> OpenedConfig:
         return OpenedConfig(installed=False)
     datasets.disable_progress_bars()
     place = _without_magic(folder)
-    if holds_instances(unit.where):
-        files = sorted((place / unit.where).glob(f"*{OTHER_TABLE}"))
+    if holds_instances(item.where):
+        files = sorted((place / item.where).glob(f"*{OTHER_TABLE}"))
         # `datasets` cannot open a split without rows.
-        named: dict[str, list[str]] = {}
+        by_split: dict[str, list[str]] = {}
         for path in files:
             if pq.read_metadata(path).num_rows:
-                named.setdefault(path.name.partition("-")[0], []).append(str(path))
-        loaded = datasets.load_dataset("parquet", data_files=named)
+                by_split.setdefault(path.name.partition("-")[0], []).append(str(path))
+        loaded = datasets.load_dataset("parquet", data_files=by_split)
     else:
-        loaded = datasets.load_dataset(str(place), unit.where)
+        loaded = datasets.load_dataset(str(place), item.where)
     return OpenedConfig(rows={split: loaded[split].num_rows for split in loaded})
 
 
@@ -156,7 +150,7 @@ def _finding(where: str, detail: str) -> Finding:
 def _unopened(
     contents: FolderContents, configs: Mapping[str, Mapping[str, Sequence[str]]]
 ) -> Iterator[Finding]:
-    """Yield why a config was not even tried."""
+    """Yield the reasons why a config was not opened."""
     for config, files in configs.items():
         for path in _broken(contents, files):
             yield _finding(config, f"cannot be opened without {path}")
@@ -169,19 +163,19 @@ def _unopened(
 def _columns(contents: FolderContents) -> Iterator[Finding]:
     """Yield the tables whose columns are not those that a build writes."""
     for table in contents.tables.values():
-        if table.folder == LEDGER:
+        form = table_form(table.path)
+        if form is None or table.folder == LEDGER:
             continue
-        wanted = INSTANCES if holds_instances(table.folder) else RECORDS
-        given = table.metadata.schema.to_arrow_schema().remove_metadata()
-        other = [
+        right, own = form.columns, table.metadata.schema.to_arrow_schema()
+        wrong = [
             name
-            for name in dict.fromkeys([*wanted.names, *given.names])
-            if name not in given.names
-            or name not in wanted.names
-            or given.field(name).type != wanted.field(name).type
+            for name in dict.fromkeys([*right.names, *own.names])
+            if name not in own.names
+            or name not in right.names
+            or own.field(name).type != right.field(name).type
         ]
-        if other:
-            names = ", ".join(other)
+        if wrong:
+            names = ", ".join(wrong)
             yield _finding(table.path, f"not the columns of a build: {names}")
 
 
@@ -192,14 +186,14 @@ def _miscounted(
     opened: Mapping[str, int],
 ) -> Iterator[Finding]:
     for split, paths in files.items():
-        given, wanted = opened.get(split), _rows(contents, paths)
-        if given != wanted:
+        rows, right = opened.get(split), _rows(contents, paths)
+        if rows != right:
             yield _finding(
-                f"{config}/{split}", f"opens with {given} rows, not {wanted:,}"
+                f"{config}/{split}", f"opens with {rows} rows, not {right:,}"
             )
 
 
-def _judge(contents: FolderContents, results: Sequence[UnitResult]) -> CheckResult:
+def _judge(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResult:
     findings: list[Finding] = []
     configs = _announced(contents)
     if configs is None:
@@ -208,7 +202,7 @@ def _judge(contents: FolderContents, results: Sequence[UnitResult]) -> CheckResu
         )
         configs = {}
     opened = {
-        result.unit.where: result.answer_as(OpenedConfig)
+        result.item.where: result.answer_as(OpenedConfig)
         for result in results
         if result.answered
     }
@@ -220,7 +214,7 @@ def _judge(contents: FolderContents, results: Sequence[UnitResult]) -> CheckResu
     counted: Counter[str] = Counter()
     files = {**configs, **_of_instances(contents)}
     for result in results:
-        config = result.unit.where
+        config = result.item.where
         if not result.answered:
             findings.append(_finding(config, f"does not open: {result.detail}"))
         elif opened[config].installed:

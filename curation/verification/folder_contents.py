@@ -6,7 +6,6 @@ is a finding, so that the checks see only what is sound.
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 from dataclasses import dataclass
@@ -20,10 +19,11 @@ import yaml
 from curation.core.benchmark import LEDGER, holds_instances, is_table
 from curation.packaging.card import FILE as CARD
 from curation.packaging.manifest import FILE as MANIFEST
+from curation.packaging.manifest import Manifest, read_manifest
 from curation.system.checksums import NOT_OURS
-from curation.system.errors import NoInput
+from curation.system.errors import BadData, NoInput
 from curation.system.escaping import shortened
-from curation.verification.core.findings import READABLE, Finding
+from curation.verification.findings import READABLE, Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -56,6 +56,19 @@ class ParquetTable:
         return Path(self.path).name.partition("-")[0]
 
     @property
+    def groups(self) -> list[pq.RowGroupMetaData]:
+        """Its row groups, in order."""
+        return [
+            self.metadata.row_group(number)
+            for number in range(self.metadata.num_row_groups)
+        ]
+
+    @property
+    def columns(self) -> set[str]:
+        """The names of its columns."""
+        return set(self.metadata.schema.to_arrow_schema().names)
+
+    @property
     def rows(self) -> int:
         """Rows of the whole file."""
         return int(self.metadata.num_rows)
@@ -64,20 +77,6 @@ class ParquetTable:
     def holds_records(self) -> bool:
         """Return whether its rows are schemas."""
         return self.folder != LEDGER and not holds_instances(self.folder)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatedContents:
-    """What the manifest states; no more is certain of it than these types."""
-
-    #: Name of the rule set.
-    rules: str
-    partial: bool
-    canary: Json
-    #: By the config's name.
-    configs: Mapping[str, Json]
-    #: By the file's path.
-    files: Mapping[str, Json]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +89,7 @@ class FolderContents:
     #: The parquet files that open, by path.
     tables: Mapping[str, ParquetTable]
     #: None where it cannot be read.
-    manifest: StatedContents | None
+    manifest: Manifest | None
     #: The card's YAML; empty where there is none.
     metadata: Mapping[str, Json]
     #: What could not be read.
@@ -204,37 +203,15 @@ def read_text(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def _manifest(
-    files: Mapping[str, Path], findings: list[Finding]
-) -> StatedContents | None:
-    path = files.get(MANIFEST)
-    if path is None:
+def _manifest(files: Mapping[str, Path], findings: list[Finding]) -> Manifest | None:
+    if MANIFEST not in files:
         return None
     try:
-        loaded: Json = json.loads(read_text(path))
-    except (ValueError, OSError, RecursionError) as error:
-        findings.append(_unreadable(MANIFEST, f"not readable as JSON ({error})"))
-        return None
-    given = loaded if isinstance(loaded, dict) else {}
-    configs, listed = given.get("configs"), given.get("files")
-    partial, rules = given.get("partial"), given.get("rules")
-    if not isinstance(configs, dict):
-        missing = "configs"
-    elif not isinstance(listed, dict):
-        missing = "files"
-    elif not isinstance(partial, list):
-        missing = "partial"
-    elif not isinstance(rules, str):
-        missing = "rules"
-    else:
-        return StatedContents(
-            rules=rules,
-            partial=bool(partial),
-            canary=given.get("canary"),
-            configs=configs,
-            files=listed,
-        )
-    findings.append(_unreadable(MANIFEST, f"no {missing!r} as a build writes it"))
+        return read_manifest(files[MANIFEST].parent)
+    except BadData as error:
+        findings.append(_unreadable(MANIFEST, error.what))
+    except OSError as error:
+        findings.append(_unreadable(MANIFEST, str(error)))
     return None
 
 

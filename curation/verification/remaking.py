@@ -1,8 +1,7 @@
-"""Is what programs made of a schema what they make of it again?
+"""Make instances and fastjsonschema's verdicts again, and compare.
 
-Instances, all that the ledger says of them, and fastjsonschema's verdict follow from a
-record's schema, its dialect and the versions of the programs. Those of a seeded
-sample of records are made again, or those of all records, and compared.
+They, and all rows of the ledger about them, follow from a record's schema, its dialect
+and the versions of the programs. A seeded sample of records is made again, or all.
 """
 
 from __future__ import annotations
@@ -23,28 +22,28 @@ from curation.instances.dataset.make_instances import make_instances
 from curation.instances.dataset.worker_program import cost_too_much
 from curation.instances.model import InstanceKind
 from curation.packaging.manifest import FILE as MANIFEST
-from curation.packaging.manifest import read_facts, versions_here
+from curation.packaging.manifest import versions_here
 from curation.system.checksums import file_digest
 from curation.system.escaping import shortened
 from curation.validation.fastjsonschema_check import ENDED
 from curation.validation.fastjsonschema_worker import verdict
-from curation.verification.core.check import CheckResult, CheckUnit, FolderCheck
-from curation.verification.core.findings import Finding
-from curation.verification.core.rows import group_batches, row_columns
+from curation.verification.check import CheckItem, CheckResult, FolderCheck, answers
+from curation.verification.findings import Finding
+from curation.verification.rows import group_batches, row_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from curation.verification.core.check import CheckBatch, UnitResult
-    from curation.verification.core.folder_contents import FolderContents
+    from curation.verification.check import CheckBatch, ItemResult
+    from curation.verification.folder_contents import FolderContents
 
     _Rows = Sequence[Mapping[str, object]]
 
 _NAME = "remaking"
-#: Records of a row group that are drawn.
+#: Records of a row group in the sample.
 _RECORDS: Final = 2
-#: Characters of the longest schema that is drawn: one of a megabyte takes seconds, and
+#: Characters of the longest schema in the sample: one of a megabyte takes seconds, and
 #: hundreds of megabytes.
 _LENGTH: Final = 20_000
 _COLUMNS: Final = ("unique_id", "json_schema", "dialect", "fastjsonschema")
@@ -53,7 +52,7 @@ _MAKERS: Final = ("csbdata", "fastjsonschema", "jsonschema", "jsonschema-rs", "r
 _SHOWN: Final = 60
 
 
-class DrawnRecord(msgspec.Struct, frozen=True, kw_only=True):
+class SampleRecord(msgspec.Struct, frozen=True, kw_only=True):
     """One record that is made again."""
 
     unique_id: str
@@ -63,23 +62,23 @@ class DrawnRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RemadeRecords(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of the records of one row group."""
+    """The result of one row group."""
 
     made: int
-    #: Of each that is made otherwise: its id, and what differs.
+    #: Of each record made differently: its id, and the difference.
     wrong: list[tuple[str, str]]
 
 
 def _other_maker(contents: FolderContents) -> str:
-    """Return a program that made the folder in another version; empty for none."""
+    """Return a program whose version here is not the folder's; empty for none."""
     if contents.manifest is None:
         return MANIFEST
-    stated, here = read_facts(contents.folder).versions, versions_here()
+    versions, here = contents.manifest.versions, versions_here()
     for name in _MAKERS:
-        if stated.get(name) != here[name]:
-            return f"{name} {stated.get(name)}"
+        if versions.get(name) != here[name]:
+            return f"{name} {versions.get(name)}"
     # Python's minor version decides which characters there are.
-    python = stated.get("python", "").rpartition(".")[0]
+    python = versions.get("python", "").rpartition(".")[0]
     if python != here["python"].rpartition(".")[0]:
         return f"Python {python}"
     return ""
@@ -89,41 +88,41 @@ def _of_a_sample(contents: FolderContents) -> Iterator[CheckBatch]:
     if _other_maker(contents):
         return
     for table in contents.records():
-        if set(_COLUMNS) <= set(table.metadata.schema.to_arrow_schema().names):
+        if table.columns.issuperset(_COLUMNS):
             yield from group_batches([table])
 
 
 def _of_all(contents: FolderContents) -> Iterator[CheckBatch]:
-    for units in _of_a_sample(contents):
+    for items in _of_a_sample(contents):
         yield [
-            CheckUnit(where=unit.where, group=unit.group, whole=True) for unit in units
+            CheckItem(where=item.where, group=item.group, whole=True) for item in items
         ]
 
 
-def _work(folder: Path, unit: CheckUnit) -> RemadeRecords:
+def _work(folder: Path, item: CheckItem) -> RemadeRecords:
     """Make what there is of some records of a row group again, and compare.
 
     Raises:
         msgspec.ValidationError: a row does not have the columns of records.
     """
-    config, _, name = unit.where.rpartition("/")
+    config, _, name = item.where.rpartition("/")
     split = name.partition("-")[0]
     own = instances_folder(config)
     files = split_files(folder, own, split)
-    drawn = _drawn(folder, unit, files)
-    told: dict[str, dict[str, _Rows]] = {}
+    sample = _sample(folder, item, files)
+    ledger: dict[str, dict[str, _Rows]] = {}
     if files:
-        ids = [record.unique_id for record in drawn]
-        told = {
+        ids = [record.unique_id for record in sample]
+        ledger = {
             path: _rows_of([folder / path], ids, config)
             for path in tables.LEDGER_COLUMNS
         }
-        told[own] = _rows_of([folder / path for path in files], ids, "")
+        ledger[own] = _rows_of([folder / path for path in files], ids, "")
     wrong: list[tuple[str, str]] = []
-    for record in drawn:
-        # What the one before has left: the worker collects after units alone.
+    for record in sample:
+        # What the one before has left: the worker collects after items alone.
         gc.collect(0)
-        stated = {path: rows.get(record.unique_id, ()) for path, rows in told.items()}
+        rows = {path: own.get(record.unique_id, ()) for path, own in ledger.items()}
         task = InstanceTask(
             config=config,
             unique_id=record.unique_id,
@@ -131,29 +130,28 @@ def _work(folder: Path, unit: CheckUnit) -> RemadeRecords:
             schema=record.json_schema,
             dialect=record.dialect,
         )
-        faults = [*_compiled_otherwise(record), *_made_otherwise(task, own, stated)]
-        if faults:
-            # A search that goes very deep ends a little later with filled caches.
-            again = [*_compiled_otherwise(record), *_made_otherwise(task, own, stated)]
-            faults = faults if again else []
+        faults = list(_faults(record, task, own, rows))
+        # A search that goes very deep ends a little later with filled caches.
+        if faults and not list(_faults(record, task, own, rows)):
+            faults = []
         wrong += [(record.unique_id, fault) for fault in faults]
-    return RemadeRecords(made=len(drawn), wrong=wrong)
+    return RemadeRecords(made=len(sample), wrong=wrong)
 
 
-def _drawn(
-    folder: Path, unit: CheckUnit, instances: Sequence[str]
-) -> list[DrawnRecord]:
-    """Return records of a row group: all, or those that its tables' bytes draw."""
-    columns = row_columns(folder / unit.where, unit.group, _COLUMNS)
+def _sample(
+    folder: Path, item: CheckItem, instances: Sequence[str]
+) -> list[SampleRecord]:
+    """Return records of a row group: all, or a sample seeded by its tables' bytes."""
+    columns = row_columns(folder / item.where, item.group, _COLUMNS)
     records = [
-        msgspec.convert(dict(zip(_COLUMNS, values, strict=True)), DrawnRecord)
+        msgspec.convert(dict(zip(_COLUMNS, values, strict=True)), SampleRecord)
         for values in zip(*(columns[name] for name in _COLUMNS), strict=True)
     ]
-    if unit.whole:
+    if item.whole:
         return records
-    seed = "".join(file_digest(folder / path) for path in (unit.where, *instances))
+    seed = "".join(file_digest(folder / path) for path in (item.where, *instances))
 
-    def rank(record: DrawnRecord) -> bytes:
+    def rank(record: SampleRecord) -> bytes:
         return sha256(f"{seed} {record.unique_id}".encode()).digest()
 
     short = (record for record in records if len(record.json_schema) <= _LENGTH)
@@ -171,45 +169,43 @@ def _rows_of(paths: list[Path], ids: Sequence[str], config: str) -> dict[str, _R
     rows = pl.scan_parquet(paths, glob=False).filter(pl.col("unique_id").is_in(ids))
     if config:
         rows = rows.filter(pl.col("config") == config)
-    found: dict[str, list[Mapping[str, object]]] = {}
+    by_record: dict[str, list[Mapping[str, object]]] = {}
     for row in rows.collect().iter_rows(named=True):
-        found.setdefault(row["unique_id"], []).append(row)
-    return dict(found)
+        by_record.setdefault(row["unique_id"], []).append(row)
+    return dict(by_record)
 
 
-def _compiled_otherwise(record: DrawnRecord) -> Iterator[str]:
-    """Yield where fastjsonschema says something else of a schema than its row."""
-    stated = record.fastjsonschema
-    if stated is None or stated in ENDED:
+def _compiled_differently(record: SampleRecord) -> Iterator[str]:
+    """Yield a verdict of fastjsonschema that differs from the row's."""
+    column = record.fastjsonschema
+    if column is None or column in ENDED:
         return
-    found = verdict(record.json_schema)
-    if found != stated:
-        yield f"fastjsonschema is {stated!r}, but {found!r} when it is asked again"
+    again = verdict(record.json_schema)
+    if again != column:
+        yield f"fastjsonschema is {column!r}, but {again!r} when it compiles again"
 
 
-def _made_otherwise(
-    task: InstanceTask, own: str, stated: Mapping[str, _Rows]
+def _made_differently(
+    task: InstanceTask, own: str, rows: Mapping[str, _Rows]
 ) -> Iterator[str]:
-    """Yield where the instances of a record, or the ledger's words, are not made again.
+    """Yield the tables whose rows of a record are made differently.
 
     Args:
         task: The record.
         own: The folder of its tables of instances.
-        stated: Path of each table, or `own`, to the record's rows in it; empty where
-            the folder holds no instances.
+        rows: Path of each table, or `own`, to the record's rows in it; empty if the
+            folder holds no instances.
     """
-    if not stated:
+    if not rows:
         return
-    if len(stated[tables.INSTANCE_LEDGER]) != 1:
-        yield f"{len(stated[tables.INSTANCE_LEDGER])} rows in {tables.INSTANCE_LEDGER}"
+    if len(rows[tables.INSTANCE_LEDGER]) != 1:
+        yield f"{len(rows[tables.INSTANCE_LEDGER])} rows in {tables.INSTANCE_LEDGER}"
         return
-    (told,) = stated[tables.INSTANCE_LEDGER]
-    if cost_too_much(str(told["reason"]), str(told["detail"])):
+    (result,) = rows[tables.INSTANCE_LEDGER]
+    if cost_too_much(str(result["reason"]), str(result["detail"])):
         return
     given = tuple(
-        str(row["text"])
-        for row in stated[own]
-        if row["kind"] == InstanceKind.GIVEN.value
+        str(row["text"]) for row in rows[own] if row["kind"] == InstanceKind.GIVEN.value
     )
     made = RecordInstances(
         task=replace(task, examples=given),
@@ -218,7 +214,7 @@ def _made_otherwise(
     )
     # What a source gave and the schema refused is in no table.
     ledger = asdict(tables.ledger_row(made))
-    ledger["examples_refused"] = told["examples_refused"]
+    ledger["examples_refused"] = result["examples_refused"]
     again: dict[str, _Rows] = {
         own: [
             asdict(replace(row, unique_id=task.unique_id))
@@ -230,27 +226,34 @@ def _made_otherwise(
         tables.DISAGREEMENTS: [asdict(row) for row in tables.disagreements(made)],
         tables.AJV: [asdict(row) for row in tables.ajv_disagreements(made)],
     }
-    for path, rows in again.items():
-        fault = _difference(stated[path], rows)
+    for path, made_rows in again.items():
+        fault = _difference(rows[path], made_rows)
         if fault:
             yield f"{path}: {fault}"
 
 
-def _difference(stated: _Rows, made: _Rows) -> str:
-    """Return in what rows first differ from those that are made; empty for nothing."""
-    if len(stated) != len(made):
-        return f"{len(stated)} rows; {len(made)} are made of its schema"
-    for number, (one, other) in enumerate(zip(stated, made, strict=True)):
-        for name, value in other.items():
-            if one.get(name) != value:
-                given, wanted = (
-                    shortened(repr(text), _SHOWN) for text in (one.get(name), value)
+def _faults(
+    record: SampleRecord, task: InstanceTask, own: str, rows: Mapping[str, _Rows]
+) -> Iterator[str]:
+    yield from _compiled_differently(record)
+    yield from _made_differently(task, own, rows)
+
+
+def _difference(rows: _Rows, made: _Rows) -> str:
+    """Return the first difference of rows from those made again; empty for none."""
+    if len(rows) != len(made):
+        return f"{len(rows)} rows; {len(made)} are made of its schema"
+    for number, (row, again) in enumerate(zip(rows, made, strict=True)):
+        for name, value in again.items():
+            if row.get(name) != value:
+                old, new = (
+                    shortened(repr(text), _SHOWN) for text in (row.get(name), value)
                 )
-                return f"{name} of its row {number} is {given}; {wanted} is made"
+                return f"{name} of its row {number} is {old}; {new} is made"
     return ""
 
 
-def _judge(contents: FolderContents, results: Sequence[UnitResult]) -> CheckResult:
+def _judge(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResult:
     findings: list[Finding] = []
     if maker := _other_maker(contents):
         detail = f"nothing was made again: {maker} made it, which is not here"
@@ -258,15 +261,9 @@ def _judge(contents: FolderContents, results: Sequence[UnitResult]) -> CheckResu
             Finding(check=_NAME, where=MANIFEST, detail=detail, failure=False)
         )
     made = 0
-    for result in results:
-        unit = result.unit
-        if not result.answered:
-            detail = f"row group {unit.group}: {result.result.ending}: {result.detail}"
-            findings.append(Finding(check=_NAME, where=unit.where, detail=detail))
-            continue
-        answer = result.answer_as(RemadeRecords)
+    for item, answer in answers(_NAME, results, RemadeRecords, findings):
         made += answer.made
-        inside = unit.where.rpartition("/")[0]
+        inside = item.where.rpartition("/")[0]
         findings += [
             Finding(check=_NAME, where=f"{inside}/{unique_id}", detail=detail)
             for unique_id, detail in answer.wrong
@@ -277,7 +274,7 @@ def _judge(contents: FolderContents, results: Sequence[UnitResult]) -> CheckResu
 #: A seeded sample of every row group.
 REMAKING = FolderCheck(
     name=_NAME,
-    question="are instances, and the ledger's words on them, what is made again?",
+    question="are instances, and the ledger's rows of them, what is made again?",
     judge=_judge,
     batches=_of_a_sample,
     work=_work,

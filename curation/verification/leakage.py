@@ -1,7 +1,4 @@
-"""Does a schema, or one that says nearly the same, stand in two splits?
-
-Split and near-duplicate cluster of every record are derived again from its schema.
-"""
+"""Check splits: no schema in two, each split and cluster derived from its schema."""
 
 from __future__ import annotations
 
@@ -18,18 +15,22 @@ from curation.schema.dialects import BY_NAME
 from curation.schema.similarity.near_duplicates import clusters
 from curation.schema.similarity.shingles import shingles, split_key
 from curation.schema.skeleton import skeleton
-from curation.verification.checks.counts import record_columns
-from curation.verification.core.check import CheckResult, CheckUnit, FolderCheck
-from curation.verification.core.findings import Finding
-from curation.verification.core.rows import row_batches, row_columns
+from curation.verification.check import CheckItem, CheckResult, FolderCheck, answers
+from curation.verification.findings import Finding
+from curation.verification.rows import (
+    record_columns,
+    row_batches,
+    row_columns,
+    without_columns,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from curation.core.json_types import Json
-    from curation.verification.core.check import CheckBatch, UnitResult
-    from curation.verification.core.folder_contents import FolderContents
+    from curation.verification.check import CheckBatch, ItemResult
+    from curation.verification.folder_contents import FolderContents
 
 _NAME = "leakage"
 #: The rule set whose splits follow from the skeleton's digest.
@@ -46,7 +47,7 @@ _COLUMNS = (
 
 
 class RecordShingles(msgspec.Struct, frozen=True, kw_only=True):
-    """What a row says of its split and its cluster, and what they follow from."""
+    """Split and cluster of a row, and the values that they follow from."""
 
     unique_id: str | None
     sha256: str | None
@@ -58,18 +59,16 @@ class RecordShingles(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
-    for table in contents.records():
-        if set(_COLUMNS) <= set(table.metadata.schema.to_arrow_schema().names):
-            yield from row_batches(table)
+    return row_batches(contents, _COLUMNS)
 
 
 def _text(value: Json) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _work(folder: Path, unit: CheckUnit) -> RecordShingles:
-    rows = row_columns(folder / unit.where, unit.group, _COLUMNS)
-    row = {name: _text(rows[name][unit.row]) for name in _COLUMNS}
+def _work(folder: Path, item: CheckItem) -> RecordShingles:
+    rows = row_columns(folder / item.where, item.group, _COLUMNS)
+    row = {name: _text(rows[name][item.row]) for name in _COLUMNS}
     schema = jsontext.parse((row["json_schema"] or "").encode("utf-8", "surrogatepass"))
     dialect = BY_NAME.get(row["dialect"] or "")
     packed = None
@@ -98,16 +97,16 @@ def _shared(rows: pl.DataFrame, column: str) -> Iterator[list[dict[str, str]]]:
 
 def _copies(contents: FolderContents, rows: pl.DataFrame) -> Iterator[Finding]:
     """Yield schemas that stand twice, and skeletons that stand in two splits."""
-    for first, *others in _shared(rows, "sha256"):
-        for other in others:
+    for first, *copies in _shared(rows, "sha256"):
+        for other in copies:
             yield Finding(
                 check=_NAME,
                 where=_name(other),
                 detail=f"the same schema as {_name(first)}",
                 failure=contents.must_be_valid,
             )
-    for first, *others in _shared(rows, "skeleton_sha256"):
-        for other in others:
+    for first, *copies in _shared(rows, "skeleton_sha256"):
+        for other in copies:
             if other["split"] != first["split"]:
                 detail = f"in {other['split']}, its skeleton in {first['split']} too "
                 yield Finding(
@@ -116,15 +115,15 @@ def _copies(contents: FolderContents, rows: pl.DataFrame) -> Iterator[Finding]:
 
 
 def _derived(
-    contents: FolderContents, rows: Sequence[tuple[CheckUnit, RecordShingles]]
+    contents: FolderContents, rows: Sequence[tuple[CheckItem, RecordShingles]]
 ) -> Iterator[Finding]:
-    """Yield where a row's split or cluster is not what its schema says."""
+    """Yield the rows whose split or cluster does not follow from the schema."""
     by_shingles = contents.manifest is None or contents.manifest.rules != _PAPER
     names = clusters(
         [row.sha256 or "" for _, row in rows], [row.shingles or b"" for _, row in rows]
     )
-    for (unit, row), cluster in zip(rows, names, strict=True):
-        table = contents.tables[unit.where]
+    for (item, row), cluster in zip(rows, names, strict=True):
+        table = contents.tables[item.where]
         where = f"{table.folder}/{row.unique_id}"
         own = (row.skeleton_sha256 or "")[:16]
         if by_shingles:
@@ -141,29 +140,19 @@ def _derived(
             yield Finding(check=_NAME, where=where, detail=detail)
 
 
-def _judge(contents: FolderContents, results: Sequence[UnitResult]) -> CheckResult:
-    findings: list[Finding] = []
-    for table in contents.records():
-        missing = set(_COLUMNS) - set(table.metadata.schema.to_arrow_schema().names)
-        if missing:
-            detail = f"no column {', '.join(sorted(missing))}"
-            findings.append(Finding(check=_NAME, where=table.path, detail=detail))
-    rows: list[tuple[CheckUnit, RecordShingles]] = []
-    for result in results:
-        if result.answered:
-            rows.append((result.unit, result.answer_as(RecordShingles)))
-        else:
-            place = f"row {result.unit.row} of row group {result.unit.group}"
-            detail = f"{place}: {result.result.ending}: {result.detail}"
-            where = result.unit.where
-            findings.append(Finding(check=_NAME, where=where, detail=detail))
-    readable = [(unit, row) for unit, row in rows if row.shingles is not None]
+def _judge(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResult:
+    findings = list(without_columns(_NAME, contents, _COLUMNS))
+    readable = [
+        (item, row)
+        for item, row in answers(_NAME, results, RecordShingles, findings)
+        if row.shingles is not None
+    ]
     findings += _derived(contents, readable)
     columns = ("unique_id", "sha256", "skeleton_sha256")
     findings += _copies(contents, record_columns(contents, columns))
     splits: defaultdict[str | None, list[str]] = defaultdict(list)
-    for unit, row in readable:
-        splits[row.cluster].append(contents.tables[unit.where].split)
+    for item, row in readable:
+        splits[row.cluster].append(contents.tables[item.where].split)
     return CheckResult(
         findings=findings,
         counted={

@@ -1,0 +1,168 @@
+"""Checks of a folder, and their items of work for child processes.
+
+A check without work for child processes has no batches. Otherwise a child does one
+item at a time; a child that dies costs only that item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+import msgspec
+
+from curation.verification.findings import Finding
+from curation.workers.outcomes import Ending, ProcessResult
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from curation.verification.folder_contents import FolderContents
+    from curation.workers.messages import Message
+
+_T = TypeVar("_T")
+
+
+class CheckItem(msgspec.Struct, frozen=True, kw_only=True):
+    """One piece of work for a child process."""
+
+    #: Path of a table in the folder, the name of a config, or empty for the whole.
+    where: str
+    #: Number of a row group of the table, from 0; -1 for all.
+    group: int = -1
+    #: Number of a row in the row group, from 0; -1 for all.
+    row: int = -1
+    #: Whether every row is checked, and not a sample.
+    whole: bool = False
+
+    @property
+    def place(self) -> str:
+        """The rows inside the table, as a finding names them."""
+        if self.group < 0:
+            return ""
+        row = "" if self.row < 0 else f"row {self.row} of "
+        return f"{row}row group {self.group}: "
+
+
+class ScanSetup(msgspec.Struct, frozen=True, kw_only=True):
+    """The first message to a worker."""
+
+    #: The dataset folder's full path.
+    folder: str
+
+
+class ScanItem(msgspec.Struct, frozen=True, kw_only=True):
+    """A later message to a worker: an item, with the name of its check."""
+
+    check: str
+    item: CheckItem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemResult:
+    """The outcome of one item, including a worker crash."""
+
+    item: CheckItem
+    result: ProcessResult
+
+    @property
+    def answered(self) -> bool:
+        """Return whether the child answered, rather than failed or died."""
+        return self.result.ending is Ending.OK
+
+    @property
+    def detail(self) -> str:
+        """The reason for a missing answer."""
+        return self.result.detail
+
+    def answer_as(self, answer_type: type[_T]) -> _T:
+        """Return the answer of the check's `work`, converted to its type.
+
+        Raises:
+            msgspec.ValidationError: it is not of this type.
+        """
+        return self.result.answer_as(answer_type)
+
+
+def answers(
+    check: str,
+    results: Iterable[ItemResult],
+    answer_type: type[_T],
+    findings: list[Finding],
+) -> Iterator[tuple[CheckItem, _T]]:
+    """Yield each item with its answer; an item without one becomes a finding.
+
+    Args:
+        check: Name of the check.
+        results: The outcomes of its items.
+        answer_type: Type of an answer.
+        findings: Receives a failure for each item without an answer.
+    """
+    for result in results:
+        if result.answered:
+            yield result.item, result.answer_as(answer_type)
+            continue
+        detail = f"{result.item.place}{result.result.ending}: {result.detail}"
+        findings.append(Finding(check=check, where=result.item.where, detail=detail))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckResult:
+    """The findings of one check."""
+
+    findings: Sequence[Finding] = ()
+    #: Names of the things counted, to their numbers.
+    counted: Mapping[str, int] = field(default_factory=dict)
+
+
+#: Items that one child does one after another.
+CheckBatch: TypeAlias = Sequence[CheckItem]
+
+
+def _no_batches(_contents: FolderContents) -> Iterable[CheckBatch]:
+    return ()
+
+
+def _no_work(_folder: Path, _item: CheckItem) -> Message:
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderCheck:
+    """One check of a folder.
+
+    Example:
+        A check that wants every file to be smaller than a gigabyte::
+
+            def _judge(contents, _results):
+                large = [
+                    name
+                    for name, path in contents.files.items()
+                    if path.stat().st_size > 10**9
+                ]
+                return CheckResult(
+                    findings=[
+                        Finding(check="size", where=name, detail="over 1 GB")
+                        for name in large
+                    ]
+                )
+
+
+            SIZE = FolderCheck(
+                name="size", question="is every file small?", judge=_judge
+            )
+
+        `curation.verification.registry.CHECKS` lists the checks that run.
+    """
+
+    name: str
+    #: One clause for the table of `csbdata verify`.
+    question: str
+    #: Judges the answers of the children, in the parent.
+    judge: Callable[[FolderContents, Sequence[ItemResult]], CheckResult]
+    #: Returns the items for children, in batches.
+    batches: Callable[[FolderContents], Iterable[CheckBatch]] = _no_batches
+    #: Does one item of the folder at a path, in a child; returns a value that msgspec
+    #: can write as JSON.
+    work: Callable[[Path, CheckItem], Message] = _no_work

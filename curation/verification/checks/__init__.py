@@ -1,1 +1,0 @@
-"""The checks of `csbdata verify`, one file each."""

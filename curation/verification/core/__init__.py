@@ -1,1 +1,0 @@
-"""What a check is, what it finds, and what it is given of a folder."""

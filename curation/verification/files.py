@@ -1,0 +1,248 @@
+"""Check the files of a folder: digests, signature, strays, and the derived files."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from curation.core.benchmark import (
+    LEDGER,
+    NOTICES,
+    SPLITS,
+    holds_instances,
+    records_config,
+)
+from curation.dataset.parquet import file_name
+from curation.packaging.derived_files import CHANGELOG, differing_files, is_derived
+from curation.packaging.manifest import FILE as MANIFEST
+from curation.packaging.manifest import UNLISTED
+from curation.packaging.signature import FILE as SIGNATURE_FILE
+from curation.packaging.signature import signature_fault
+from curation.system.checksums import FILE as SUMS
+from curation.system.checksums import file_digest, read_sums
+from curation.system.errors import BadData
+from curation.system.escaping import shortened
+from curation.verification.check import CheckItem, CheckResult, FolderCheck
+from curation.verification.findings import Finding
+from curation.verification.folder_contents import read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from curation.verification.check import CheckBatch, ItemResult
+    from curation.verification.folder_contents import FolderContents
+
+_GIT = ".git"
+#: The notes of the Hub's client about its downloads.
+_HUB_NOTES = ".cache/huggingface/"
+_SHOWN = 300
+
+
+def _digest(where: str, detail: str) -> Finding:
+    return Finding(check="digests", where=where, detail=detail)
+
+
+def _read_sums(
+    contents: FolderContents, findings: list[Finding]
+) -> dict[str, str] | None:
+    if SUMS not in contents.files:
+        findings.append(_digest(SUMS, "missing"))
+        return None
+    try:
+        return read_sums(contents.folder)
+    except BadData as error:
+        findings.append(_digest(SUMS, f"{error.what} ({error.where})"))
+    except (ValueError, OSError) as error:
+        findings.append(_digest(SUMS, f"not readable ({error})"))
+    return None
+
+
+def _differences(
+    listed: Mapping[str, str], name: str, own: Mapping[str, str], exempt: frozenset[str]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield path, fact and name of the list, of each file that differs from a list."""
+    for path in sorted((listed.keys() | own.keys()) - exempt):
+        if path not in own:
+            yield path, "missing, but listed in", name
+        elif path not in listed:
+            yield path, "not listed in", name
+        elif listed[path] != own[path]:
+            yield path, "changed: not the digest that stands in", name
+
+
+def _judge_digests(
+    contents: FolderContents, _results: Sequence[ItemResult]
+) -> CheckResult:
+    findings: list[Finding] = []
+    own = {name: file_digest(path) for name, path in contents.files.items()}
+    # An unreadable file is reported already.
+    unread = frozenset(finding.where for finding in contents.findings)
+    facts: dict[tuple[str, str], list[str]] = {}
+    lists = []
+    if contents.manifest:
+        files = contents.manifest.files
+        listed = {name: file.sha256 for name, file in files.items()}
+        lists.append((listed, MANIFEST, UNLISTED))
+    sums = _read_sums(contents, findings)
+    if sums is not None:
+        lists.append((sums, SUMS, frozenset({SUMS, SIGNATURE_FILE})))
+    for listed, name, exempt in lists:
+        for path, fact, source in _differences(listed, name, own, exempt | unread):
+            facts.setdefault((path, fact), []).append(source)
+    findings += [
+        _digest(path, f"{fact} {' and '.join(names)}")
+        for (path, fact), names in facts.items()
+    ]
+    return CheckResult(findings=findings, counted={"files": len(own)})
+
+
+DIGESTS = FolderCheck(
+    name="digests",
+    question="are the files those that manifest.json and SHA256SUMS list?",
+    judge=_judge_digests,
+)
+
+
+def signature_check(public_key: str | None) -> FolderCheck:
+    """Return the check of a folder's signature.
+
+    Args:
+        public_key: As `curation.packaging.signature.signature_fault` takes it. With
+            None a signature is only a note, and a missing one is none.
+    """
+
+    def judge(contents: FolderContents, _: Sequence[ItemResult]) -> CheckResult:
+        if public_key is not None:
+            fault = signature_fault(contents.folder, public_key)
+        else:
+            signed = SIGNATURE_FILE in contents.files
+            fault = "not compared with a key: use --public-key KEY" if signed else ""
+        finding = Finding(
+            check="signature",
+            where=SIGNATURE_FILE,
+            detail=fault,
+            failure=public_key is not None,
+        )
+        return CheckResult(findings=[finding] if fault else [])
+
+    return FolderCheck(
+        name="signature",
+        question=f"is {SIGNATURE_FILE} the signature of the key that was named?",
+        judge=judge,
+    )
+
+
+#: Without a key.
+SIGNATURE = signature_check(None)
+
+
+def _stray(where: str, detail: str, *, failure: bool = True) -> Finding:
+    return Finding(check="strays", where=where, detail=detail, failure=failure)
+
+
+def _strays_of_folder(folder: Path) -> Iterator[Finding]:
+    """Yield empty folders, git's own, and caches that are not the Hub client's."""
+    for parent, folders, names in os.walk(folder):
+        where = Path(parent).relative_to(folder).as_posix()
+        inside = "" if where == "." else f"{where}/"
+        if inside and not folders and not names:
+            yield _stray(where, "an empty folder")
+        if _GIT in folders or _GIT in names:
+            detail = "git's own folder, which may hold anything; verify a copy without"
+            yield _stray(inside + _GIT, detail)
+            folders[:] = [name for name in folders if name != _GIT]
+        if inside.startswith(".cache/") and not inside.startswith(_HUB_NOTES):
+            for name in names:
+                yield _stray(inside + name, "no note of the Hub's client")
+
+
+def _is_table_of_build(name: str, folder: str, files: Mapping[str, int]) -> bool:
+    """Return whether a build may write a table of this name into this folder.
+
+    Args:
+        name: Path of the table, with `/`.
+        folder: Its folder.
+        files: Number of tables of each split in that folder.
+    """
+    config = records_config(folder) if holds_instances(folder) else folder
+    names = {
+        file_name(folder, split, number, files[split])
+        for split in SPLITS
+        for number in range(files[split])
+    }
+    return name in names and "/" not in config
+
+
+def _strays_of_files(contents: FolderContents) -> Iterator[Finding]:
+    tables: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for table in contents.tables.values():
+        tables[table.folder][table.split] += 1
+    for name, path in contents.files.items():
+        own = contents.tables.get(name)
+        if own is not None and own.folder != LEDGER:
+            if not _is_table_of_build(name, own.folder, tables[own.folder]):
+                yield _stray(name, "a table that no build writes under this name")
+        elif own is None and not is_derived(name) and name != CHANGELOG:
+            try:
+                read_text(path)
+            except (ValueError, OSError) as error:
+                yield _stray(name, f"no file of a build, and no text ({error})")
+                continue
+            # Notices of others keep their own names.
+            if not name.startswith(f"{NOTICES}/"):
+                yield _stray(name, "no file of a build", failure=False)
+
+
+def _judge_strays(
+    contents: FolderContents, _results: Sequence[ItemResult]
+) -> CheckResult:
+    return CheckResult(
+        findings=[*_strays_of_folder(contents.folder), *_strays_of_files(contents)]
+    )
+
+
+STRAYS = FolderCheck(
+    name="strays",
+    question="is there nothing else: no stray file, no empty folder, no .git?",
+    judge=_judge_strays,
+)
+
+
+def _card_batches(contents: FolderContents) -> Iterator[CheckBatch]:
+    # Nothing can be computed from unreadable data, which is reported already.
+    if not contents.findings:
+        yield [CheckItem(where="")]
+
+
+def _card_work(folder: Path, _item: CheckItem) -> list[str]:
+    """Return the names of the derived files that differ from a fresh computation."""
+    return differing_files(folder)
+
+
+def _judge_card(
+    _contents: FolderContents, results: Sequence[ItemResult]
+) -> CheckResult:
+    findings = []
+    for result in results:
+        if not result.answered:
+            detail = f"cannot be computed from the data: {result.detail}"
+            findings.append(
+                Finding(check="card", where="", detail=shortened(detail, _SHOWN))
+            )
+            continue
+        findings += [
+            Finding(check="card", where=name, detail="not computed from this data")
+            for name in result.answer_as(list[str])
+        ]
+    return CheckResult(findings=findings)
+
+
+CARD = FolderCheck(
+    name="card",
+    question="are card, Croissant, licences and plots what the data gives?",
+    judge=_judge_card,
+    batches=_card_batches,
+    work=_card_work,
+)
