@@ -7,12 +7,13 @@ so that a reader who goes by the manifest sees the old state or the new one.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import shutil
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import fsspec
 import platformdirs
@@ -23,11 +24,20 @@ from curation.credentials.redaction import redacted
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.publish.file_inventory import RemoteFile, describe_content, files_to_send
 from curation.publish.plan import PushPlan, files_listed, plan_for
-from curation.stores.faults import file_system_errors
 from curation.system.atomic_files import cannot_write
 from curation.system.atomic_folders import atomic_folder, recover
 from curation.system.checksums import FILE as SUMS
-from curation.system.errors import BadData, TemporarilyUnavailable
+from curation.system.errors import (
+    BadConfiguration,
+    BadData,
+    CannotCreate,
+    CsbdataError,
+    NoInput,
+    NotPermitted,
+    TemporarilyUnavailable,
+    Unavailable,
+)
+from curation.system.extras import install_extra
 from curation.system.locks import locked
 
 if TYPE_CHECKING:
@@ -37,6 +47,73 @@ if TYPE_CHECKING:
 
 #: What is written after everything it speaks of, in this order.
 _LAST = (SUMS, "README.md", MANIFEST)
+
+
+#: What stores say when there is no room: `s3fs` has one number for all of these.
+_FULL: Final = ("storagefull", "quotaexceeded", "insufficientstorage", "no space left")
+#: Numbers of temporary trouble: `s3fs` gives them to 500, 502, 503 and slow-down.
+_TEMPORARY: Final = frozenset(
+    {
+        *(errno.EBUSY, errno.EAGAIN, errno.EIO, errno.ETIMEDOUT, errno.EPIPE),
+        *(errno.ECONNRESET, errno.ECONNABORTED, errno.ECONNREFUSED),
+        # "Remote I/O error"; there is none on macOS.
+        getattr(errno, "EREMOTEIO", errno.EIO),
+    }
+)
+
+
+@contextmanager
+def _file_system_errors(where: str) -> Iterator[None]:
+    """Raise the exceptions of any file system as ours.
+
+    Args:
+        where: The folder or URL; a message names it without credentials.
+    """
+    try:
+        yield
+    except CsbdataError:
+        raise
+    except Exception as error:
+        raise fault_of(error, where) from error
+
+
+def fault_of(error: Exception, where: str) -> CsbdataError:
+    """Return a file system's exception as one of ours.
+
+    Args:
+        error: The exception; each file system has types of its own.
+        where: The folder or URL.
+    """
+    text = str(error) or type(error).__name__
+    kind: type[CsbdataError] = Unavailable
+    then = "the same command later goes on"
+    if _is_full(error):
+        kind, then = CannotCreate, "make room there; the same command goes on"
+    elif isinstance(error, (ImportError, ValueError)):
+        missing = isinstance(error, ImportError) and where.startswith(("s3:", "s3a:"))
+        kind, then = BadConfiguration, install_extra("s3") if missing else ""
+    elif isinstance(error, PermissionError):
+        kind, then = NotPermitted, ""
+    elif isinstance(error, FileNotFoundError):
+        kind, then = NoInput, ""
+    elif isinstance(error, (TimeoutError, ConnectionError)) or (
+        isinstance(error, OSError) and error.errno in _TEMPORARY
+    ):
+        kind, then = TemporarilyUnavailable, "the same command goes on"
+    elif isinstance(error, OSError):
+        kind, then = CannotCreate, "make room there; the same command goes on"
+    else:
+        text = f"{type(error).__name__}: {error}"
+    return kind(redacted(text), redacted(where), then)
+
+
+def _is_full(error: Exception) -> bool:
+    """Return whether a file system said that it has no room."""
+    text = f"{error} {error.__cause__ or ''}".lower().replace(" ", "")
+    number = getattr(error, "errno", None)
+    return number in {errno.ENOSPC, errno.EDQUOT} or any(
+        word.replace(" ", "") in text for word in _FULL
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +139,7 @@ def open_target(url: str) -> FsspecTarget:
         BadConfiguration: fsspec does not know it, or a package for it is missing.
         CsbdataError: it cannot be reached.
     """
-    with file_system_errors(url):
+    with _file_system_errors(url):
         files, root = fsspec.core.url_to_fs(url)
     local = Path(root) if isinstance(files, LocalFileSystem) else None
     return FsspecTarget(
@@ -76,7 +153,7 @@ def plan_write(target: FsspecTarget, files: Mapping[str, LocalFile]) -> PushPlan
     Raises:
         CsbdataError: the place cannot be read.
     """
-    with file_system_errors(target.shown):
+    with _file_system_errors(target.shown):
         there = {name: _remote(body) for name, body in _read_all(target)}
         held = _read(target, MANIFEST) if MANIFEST in there else b""
     return plan_for(files, there, files_listed(held))
@@ -115,7 +192,7 @@ def copy_tables(target: FsspecTarget, folder: Path) -> None:
     Raises:
         CsbdataError: the place cannot be read.
     """
-    with file_system_errors(target.shown):
+    with _file_system_errors(target.shown):
         for name, content in _read_all(target):
             if is_table(name):
                 path = folder / name
@@ -137,9 +214,9 @@ def write_to_target(
     if target.local is not None:
         _write_folder(folder, files, target.local, plan)
     else:
-        with file_system_errors(target.shown):
+        with _file_system_errors(target.shown):
             _write_files(folder, files, target, plan)
-    with file_system_errors(target.shown):
+    with _file_system_errors(target.shown):
         there = {
             name: _remote(_read(target, name))
             for name in _names(target)

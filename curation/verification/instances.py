@@ -59,13 +59,13 @@ class InstanceLabel(msgspec.Struct, frozen=True, kw_only=True):
     verdicts: str
 
 
-class Verdicts(msgspec.Struct, frozen=True, kw_only=True):
+class RowVerdicts(msgspec.Struct, frozen=True, kw_only=True):
     """The validators' verdicts in a row; null for one that did not run."""
 
     jsonschema_rs: tuple[bool, bool]
     jsonschema: tuple[bool | None, bool | None]
     #: With the keywords that the draft ignores; None if the schema has none.
-    heeding: Verdicts | None = None
+    heeding: RowVerdicts | None = None
 
     def listed(self) -> tuple[bool | None, ...]:
         """Return the four verdicts, in the order of `Grade.heeding`."""
@@ -175,7 +175,7 @@ def _fault(row: InstanceLabel, grade: Grade) -> str:
     if grade.jsonschema_rs is None:
         return f"cannot be judged: {grade.error}"
     try:
-        verdicts = msgspec.json.decode(row.verdicts, type=Verdicts)
+        verdicts = msgspec.json.decode(row.verdicts, type=RowVerdicts)
     except msgspec.MsgspecError as error:
         return f"verdicts cannot be read ({error})"
     if row.valid != grade.jsonschema_rs:

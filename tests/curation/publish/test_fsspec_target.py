@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from typing import TYPE_CHECKING, ClassVar
@@ -14,6 +15,7 @@ from curation.publish.fsspec_target import (
     FsspecTarget,
     _alone,
     copy_tables,
+    fault_of,
     open_target,
     plan_write,
     write_to_target,
@@ -23,7 +25,10 @@ from curation.system.errors import (
     BadData,
     CannotCreate,
     CsbdataError,
+    NoInput,
+    NotPermitted,
     TemporarilyUnavailable,
+    Unavailable,
 )
 from tests.publishing import FILES, contents, write_folder
 
@@ -183,3 +188,50 @@ def test_credentials_in_a_url_are_not_shown() -> None:
     shown = open_target("memory://user:pa55word@host/x").shown
     assert "pa55word" not in shown
     assert json.dumps(shown)
+
+
+@pytest.mark.parametrize(
+    ("raised", "kind"),
+    [
+        (PermissionError("Forbidden"), NotPermitted),
+        (FileNotFoundError("The specified bucket does not exist"), NoInput),
+        (OSError(errno.ENOSPC, "No space left on device"), CannotCreate),
+        (OSError(errno.EIO, "XMinioStorageFull: Storage Full"), CannotCreate),
+        (OSError(errno.EROFS, "Read-only file system"), CannotCreate),
+        (
+            OSError(errno.EBUSY, "Please reduce your request rate."),
+            TemporarilyUnavailable,
+        ),
+        (TimeoutError("timed out"), TemporarilyUnavailable),
+        (ImportError("Install s3fs to access S3"), BadConfiguration),
+        (ValueError("Protocol not known: nope"), BadConfiguration),
+        (RuntimeError("nobody answers"), Unavailable),
+    ],
+)
+def test_each_trouble_has_its_code(raised: Exception, kind: type[Exception]) -> None:
+    """One line, the place in it, and no credential."""
+    secret = "AKIA" + "Q3EGRZ7XVN2WDKLB"
+    raised.args = (*raised.args[:-1], f"{raised.args[-1]} {secret}")
+    fault = fault_of(raised, f"s3://me:{secret}@bucket/run")
+    assert type(fault) is kind
+    assert "bucket/run" in str(fault)
+    assert secret not in str(fault)
+
+
+def test_an_unknown_protocol_is_said() -> None:
+    """Before anything is asked of anybody."""
+    with pytest.raises(BadConfiguration, match="nope"):
+        open_target("nope://bucket/run")
+
+
+def test_a_missing_library_is_named_with_what_installs_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of the one store that an extra of ours is for."""
+
+    def lacking(_url: str) -> None:
+        raise ImportError("Install s3fs to access S3")
+
+    monkeypatch.setattr(fsspec.core, "url_to_fs", lacking)
+    with pytest.raises(BadConfiguration, match=r"s3fs.*pip install"):
+        open_target("s3://bucket/run")
