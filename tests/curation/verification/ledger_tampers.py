@@ -13,7 +13,6 @@ from curation.instances.dataset.parquet import (
     DISAGREEMENTS,
     INSTANCE_LEDGER,
     MISSING,
-    UNREACHED,
 )
 from curation.verification.instances import INSTANCES as JUDGED
 from curation.verification.ledger import LEDGER
@@ -117,11 +116,6 @@ LEDGER_TAMPERS = list(
             ),
             ("AJV's instances", _listed(AJV, cause="ref_siblings"), "ajv.pq"),
             ("missing pairs", rewrite(MISSING, lambda rows: rows.head(0)), "missing"),
-            (
-                "unreached dropped",
-                rewrite(UNREACHED, lambda rows: rows.head(0)),
-                "unreached.pq",
-            ),
         ),
         tampers(
             LEDGER,
