@@ -11,15 +11,19 @@ import random
 import time
 from typing import TYPE_CHECKING, Any
 
-from evaluation.suites.sob.leaderboard.source_summary import RecordFigures, summarise
-from evaluation.suites.sob.leaderboard.unified import SourceMeans, standings
-from evaluation.suites.sob.leaderboard.weights import PUBLISHED_TOTALS
-from evaluation.suites.sob.metrics.names import Metric
+from evaluation.suites.sob.leaderboard import (
+    PUBLISHED_TOTALS,
+    RecordFigures,
+    SourceMeans,
+    standings,
+    summarise,
+)
+from evaluation.suites.sob.metrics import Metric
 
 if TYPE_CHECKING:
     import argparse
 
-    from evaluation.suites.sob.leaderboard.source_summary import SourceSummary
+    from evaluation.suites.sob.leaderboard import SourceSummary
 
 
 def add_options(parser: argparse._ArgumentGroup) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from curation.json.pointer import pointer
-from evaluation.suites.sob.record import Evidence
+from evaluation.suites.sob.records import Evidence
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json

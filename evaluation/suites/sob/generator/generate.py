@@ -27,13 +27,13 @@ from evaluation.suites.sob.generator.text_families import (
     novel_and_adaptations,
     two_companies,
 )
-from evaluation.suites.sob.record import SobRecord, complexity_of
+from evaluation.suites.sob.records import SobRecord, complexity_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from evaluation.suites.sob.generator.drafts import Draft
-    from evaluation.suites.sob.record import Source
+    from evaluation.suites.sob.records import Source
 
 #: How many records the suite's own set has.
 OWN_RECORDS: Final = 180

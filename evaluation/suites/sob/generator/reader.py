@@ -14,14 +14,13 @@ from datetime import date
 from typing import TYPE_CHECKING, Final
 
 from curation.json.values import is_number
-from evaluation.suites.sob.metrics.leaves import all_leaves, pointer_of
-from evaluation.suites.sob.metrics.token_f1 import words
+from evaluation.suites.sob.metrics import all_leaves, pointer_of, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from curation.core.json_types import Json
-    from evaluation.suites.sob.record import Evidence, SobRecord
+    from evaluation.suites.sob.records import Evidence, SobRecord
 
 MONTHS: Final = (
     *("January", "February", "March", "April", "May", "June"),

@@ -13,7 +13,7 @@ from tests.evaluation.suites.sob.text_mutations import TEXT_MUTATIONS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evaluation.suites.sob.record import SobRecord
+    from evaluation.suites.sob.records import SobRecord
     from tests.evaluation.suites.sob.mutations import Mutated, Mutation
 
 MUTATIONS: Final = (*TEXT_MUTATIONS, *LEAF_MUTATIONS, *SHAPE_MUTATIONS)

@@ -8,13 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from curation.json.pointer import replaced
 from curation.json.values import is_number
-from evaluation.suites.sob.metrics.leaves import (
-    Path,
-    all_leaves,
-    pointer_of,
-    wildcarded,
-)
-from evaluation.suites.sob.mistakes.classes import Mistake
+from evaluation.suites.sob.metrics import Path, all_leaves, pointer_of
+from evaluation.suites.sob.scorer import Mistake
 from tests.evaluation.suites.sob.mutations import (
     REFUSED,
     SPELLING,
@@ -28,8 +23,8 @@ if TYPE_CHECKING:
     from random import Random
 
     from curation.core.json_types import Json
-    from evaluation.suites.sob.metrics.names import Metric
-    from evaluation.suites.sob.record import SobRecord
+    from evaluation.suites.sob.metrics import Metric
+    from evaluation.suites.sob.records import SobRecord
     from tests.evaluation.suites.sob.mutations import Spoil
 
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
@@ -44,11 +39,11 @@ def with_leaf(truth: Json, path: Path, value: Json) -> Json:
 
 def schema_at(schema: Json, path: Path) -> dict[str, Json]:
     """Return the schema at a path, of what our own records' schemas use."""
-    for step in wildcarded(path):
+    for step in path:
         inner = schema if isinstance(schema, dict) else {}
         properties = inner.get("properties")
-        named = properties.get(step) if isinstance(properties, dict) else None
-        schema = inner.get("items") if step == "*" else named
+        named = properties.get(str(step)) if isinstance(properties, dict) else None
+        schema = inner.get("items") if isinstance(step, int) else named
     return schema if isinstance(schema, dict) else {}
 
 

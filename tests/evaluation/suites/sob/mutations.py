@@ -9,15 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from evaluation.suites.sob.metrics.names import Metric
+from evaluation.suites.sob.metrics import Metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
     from curation.core.json_types import Json
-    from evaluation.suites.sob.mistakes.classes import Mistake
-    from evaluation.suites.sob.record import SobRecord
+    from evaluation.suites.sob.records import SobRecord
+    from evaluation.suites.sob.scorer import Mistake
 
 #: Every metric: of a text that is not parsed.
 EVERYTHING: Final = frozenset(Metric)

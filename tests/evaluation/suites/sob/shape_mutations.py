@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from curation.json.edits import Drop, rewritten
 from curation.json.pointer import at
-from evaluation.suites.sob.metrics.gates import f1
-from evaluation.suites.sob.metrics.leaves import Path, all_leaves, pointer_of
-from evaluation.suites.sob.mistakes.classes import Mistake
+from evaluation.suites.sob.metrics import Path, all_leaves, f1, pointer_of
+from evaluation.suites.sob.scorer import Mistake
 from tests.evaluation.suites.sob.leaf_mutations import (
     REFUSAL,
     schema_at,
@@ -32,8 +31,8 @@ if TYPE_CHECKING:
     from random import Random
 
     from curation.core.json_types import Json
-    from evaluation.suites.sob.metrics.names import Metric
-    from evaluation.suites.sob.record import SobRecord
+    from evaluation.suites.sob.metrics import Metric
+    from evaluation.suites.sob.records import SobRecord
     from tests.evaluation.suites.sob.mutations import Spoil
 
 _FLOORS: Final = {"text": 0.95, "image": 0.90, "audio": 0.90}

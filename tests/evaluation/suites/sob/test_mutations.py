@@ -8,12 +8,11 @@ from functools import cache
 import pytest
 
 from evaluation.core.suite_records import SuiteResponse
-from evaluation.suites.sob.answers.judging import PreparedRecord, judge
 from evaluation.suites.sob.generator.generate import generated_records
-from evaluation.suites.sob.known_answers import known_answers
-from evaluation.suites.sob.metrics.names import Metric
-from evaluation.suites.sob.metrics.rules import PUBLISHED, RECOMMENDED
-from evaluation.suites.sob.mistakes.classes import Mistake
+from evaluation.suites.sob.metrics import PUBLISHED, RECOMMENDED, Metric
+from evaluation.suites.sob.records import suite_record
+from evaluation.suites.sob.scorer import Mistake, PreparedRecord, judge
+from evaluation.suites.sob.suite import SobSettings, known_answers
 from tests.evaluation.suites.sob.all_mutations import (
     MUTATIONS,
     answers_known,
@@ -77,7 +76,7 @@ def test_the_self_test_has_answers_of_every_class() -> None:
     for record in generated_records(18):
         for rules in (RECOMMENDED, PUBLISHED):
             prepared = PreparedRecord.of(record, rules)
-            for known in known_answers(record):
+            for known in known_answers(suite_record(record), SobSettings()):
                 verdict = judge(prepared, SuiteResponse(record="r", text=known.text))
                 assert verdict.failure_class == known.expected, known.kind
                 assert known.because in " ".join(verdict.reasons), known.kind

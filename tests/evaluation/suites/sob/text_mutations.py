@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from evaluation.suites.sob.mistakes.classes import Mistake
+from evaluation.suites.sob.scorer import Mistake
 from tests.evaluation.suites.sob.mutations import (
     EVERYTHING,
     NOTHING,
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from random import Random
 
     from curation.core.json_types import Json
-    from evaluation.suites.sob.record import SobRecord
+    from evaluation.suites.sob.records import SobRecord
     from tests.evaluation.suites.sob.mutations import Spoil
 
 

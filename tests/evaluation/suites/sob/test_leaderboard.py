@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evaluation.suites.sob.leaderboard.unified import SourceMeans, standings
-from evaluation.suites.sob.leaderboard.weights import (
+from evaluation.suites.sob.leaderboard import (
     PUBLISHED_TOTALS,
+    SourceMeans,
     SourceTotal,
+    standings,
     totals_of,
-    weight_of,
 )
-from evaluation.suites.sob.metrics.names import SEVEN, Metric
+from evaluation.suites.sob.metrics import SEVEN, Metric
+from evaluation.suites.sob.records import weight_of
 
 if TYPE_CHECKING:
-    from evaluation.suites.sob.leaderboard.unified import Standing
+    from evaluation.suites.sob.leaderboard import Standing
 
 #: Figures of the paper: Table 2 as `unified`, Tables 4 to 6 as their sources.
 _TABLES = json.loads((Path(__file__).parent / "paper_tables.json").read_text())

@@ -13,21 +13,21 @@ from curation.json.text import parse
 from curation.system.errors import BadData, NoInput
 from evaluation.core.suite import RecordRequest
 from evaluation.suites.sob.generator.generate import generated_records
-from evaluation.suites.sob.records.loading import sob_record, suite_records
-from evaluation.suites.sob.records.prompt import ask
-from evaluation.suites.sob.records.published_rows import response_of_line
+from evaluation.suites.sob.records import response_of_line, sob_record, suite_record
+from evaluation.suites.sob.suite import SobSettings, prompt_of, suite_records
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from evaluation.core.suite import RecordSet
-    from evaluation.suites.sob.record import SobRecord
+    from evaluation.suites.sob.records import SobRecord
 
 
 def _load(data: Path | None, tmp_path: Path, *, any_object: bool = False) -> RecordSet:
     fetch = FetchSettings(cache=tmp_path / "cache")
     request = RecordRequest(data=None if data is None else str(data), fetch=fetch)
-    return suite_records(request, any_object=any_object)
+    settings = SobSettings(constraint="object" if any_object else "schema")
+    return suite_records(request, settings)
 
 
 def _row(record: SobRecord, **more: object) -> dict[str, Any]:
@@ -199,7 +199,7 @@ def test_the_prompt_shows_context_question_and_schema() -> None:
     record = _one()
     schema = {"type": "object", "properties": {"a": {"type": "string"}}}
     shown = msgspec.structs.replace(record, json_schema=schema)
-    prompt = ask(shown, schema_in_prompt=True, max_tokens=99)
+    prompt = prompt_of(suite_record(shown), SobSettings(max_tokens=99))
     system, user = prompt.messages
     assert prompt.budget == 99
     assert "null" in system.content
@@ -211,6 +211,7 @@ def test_the_prompt_shows_context_question_and_schema() -> None:
 
 def test_the_schema_may_be_left_out_of_the_prompt() -> None:
     """Then neither message speaks of one."""
-    prompt = ask(_one(), schema_in_prompt=False, max_tokens=9)
+    settings = SobSettings(schema_in_prompt=False)
+    prompt = prompt_of(suite_record(_one()), settings)
     assert not any("schema" in message.content.lower() for message in prompt.messages)
     assert "companies" not in prompt.messages[0].content

@@ -9,21 +9,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.suites.sob.metrics.leaves import all_leaves
-from evaluation.suites.sob.metrics.names import (
+from evaluation.suites.sob.leaderboard import Category, category_score
+from evaluation.suites.sob.metrics import (
     GATED,
+    PUBLISHED,
+    RECOMMENDED,
     SEVEN,
-    Category,
+    Expectation,
     Metric,
-    category_score,
+    all_leaves,
+    score_answer,
 )
-from evaluation.suites.sob.metrics.rules import PUBLISHED, RECOMMENDED
-from evaluation.suites.sob.metrics.scores import Expectation, score_answer
-from evaluation.suites.sob.mistakes.leaf_mistakes import leaf_mistakes, mistake_of
+from evaluation.suites.sob.scorer import leaf_mistakes, mistake_of
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from evaluation.suites.sob.metrics.rules import ScoringRules
+    from evaluation.suites.sob.metrics import ScoringRules
 
 _NAMES = st.sampled_from(["a", "b", "a.b", "c[0]", "0", ""])
 _SCALARS = (

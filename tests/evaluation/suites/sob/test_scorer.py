@@ -9,15 +9,14 @@ import pytest
 
 from curation.system.errors import BadData
 from evaluation.core.suite_records import SuiteRecord, SuiteResponse
-from evaluation.suites.sob.answers.scorer import SobScorer
-from evaluation.suites.sob.metrics.rules import PUBLISHED, RECOMMENDED
-from evaluation.suites.sob.record import SobRecord
-from evaluation.suites.sob.records.loading import suite_record
+from evaluation.suites.sob.metrics import PUBLISHED, RECOMMENDED
+from evaluation.suites.sob.records import SobRecord, suite_record
+from evaluation.suites.sob.scorer import SobScorer
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from evaluation.core.suite_records import Verdict
-    from evaluation.suites.sob.metrics.rules import ScoringRules
+    from evaluation.suites.sob.metrics import ScoringRules
 
 _BOTH = pytest.mark.parametrize("rules", [RECOMMENDED, PUBLISHED], ids=lambda r: r.name)
 
@@ -101,7 +100,7 @@ def test_a_key_twice_counts_the_last_one_and_is_told() -> None:
     """RFC 8259 lets a reader choose; ours says what it chose."""
     verdict = _judge('{"a": 2, "a": 1}', {"a": 1})
     assert verdict.passed
-    assert verdict.reasons == ("keys that stand twice, of which the last counts: a",)
+    assert verdict.reasons == ("repeated keys, of which the last counts: a",)
 
 
 def test_keys_may_hold_dots_brackets_and_slashes() -> None:

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from evaluation.core.suite import ScoredResponse
 from evaluation.core.suite_records import SuiteResponse
-from evaluation.suites.sob.answers.judging import PreparedRecord, judge
 from evaluation.suites.sob.generator.generate import generated_records
-from evaluation.suites.sob.metrics.rules import RECOMMENDED
-from evaluation.suites.sob.report.report import report
+from evaluation.suites.sob.metrics import RECOMMENDED
+from evaluation.suites.sob.report import report
+from evaluation.suites.sob.scorer import PreparedRecord, judge
 from tests.evaluation.suites.sob.all_mutations import MUTATIONS, mutated
 
 if TYPE_CHECKING:

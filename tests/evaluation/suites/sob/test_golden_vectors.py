@@ -6,13 +6,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evaluation.suites.sob.metrics.names import Metric
-from evaluation.suites.sob.metrics.rules import PUBLISHED, RECOMMENDED
-from evaluation.suites.sob.metrics.scores import Expectation, score_answer
+from evaluation.suites.sob.metrics import (
+    PUBLISHED,
+    RECOMMENDED,
+    Expectation,
+    Metric,
+    score_answer,
+)
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from evaluation.suites.sob.metrics.rules import ScoringRules
+    from evaluation.suites.sob.metrics import ScoringRules
 
 _ANY: Json = {"type": "object"}
 _DIRECTOR: Json = {"name": "Hal Ashby", "nationality": "American", "is_alive": False}

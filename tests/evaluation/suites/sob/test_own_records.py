@@ -13,10 +13,14 @@ from curation.json.pointer import at, replaced, tokens_of
 from curation.json.text import canonical
 from evaluation.suites.sob.generator.generate import OWN_RECORDS, generated_records
 from evaluation.suites.sob.generator.reader import complaints, is_spelled, numbers_in
-from evaluation.suites.sob.metrics.names import Metric
-from evaluation.suites.sob.metrics.rules import PUBLISHED, RECOMMENDED
-from evaluation.suites.sob.metrics.scores import Expectation, score_answer
-from evaluation.suites.sob.record import SobRecord, complexity_of
+from evaluation.suites.sob.metrics import (
+    PUBLISHED,
+    RECOMMENDED,
+    Expectation,
+    Metric,
+    score_answer,
+)
+from evaluation.suites.sob.records import SobRecord, complexity_of
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evaluation.suites.sob.metrics.leaves import all_leaves, pointer_of
-from evaluation.suites.sob.metrics.rules import PUBLISHED, RECOMMENDED
-from evaluation.suites.sob.mistakes.leaf_mistakes import leaf_mistakes
+from evaluation.suites.sob.metrics import PUBLISHED, RECOMMENDED, all_leaves, pointer_of
+from evaluation.suites.sob.scorer import leaf_mistakes
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json

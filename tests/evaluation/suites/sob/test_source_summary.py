@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from evaluation.suites.sob.leaderboard.source_summary import RecordFigures, summarise
-from evaluation.suites.sob.metrics.names import Category, Metric
+from evaluation.suites.sob.leaderboard import Category, RecordFigures, summarise
+from evaluation.suites.sob.metrics import Metric
 
 
 def _figures(count: int, seed: int = 0) -> list[RecordFigures]:

@@ -1,1 +1,0 @@
-"""From a response's text to a verdict."""

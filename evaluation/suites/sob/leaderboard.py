@@ -1,0 +1,397 @@
+"""The leaderboard: from figures of records to means of sources to one ranking."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from curation.core.documents import Explained
+from curation.json.values import is_number
+from evaluation.reporting.bootstrap import bootstrap_means
+from evaluation.suites.sob.metrics import SEVEN, Metric
+from evaluation.suites.sob.records import PUBLISHED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from evaluation.core.suite import ScoredResponse, ScoredRun
+    from evaluation.reporting.statistics import Interval
+
+#: The sources in the order of the paper.
+SOURCES: Final = ("text", "image", "audio")
+#: Resamples and seed of the bootstrap, as the authors chose them.
+RESAMPLES: Final = 1_000
+SEED: Final = 42
+#: Perfect Response is not reported for audio (equation 5).
+PERFECT_SOURCES: Final = frozenset({"text", "image"})
+# Ties are broken by four digits of Overall, as in the authors' table.
+_DIGITS: Final = 4
+
+
+class Category(Explained):
+    """A mean of some metrics of one record (the paper's Table 11)."""
+
+    LONG_CONTEXT = (
+        "Long Context Extraction",
+        "are the right values found in a long context?",
+    )
+    COMPLEX_SCHEMA = (
+        "Complex Schema Handling",
+        "is a nested schema met, with the right types?",
+    )
+    MULTI_CONTEXT = (
+        "Multi-Context Linking",
+        "are facts of several passages brought together?",
+    )
+    OUTPUT_CONTRACT = (
+        "Output Contract Reliability",
+        "is the output usable at all?",
+    )
+    STRICT_PRECISION = ("Strict Precision", "is the whole answer right?")
+
+
+#: The metrics of each category.
+CATEGORIES: Final[Mapping[Category, tuple[Metric, ...]]] = {
+    Category.LONG_CONTEXT: (
+        Metric.VALUE_ACCURACY,
+        Metric.FAITHFULNESS,
+        Metric.PATH_RECALL,
+    ),
+    Category.COMPLEX_SCHEMA: (
+        Metric.JSON_PASS,
+        Metric.STRUCTURE_COVERAGE,
+        Metric.TYPE_SAFETY,
+    ),
+    Category.MULTI_CONTEXT: (Metric.VALUE_ACCURACY, Metric.FAITHFULNESS),
+    Category.OUTPUT_CONTRACT: (
+        Metric.JSON_PARSE,
+        Metric.JSON_PASS,
+        Metric.TYPE_SAFETY,
+    ),
+    Category.STRICT_PRECISION: (Metric.PERFECT,),
+}
+
+
+def category_score(category: Category, values: Mapping[Metric, float]) -> float:
+    """Return the mean of a category's metrics, of one record (appendix G)."""
+    metrics = CATEGORIES[category]
+    return sum(map(values.__getitem__, metrics)) / len(metrics)
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A mean with its 95 % bootstrap interval; no interval of fewer than two."""
+
+    value: float
+    interval: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordFigures:
+    """The figures of one record's answer."""
+
+    record: str
+    weight: float
+    values: Mapping[Metric, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """Every metric and every category, averaged over records in one way."""
+
+    metrics: Mapping[Metric, Mean]
+    categories: Mapping[Category, Mean]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceSummary:
+    """One model on one source."""
+
+    model: str
+    source: str
+    #: How many records were answered and scored.
+    records: int
+    #: The sum of their weights.
+    weight: float
+    #: Every record counts the same.
+    plain: Means
+    #: Every record counts by its complexity; None if no record has a weight.
+    weighted: Means | None
+
+
+def summarise(
+    model: str, source: str, figures: Sequence[RecordFigures]
+) -> SourceSummary:
+    """Return the means of one model's answers on one source.
+
+    The intervals are percentiles over 1,000 resamples with the seed 42, and 43 for the
+    weighted means, as the authors' are; their generator of random numbers is not
+    published, so that the last digits differ.
+
+    Raises:
+        ValueError: there is no record.
+    """
+    if not figures:
+        raise ValueError((model, source))
+    values = np.array(
+        [
+            [
+                *(record.values[metric] for metric in Metric),
+                *(category_score(category, record.values) for category in Category),
+            ]
+            for record in figures
+        ]
+    )
+    weights = np.array([record.weight for record in figures])
+    total = float(weights.sum())
+    return SourceSummary(
+        model=model,
+        source=source,
+        records=len(figures),
+        weight=total,
+        plain=_means(values, np.ones(len(figures)), SEED),
+        weighted=_means(values, weights, SEED + 1) if total else None,
+    )
+
+
+def _means(values: np.ndarray, weights: np.ndarray, seed: int) -> Means:
+    means = (weights @ values) / weights.sum()
+    intervals = bootstrap_means(values, weights, resamples=RESAMPLES, seed=seed)
+    pairs = zip(means, intervals, strict=True)
+    listed = [Mean(float(mean), interval) for mean, interval in pairs]
+    count = len(Metric)
+    return Means(
+        metrics=MappingProxyType(dict(zip(Metric, listed[:count], strict=True))),
+        categories=MappingProxyType(dict(zip(Category, listed[count:], strict=True))),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SourceTotal:
+    """A whole source of a data set."""
+
+    records: int
+    #: The sum of its records' weights: `W_u` of equation 4.
+    weight: float
+
+
+#: Of the published data (the paper's sections 6.1 and Table 8).
+PUBLISHED_TOTALS: Final[Mapping[str, SourceTotal]] = MappingProxyType(
+    {
+        "text": SourceTotal(5_000, 13_054.0),
+        "image": SourceTotal(209, 602.0),
+        "audio": SourceTotal(115, 343.0),
+    }
+)
+
+
+def totals_of(records: Iterable[tuple[str, float]]) -> dict[str, SourceTotal]:
+    """Return the totals by source of pairs of a record's source and weight."""
+    totals: dict[str, SourceTotal] = {}
+    for source, weight in records:
+        before = totals.get(source, SourceTotal(0, 0.0))
+        totals[source] = SourceTotal(before.records + 1, before.weight + weight)
+    return totals
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceMeans:
+    """The weighted means of one model on one source, computed here or published."""
+
+    model: str
+    source: str
+    records: int
+    metrics: Mapping[Metric, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """One model's line of the leaderboard."""
+
+    model: str
+    #: Overall (Raw) times coverage: the sort key of the board (equation 7).
+    overall: float
+    #: Mean of the available metrics (equation 6).
+    raw: float
+    #: Share of the data set's records that were answered.
+    coverage: float
+    #: Each of the seven over its sources (equations 4 and 5), if it has any.
+    metrics: Mapping[Metric, float]
+    #: Answered records, by source.
+    records: Mapping[str, int]
+
+
+def standings(
+    summaries: Iterable[SourceMeans],
+    totals: Mapping[str, SourceTotal],
+    *,
+    counted_coverage: bool,
+) -> list[Standing]:
+    """Return the leaderboard, the best first (section 6.1, equations 4 to 7).
+
+    Args:
+        summaries: Every model on every source that it answered.
+        totals: The data set's sources; a source that is not one of them is left out.
+        counted_coverage: Whether coverage counts answered records. Else a source
+            counts as a whole as soon as it has any summary.
+
+    Raises:
+        ValueError: one model has two summaries of one source.
+    """
+    by_model: dict[str, dict[str, SourceMeans]] = {}
+    for summary in summaries:
+        sources = by_model.setdefault(summary.model, {})
+        if summary.source in sources:
+            raise ValueError((summary.model, summary.source))
+        if summary.source in totals:
+            sources[summary.source] = summary
+    board = [
+        _standing(model, sources, totals, counted=counted_coverage)
+        for model, sources in by_model.items()
+        if sources
+    ]
+    return sorted(
+        board,
+        key=lambda line: (
+            -round(line.overall, _DIGITS),
+            -line.metrics.get(Metric.VALUE_ACCURACY, 0.0),
+            line.model,
+        ),
+    )
+
+
+def _standing(
+    model: str,
+    sources: Mapping[str, SourceMeans],
+    totals: Mapping[str, SourceTotal],
+    *,
+    counted: bool,
+) -> Standing:
+    metrics: dict[Metric, float] = {}
+    for metric in SEVEN:
+        mean = _over_sources(metric, sources, totals)
+        if mean is not None:
+            metrics[metric] = mean
+    raw = sum(metrics.values()) / len(metrics) if metrics else 0.0
+    records = {source: summary.records for source, summary in sources.items()}
+    answered = sum(
+        min(count, totals[source].records) if counted else totals[source].records
+        for source, count in records.items()
+    )
+    coverage = answered / sum(total.records for total in totals.values())
+    return Standing(
+        model=model,
+        overall=raw * coverage,
+        raw=raw,
+        coverage=coverage,
+        metrics=metrics,
+        records=records,
+    )
+
+
+def _over_sources(
+    metric: Metric,
+    sources: Mapping[str, SourceMeans],
+    totals: Mapping[str, SourceTotal],
+) -> float | None:
+    """Return a metric's mean, each source by its weight; None without a source."""
+    means = {
+        source: summary.metrics[metric]
+        for source, summary in sources.items()
+        if metric in summary.metrics
+        and (metric is not Metric.PERFECT or source in PERFECT_SOURCES)
+    }
+    weight = sum(totals[source].weight for source in means)
+    if not weight:
+        return None
+    return sum(totals[source].weight * mean for source, mean in means.items()) / weight
+
+
+@dataclass(frozen=True)
+class RunFigures:
+    """The figures of a scored run, each computed at most once."""
+
+    run: ScoredRun
+
+    @cached_property
+    def weights(self) -> Mapping[str, float]:
+        """Return the weight of each record."""
+        weights: dict[str, float] = {}
+        for scored in self._all():
+            weight = scored.verdict.details.get("weight")
+            if is_number(weight):
+                weights[scored.record] = float(weight)
+        return weights
+
+    @cached_property
+    def totals(self) -> Mapping[str, SourceTotal]:
+        """Return the totals of the sources: the published ones, or those of the run."""
+        if str(self.run.facts.get("data", "")).startswith(PUBLISHED):
+            return PUBLISHED_TOTALS
+        groups = {scored.record: scored.group for scored in self._all()}
+        return totals_of(
+            (group, self.weights.get(record, 0.0)) for record, group in groups.items()
+        )
+
+    @cached_property
+    def summaries(self) -> Sequence[SourceSummary]:
+        """Return every model on every source that it answered."""
+        return [
+            summarise(label, source, figures)
+            for label, listed in self.run.by_label.items()
+            for source in SOURCES
+            if (figures := [*self._figures(listed, source)])
+        ]
+
+    @cached_property
+    def standings(self) -> Sequence[Standing]:
+        """Return the leaderboard, the best first."""
+        means = [
+            SourceMeans(
+                model=summary.model,
+                source=summary.source,
+                records=summary.records,
+                metrics={
+                    metric: mean.value
+                    for metric, mean in summary.weighted.metrics.items()
+                },
+            )
+            for summary in self.summaries
+            if summary.weighted is not None
+        ]
+        return standings(means, self.totals, counted_coverage=not self.is_published)
+
+    @property
+    def is_published(self) -> bool:
+        """Whether the published reading decides."""
+        settings = self.run.facts.get("settings")
+        return isinstance(settings, dict) and settings.get("reading") == "paper"
+
+    def _all(self) -> Iterator[ScoredResponse]:
+        for listed in self.run.by_label.values():
+            yield from listed
+
+    def _figures(
+        self, listed: Sequence[ScoredResponse], source: str
+    ) -> Iterator[RecordFigures]:
+        for scored in listed:
+            if scored.group == source and scored.verdict.counted:
+                yield RecordFigures(
+                    record=scored.record,
+                    weight=self.weights.get(scored.record, 0.0),
+                    values={metric: figure(scored, metric) for metric in Metric},
+                )
+
+
+def figure(scored: ScoredResponse, name: str) -> float:
+    """Return a figure of one response; 0 if scoring failed."""
+    return scored.verdict.scores.get(name, 0.0)
+
+
+def counted(listed: Sequence[ScoredResponse]) -> list[ScoredResponse]:
+    """Return the responses that are part of the denominators."""
+    return [scored for scored in listed if scored.verdict.counted]

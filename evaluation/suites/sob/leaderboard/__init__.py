@@ -1,1 +1,0 @@
-"""From figures of records to figures of sources, and from these to one ranking."""

@@ -1,0 +1,442 @@
+"""The metrics of one answer against one truth.
+
+Leaves of both are compared path by path, and every figure is from 0 to 1. Where the
+paper and the authors' published code differ, a `ScoringRules` says which is followed.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from curation.core.documents import Explained
+from curation.json.pointer import pointer
+from curation.json.text import canonical
+from evaluation.suites.sob.schemas import (
+    PublishedTypes,
+    ResolvedTypes,
+    TargetSchema,
+    compile_schema,
+    required_paths,
+    required_recall,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from curation.core.json_types import Json
+
+#: The steps to a value: names of members and indices of items. A name is never an
+#: index: `("0",)` and `(0,)` are two paths.
+Path: TypeAlias = "tuple[str | int, ...]"
+
+
+class Metric(Explained):
+    """One figure of one answer, from 0 to 1, in the order of the tables."""
+
+    JSON_PARSE = (
+        "json_parse",
+        "the answer is one JSON text whose root is an object or an array",
+    )
+    JSON_PASS = ("json_pass", "it parses, and its schema accepts it")
+    VALUE_ACCURACY = (
+        "value_accuracy",
+        "share of the truth's leaves whose value is met exactly; hardened and gated",
+    )
+    FAITHFULNESS = (
+        "faithfulness",
+        "mean token F1 over the truth's leaves; hardened and gated",
+    )
+    PATH_RECALL = (
+        "path_recall",
+        "share of the truth's paths that the answer has; hardened",
+    )
+    STRUCTURE_COVERAGE = (
+        "structure_coverage",
+        "F1 of the answer's paths against the truth's; hardened",
+    )
+    TYPE_SAFETY = (
+        "type_safety",
+        "share of the answer's leaves of a type that the schema expects; hardened",
+    )
+    PERFECT = (
+        "perfect",
+        (
+            "the answer is the truth, whatever the order of its keys; neither "
+            "hardened nor gated"
+        ),
+    )
+    PERFECT_AND_VALID = ("perfect_and_valid", "perfect, and accepted by the schema")
+    REQUIRED_KEYS = (
+        "required_keys",
+        (
+            "share of the schema's required paths that the answer has, indices left "
+            "out; neither hardened nor gated"
+        ),
+    )
+
+
+#: The seven of the paper's Table 1, in the order of its Table 2.
+SEVEN: Final = (
+    Metric.VALUE_ACCURACY,
+    Metric.FAITHFULNESS,
+    Metric.JSON_PASS,
+    Metric.PATH_RECALL,
+    Metric.STRUCTURE_COVERAGE,
+    Metric.TYPE_SAFETY,
+    Metric.PERFECT,
+)
+#: The metrics that the coverage gate multiplies, beside hardening, which multiplies
+#: all of the seven but JSON Pass and Perfect (the paper's equations 14 to 18; Type
+#: Safety by the published code alone, and so in every table of the paper).
+GATED: Final = frozenset({Metric.VALUE_ACCURACY, Metric.FAITHFULNESS})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoringRules:
+    """One reading of each point on which the paper and the published code differ.
+
+    A run's header records it whole.
+    """
+
+    #: The name of the reading in results.
+    name: str
+    #: Values are equal as JSON Schema says: 1 and 1.0 are, 1 and true are not. Else
+    #: as Python says: 1, 1.0 and true all are.
+    json_equality: bool
+    #: 1 and 1.0 are one word, for the token F1. Else they are "1" and "1 0".
+    canonical_numbers: bool
+    #: A leaf that the answer lacks has a token F1 of 0 (the paper, below equation 10).
+    #: Else it counts as null, so that leaving out a null of the truth is right.
+    missing_is_zero: bool
+    #: Type Safety follows `$ref`, unions and null. Else these expect no type at all.
+    resolved_types: bool
+    #: Paths are sequences of steps. Else keys and indices are joined to one text, in
+    #: which a key may hold the dots and brackets of another path.
+    exact_paths: bool
+    #: Coverage counts the answered records. Else a source counts as a whole as soon
+    #: as it has any result.
+    counted_coverage: bool
+    #: NaN, Infinity and -Infinity are no JSON (RFC 8259). Else they are numbers.
+    strict_numbers: bool
+    #: The dialect of all schemas; None for the one that `$schema` declares, by default
+    #: 2020-12 (as `jsonschema.validate` does).
+    dialect: str | None
+    #: An empty object or array is a leaf. Neither the paper nor the code counts it.
+    empty_leaves: bool = False
+    #: The coverage gate of the text source: values count nothing below it.
+    text_floor: float = 0.95
+    #: The coverage gate of the others: below it, it is the square of the quotient.
+    soft_floor: float = 0.90
+
+
+#: As the paper says, or as its words are best understood.
+RECOMMENDED: Final = ScoringRules(
+    name="recommended",
+    json_equality=True,
+    canonical_numbers=True,
+    missing_is_zero=True,
+    resolved_types=True,
+    exact_paths=True,
+    counted_coverage=True,
+    strict_numbers=True,
+    dialect=None,
+)
+#: As the code does that made the paper's tables.
+PUBLISHED: Final = ScoringRules(
+    name="paper",
+    json_equality=False,
+    canonical_numbers=False,
+    missing_is_zero=False,
+    resolved_types=False,
+    exact_paths=False,
+    counted_coverage=False,
+    strict_numbers=False,
+    dialect="draft-07",
+)
+
+
+def all_leaves(value: Json) -> dict[Path, Json]:
+    """Return every leaf by its path, empty objects and arrays among them.
+
+    They come in document order. A scalar root is no leaf, as the paper compares
+    structured answers only; an empty root is one, at the path of no steps.
+
+    Example:
+        >>> all_leaves({"a": [1, {"b": None}], "c": {}})
+        {('a', 0): 1, ('a', 1, 'b'): None, ('c',): {}}
+    """
+    leaves: dict[Path, Json] = {}
+    if not isinstance(value, dict | list):
+        return leaves
+    stack: list[tuple[Path, Json]] = [((), value)]
+    while stack:
+        path, inner = stack.pop()
+        if isinstance(inner, dict) and inner:
+            members: list[tuple[Path, Json]] = [
+                ((*path, name), member) for name, member in inner.items()
+            ]
+        elif isinstance(inner, list) and inner:
+            members = [((*path, index), item) for index, item in enumerate(inner)]
+        else:
+            leaves[path] = inner
+            continue
+        members.reverse()
+        stack += members
+    return leaves
+
+
+def pointer_of(path: Path) -> str:
+    """Return a path as a JSON pointer (RFC 6901)."""
+    return pointer(tuple(map(str, path)))
+
+
+def _compared(leaves: dict[Path, Json], rules: ScoringRules) -> dict[Path, Json]:
+    """Return the leaves that the metrics compare, under the paths of a reading."""
+    if not rules.empty_leaves:
+        leaves = {
+            path: value
+            for path, value in leaves.items()
+            if not isinstance(value, dict | list)
+        }
+    if rules.exact_paths:
+        return leaves
+    # Two paths may have one text: the later leaf takes the place of the earlier.
+    return {(_joined(path),): value for path, value in leaves.items()}
+
+
+def _joined(path: Path) -> str:
+    """Return a path as the published code writes it: `a.b[0].c`."""
+    text = "".join(
+        f"[{step}]" if isinstance(step, int) else f".{step}" for step in path
+    )
+    return text.removeprefix(".")
+
+
+def same_leaf(one: Json, other: Json, rules: ScoringRules) -> bool:
+    """Return whether two leaves hold the same value.
+
+    Under JSON's equality 1 and 1.0 are the same and 1 and true are not (JSON Schema
+    2020-12 core, section 4.2.2); under Python's all three are. NaN equals nothing.
+    """
+    if one != other:
+        return False
+    return not rules.json_equality or isinstance(one, bool) is isinstance(other, bool)
+
+
+class _Blanks(dict[int, int]):
+    """Map punctuation and symbols to a blank, every other character to itself."""
+
+    def __missing__(self, code: int) -> int:
+        """Decide about a character once (Unicode's categories P and S)."""
+        is_mark = unicodedata.category(chr(code))[0] in "PS"
+        self[code] = ord(" ") if is_mark else code
+        return self[code]
+
+
+_BLANKS: Final = _Blanks()
+_ARTICLES: Final = frozenset({"a", "an", "the"})
+# Python refuses to write longer integers as decimal digits.
+_MOST_DIGITS: Final = 4_300
+
+
+@lru_cache(maxsize=65_536)
+def words(text: str) -> tuple[str, ...]:
+    """Return a text's words: lower case, no punctuation, no English articles.
+
+    Example:
+        >>> words("The co-founder, U.S.")
+        ('co', 'founder', 'u', 's')
+    """
+    split = text.lower().translate(_BLANKS).split()
+    return tuple(word for word in split if word not in _ARTICLES)
+
+
+def text_of_leaf(value: Json, rules: ScoringRules) -> str:
+    """Return a leaf as the text whose words are compared."""
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and rules.canonical_numbers and value - value == 0:
+        return canonical(float(value)).decode()
+    if isinstance(value, int) and value.bit_length() > _MOST_DIGITS * 3:
+        return hex(value)
+    return str(value)
+
+
+def _token_f1(truth: Json, answer: Json, rules: ScoringRules) -> float:
+    """Return the F1 of two leaves' words, repeated words counted (equation 10).
+
+    Two leaves of no words match; one of no words and another do not.
+    """
+    true_words = words(text_of_leaf(truth, rules))
+    answer_words = words(text_of_leaf(answer, rules))
+    if true_words == answer_words:
+        return 1.0
+    common = (Counter(true_words) & Counter(answer_words)).total()
+    return 2 * common / (len(true_words) + len(answer_words))
+
+
+def f1(common: int, one: int, other: int) -> float:
+    """Return the F1 of two sets by their sizes and that of their intersection."""
+    # 2 * P * R / (P + R) with P = common / one and R = common / other.
+    return 2 * common / (one + other) if common else 0.0
+
+
+def _coverage_gate(coverage: float, source: str, rules: ScoringRules) -> float:
+    """Return the factor of an answer's values (section 4.2 and appendix C.1).
+
+    Args:
+        coverage: Structure Coverage before hardening.
+        source: Text has a hard gate; every other source a soft one.
+        rules: Holds the floors.
+    """
+    if source == "text":
+        return 1.0 if coverage >= rules.text_floor else 0.0
+    return min(1.0, (coverage / rules.soft_floor) ** 2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """A record's truth and schema, read once and compared with many answers."""
+
+    rules: ScoringRules
+    #: `text`, `image` or `audio`: decides the coverage gate.
+    source: str
+    truth: Json
+    target: TargetSchema
+    #: Every leaf of the truth, empty objects and arrays among them.
+    leaves: dict[Path, Json]
+    #: Those that the metrics compare.
+    compared: dict[Path, Json]
+    types: ResolvedTypes | PublishedTypes
+    required: frozenset[tuple[str, ...]]
+
+    @classmethod
+    def of(
+        cls, truth: Json, schema: Json, source: str, rules: ScoringRules
+    ) -> Expectation:
+        """Read a truth and compile its schema under one reading."""
+        leaves = all_leaves(truth)
+        lookup = ResolvedTypes if rules.resolved_types else PublishedTypes
+        return cls(
+            rules=rules,
+            source=source,
+            truth=truth,
+            target=compile_schema(schema, rules.dialect),
+            leaves=leaves,
+            compared=_compared(leaves, rules),
+            types=lookup(schema),
+            required=required_paths(schema),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordScores:
+    """The scores of one answer."""
+
+    #: Every metric, hardened and gated as its definition says.
+    values: Mapping[Metric, float]
+    #: 1 if the answer parses and its schema accepts it, else 0.
+    hardening: float
+    #: The coverage gate, from 0 to 1.
+    gate: float
+    #: Structure Coverage before hardening, of which the gate is made.
+    raw_coverage: float
+    #: Why the schema refuses the answer, or cannot be used; empty if it accepts.
+    refusal: str = ""
+
+
+#: The scores of an answer that is no JSON object or array.
+ZERO: Final = RecordScores(
+    values=dict.fromkeys(Metric, 0.0), hardening=0.0, gate=0.0, raw_coverage=0.0
+)
+
+
+def score_answer(
+    answer: Json, expected: Expectation, leaves: dict[Path, Json] | None = None
+) -> RecordScores:
+    """Return every metric of one answer.
+
+    Args:
+        answer: The value of the parsed response; a scalar or null counts as not
+            parsed, since the root must be an object or an array.
+        expected: The record's truth and schema.
+        leaves: `all_leaves(answer)`, to avoid computing it again.
+    """
+    if not isinstance(answer, dict | list):
+        return ZERO
+    rules = expected.rules
+    leaves = all_leaves(answer) if leaves is None else leaves
+    refusal = expected.target.refusal(answer)
+    hardening = float(refusal is None)
+    compared = _compared(leaves, rules)
+    of = len(expected.compared)
+    common = len(expected.compared.keys() & compared.keys())
+    coverage = f1(common, len(compared), of)
+    gate = _coverage_gate(coverage, expected.source, rules)
+    exact, faithful = _met_values(expected, compared) if hardening * gate else (0, 0.0)
+    recall = common / of if of else 0.0
+    perfect = float(
+        expected.leaves.keys() == leaves.keys()
+        and all(
+            same_leaf(value, leaves[path], rules)
+            for path, value in expected.leaves.items()
+        )
+    )
+    values = {
+        Metric.JSON_PARSE: 1.0,
+        Metric.JSON_PASS: hardening,
+        Metric.VALUE_ACCURACY: gate * exact / of if of else 0.0,
+        Metric.FAITHFULNESS: gate * faithful / of if of else 0.0,
+        Metric.PATH_RECALL: hardening * recall,
+        Metric.STRUCTURE_COVERAGE: hardening * coverage,
+        Metric.TYPE_SAFETY: hardening * _type_safety(expected, leaves),
+        Metric.PERFECT: perfect,
+        Metric.PERFECT_AND_VALID: perfect * hardening,
+        Metric.REQUIRED_KEYS: required_recall(expected.required, answer),
+    }
+    return RecordScores(
+        values=values,
+        hardening=hardening,
+        gate=gate,
+        raw_coverage=coverage,
+        refusal=refusal or "",
+    )
+
+
+def _met_values(expected: Expectation, answer: dict[Path, Json]) -> tuple[int, float]:
+    """Return how many compared leaves are met exactly, and the sum of token F1s."""
+    rules = expected.rules
+    exact = 0
+    faithful = 0.0
+    same_words = rules.json_equality and rules.canonical_numbers
+    for path, value in expected.compared.items():
+        if path in answer:
+            other = answer[path]
+            is_same = same_leaf(value, other, rules)
+            exact += is_same
+            # Where equality is JSON's and numbers have one spelling, so have words.
+            faithful += (
+                1.0 if is_same and same_words else _token_f1(value, other, rules)
+            )
+        elif not rules.missing_is_zero:
+            faithful += _token_f1(value, None, rules)
+    return exact, faithful
+
+
+def _type_safety(expected: Expectation, leaves: dict[Path, Json]) -> float:
+    """Return the share of the answer's leaves of an expected type, not hardened."""
+    right = of = 0
+    for path, value in leaves.items():
+        if isinstance(value, dict | list) and not expected.rules.empty_leaves:
+            continue
+        of += 1
+        right += expected.types.accepts(path, value)
+    return right / of if of else 0.0

@@ -1,1 +1,0 @@
-"""The figures that one answer gets: the seven metrics, and the five categories."""

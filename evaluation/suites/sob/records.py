@@ -1,0 +1,332 @@
+"""Records: their type, and their files in our layout and in the authors'.
+
+A row that the authors publish has `record_id`, `context`, `question`, `json_schema` and
+`ground_truth`, the last two as JSON text or as values. A line of their response files
+has the same beneath `input`, `output` and `metadata`, with the answer of a model.
+"""
+
+from __future__ import annotations
+
+import json
+from math import isfinite
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+import msgspec
+
+from curation.core.documents import Rejected
+from curation.core.json_types import UntypedJson
+from curation.huggingface.names import dataset_name
+from curation.json.text import parse, write
+from curation.json.values import is_number
+from curation.system.errors import BadData, NoInput
+from evaluation.core.suite_records import SuiteRecord, SuiteResponse
+from evaluation.suites.sob.schemas import dialect_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from curation.core.json_types import Json
+
+#: Where a context comes from: texts, OCR of images, transcripts of speech.
+Source: TypeAlias = Literal["text", "image", "audio"]
+#: How hard a schema is (the paper's section 3).
+Complexity: TypeAlias = Literal["easy", "medium", "hard"]
+#: The published data: 5,000 texts, 209 images and 115 meetings.
+PUBLISHED: Final = "interfaze-ai/sob"
+#: The weight of a record of each complexity (the paper's section 4.4).
+COMPLEXITY_WEIGHTS: Final[Mapping[str, float]] = MappingProxyType(
+    {"easy": 1.0, "medium": 2.0, "hard": 3.0}
+)
+# The schema of a constrained answer in JSON mode.
+_ANY_OBJECT: Final = '{"type": "object"}'
+# Columns that only rows of one source have.
+_COLUMNS: Final[Mapping[str, Source]] = {
+    "meeting_id": "audio",
+    "num_speakers": "audio",
+    "source_pdf": "image",
+    "source_category": "image",
+}
+_THEN: Final = (
+    "name a .jsonl or .parquet file, a folder of them, or owner/name[@revision]"
+)
+_OTHER_LAYOUT: Final = "it is a row of another layout"
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Why one leaf of a truth is true, for a reader of the context.
+
+    `kind` says how: `stated` (its value stands in the quotes), `affirmed` or `denied`
+    (a boolean), `derived` (an operation over figures in the quotes), `absent` (null:
+    the context holds none of the terms) or `unknown` (null: the quote says that it is
+    not known).
+    """
+
+    kind: Literal["stated", "affirmed", "denied", "derived", "absent", "unknown"]
+    #: Pieces of the context, word by word.
+    quotes: tuple[str, ...] = ()
+    #: The name of the operation: see `reader.OPERATIONS`.
+    operation: str = ""
+    #: The arguments of the operation, each in a quote.
+    operands: tuple[UntypedJson, ...] = ()
+    #: Words that the context does not hold.
+    terms: tuple[str, ...] = ()
+
+
+class SobRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One record: a context, a question, a schema and the true answer."""
+
+    record_id: str
+    source: Source
+    context: str
+    question: str
+    json_schema: UntypedJson
+    ground_truth: UntypedJson
+    schema_complexity: str = ""
+    question_difficulty: str = ""
+    #: The family of a generated record; empty for published ones.
+    family: str = ""
+    #: By JSON pointer, for every leaf; empty for published records.
+    evidence: dict[str, Evidence] = {}
+
+
+def weight_of(complexity: str, difficulty: str = "") -> float:
+    """Return a record's weight: by its schema, else by its question; 0 if unknown."""
+    for word in (complexity, difficulty):
+        if word.lower() in COMPLEXITY_WEIGHTS:
+            return COMPLEXITY_WEIGHTS[word.lower()]
+    return 0.0
+
+
+def complexity_of(schema: Json) -> Complexity:
+    """Return how hard a schema is, by the paper's definition.
+
+    Hard is an array of objects, or three levels of objects and arrays; medium is two
+    levels; easy is flat. References are not followed.
+    """
+    deepest = 0
+    stack: list[tuple[Json, int]] = [(schema, 1)]
+    while stack:
+        inner, level = stack.pop()
+        if not isinstance(inner, dict):
+            continue
+        items, properties = inner.get("items"), inner.get("properties")
+        if isinstance(items, dict):
+            if isinstance(items.get("properties"), dict):
+                return "hard"
+            deepest = max(deepest, level)
+            stack.append((items, level + 1))
+        if isinstance(properties, dict):
+            deepest = max(deepest, level)
+            stack += [(child, level + 1) for child in properties.values()]
+    names: tuple[Complexity, ...] = ("easy", "easy", "medium", "hard")
+    return names[min(deepest, 3)]
+
+
+def suite_record(record: SobRecord, *, any_object: bool = False) -> SuiteRecord:
+    """Return a record as every suite's are; the group is its source.
+
+    Args:
+        record: The record.
+        any_object: Whether a constrained answer may be any object.
+    """
+    schema = record.json_schema
+    return SuiteRecord(
+        id=record.record_id,
+        group=record.source,
+        schema=_ANY_OBJECT if any_object else write(schema),
+        dialect=dialect_of(schema),
+        fields=msgspec.to_builtins(record),
+    )
+
+
+def sob_record(record: SuiteRecord) -> SobRecord:
+    """Return the record that `suite_record` was made of.
+
+    Raises:
+        BadData: it is a record of another suite.
+    """
+    try:
+        return msgspec.convert(record.fields, SobRecord)
+    except msgspec.ValidationError as error:
+        what = f"no record of suite sob: {error}"
+        raise BadData(what, record.key, _THEN) from error
+
+
+def read_records(data: str) -> tuple[str, list[SobRecord]]:
+    """Return the origin of the data, and its records.
+
+    Args:
+        data: A file, a folder or a dataset on the Hub; `interfaze-ai/sob[@revision]`
+            are the published ones.
+
+    Raises:
+        NoInput: there is no such file, folder, dataset or revision.
+        BadData: a row of it is no record.
+        Unavailable: the Hub cannot be reached.
+    """
+    path = Path(data).expanduser()
+    origin = "file"
+    if not path.exists():
+        dataset = dataset_name(data)
+        if not dataset:
+            raise NoInput("no such file or folder", data, _THEN)
+        from curation.huggingface.snapshot import hub_snapshot  # noqa: PLC0415 - heavy
+
+        path, origin = hub_snapshot(dataset.name, dataset.revision), "hub"
+    files = [path]
+    if not path.is_file():
+        files = sorted({*path.rglob("*.parquet"), *path.rglob("*.jsonl")})
+    if not files:
+        raise NoInput("neither a .jsonl nor a .parquet file in it", str(path), _THEN)
+    return origin, [record for file in files for record in _read(file)]
+
+
+def _read(file: Path) -> Iterator[SobRecord]:
+    rows = _parquet_rows if file.suffix == ".parquet" else _json_rows
+    ids: set[str] = set()
+    for where, row in rows(file):
+        if "output" not in row or "input" not in row:
+            yield _record_of_row(row, where)
+            continue
+        record = _record_of_response(row, where)
+        # A response file may answer one record more than once.
+        if record.record_id not in ids:
+            ids.add(record.record_id)
+            yield record
+
+
+def _parquet_rows(file: Path) -> Iterator[tuple[str, dict[str, Json]]]:
+    import pyarrow.parquet  # noqa: PLC0415 - for published data alone
+
+    try:
+        table = pyarrow.parquet.read_table(file)
+    except (OSError, ValueError) as error:
+        raise BadData(f"no parquet file: {error}", str(file)) from error
+    for number, row in enumerate(table.to_pylist(), 1):
+        yield f"{file}:{number}", row
+
+
+def _json_rows(file: Path) -> Iterator[tuple[str, dict[str, Json]]]:
+    """Yield the objects of a file of JSON lines, with the place of each.
+
+    Python's parser reads lines that ours refuses, as the authors' files may hold NaN.
+    """
+    try:
+        lines = file.read_bytes().splitlines()
+    except OSError as error:
+        raise NoInput(error.strerror or "cannot be read", str(file)) from error
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        where = f"{file}:{number}"
+        row = parse(line)
+        if isinstance(row, Rejected):
+            try:
+                row = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise BadData(f"no JSON: {error}", where) from error
+        if not isinstance(row, dict):
+            raise BadData("no JSON object", where)
+        yield where, row
+
+
+def _record_of_row(row: Mapping[str, Json], where: str) -> SobRecord:
+    """Return the record of a row of the published data.
+
+    Args:
+        row: The row.
+        where: Its file and line, for messages, and to tell its source by.
+
+    Raises:
+        BadData: a column is missing, or holds no JSON.
+    """
+    schema = _value(row, "json_schema", where)
+    complexity, difficulty = (
+        str(row.get(name) or "")
+        for name in ("schema_complexity", "question_difficulty")
+    )
+    return SobRecord(
+        record_id=_text(row, "record_id", where),
+        source=_source_of(row, where),
+        context=_text(row, "context", where),
+        question=_text(row, "question", where),
+        json_schema=schema,
+        ground_truth=_value(row, "ground_truth", where),
+        # A row with neither is as hard as its schema: else it would weigh nothing.
+        schema_complexity=complexity
+        if complexity or difficulty
+        else complexity_of(schema),
+        question_difficulty=difficulty,
+    )
+
+
+def _source_of(row: Mapping[str, Json], where: str) -> Source:
+    """Return a row's source: by a column of its own, else by the name of its file."""
+    for column, source in _COLUMNS.items():
+        if row.get(column) is not None:
+            return source
+    name = where.lower()
+    return "image" if "image" in name else "audio" if "audio" in name else "text"
+
+
+def _record_of_response(line: Mapping[str, Json], where: str) -> SobRecord:
+    metadata, request, output = (
+        member if isinstance(member := line.get(name), dict) else {}
+        for name in ("metadata", "input", "output")
+    )
+    row: dict[str, Json] = {
+        **metadata,
+        **request,
+        "ground_truth": output.get("ground_truth"),
+        "question_difficulty": metadata.get("difficulty"),
+    }
+    return _record_of_row(row, where)
+
+
+def _text(row: Mapping[str, Json], column: str, where: str) -> str:
+    value = row.get(column)
+    if not isinstance(value, str):
+        raise BadData(f"no text in {column!r}", where, _OTHER_LAYOUT)
+    return value
+
+
+def _value(row: Mapping[str, Json], column: str, where: str) -> Json:
+    """Return a member that is JSON, or JSON text."""
+    value = row.get(column)
+    if value is None:
+        raise BadData(f"no {column!r}", where, _OTHER_LAYOUT)
+    if not isinstance(value, str):
+        return value
+    parsed = parse(value.encode("utf-8", "surrogatepass"))
+    if isinstance(parsed, Rejected):
+        raise BadData(f"{column!r} is no JSON: {parsed.detail}", where)
+    return parsed
+
+
+def response_of_line(line: Mapping[str, Json]) -> SuiteResponse | None:
+    """Return the response of a line of a published response file; None of another.
+
+    The authors store what they parsed. A text that they could not parse is a string
+    there and is not parsed again, so it becomes the JSON text of that string.
+    """
+    metadata, output = line.get("metadata"), line.get("output")
+    if not isinstance(metadata, dict) or not isinstance(output, dict):
+        return None
+    if "record_id" not in metadata or "candidate_response" not in output:
+        return None
+    candidate, info = output["candidate_response"], line.get("eval_info")
+    tokens = info if isinstance(info, dict) else {}
+    return SuiteResponse(
+        record=str(metadata["record_id"]),
+        model=str(metadata.get("model_id", "")) or "model",
+        text=None if candidate is None else json.dumps(candidate, ensure_ascii=False),
+        error="no response was stored" if candidate is None else "",
+        prompt_tokens=_count(tokens.get("input_tokens")),
+        output_tokens=_count(tokens.get("output_tokens")),
+    )
+
+
+def _count(value: Json) -> int | None:
+    return int(value) if is_number(value) and isfinite(value) else None

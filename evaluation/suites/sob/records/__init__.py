@@ -1,1 +1,0 @@
-"""Records: where they are read from, and how models are asked."""

@@ -1,0 +1,505 @@
+"""The report of a run: the benchmark's tables, then mistakes by kind and place."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from statistics import fmean
+from typing import TYPE_CHECKING, Final
+
+from curation.json.values import is_number
+from evaluation.core.suite_records import FREE
+from evaluation.reporting.bootstrap import mean_difference
+from evaluation.reporting.charts import Point, points
+from evaluation.reporting.report import Report
+from evaluation.reporting.statistics import mcnemar
+from evaluation.reporting.tables import NOT_RUN, Rate, Shift, Table
+from evaluation.results.suite_tables import classes_table, costs, reading
+from evaluation.suites.sob.leaderboard import (
+    CATEGORIES,
+    Category,
+    RunFigures,
+    counted,
+    figure,
+)
+from evaluation.suites.sob.metrics import SEVEN, Metric
+from evaluation.suites.sob.scorer import LEAF_MISTAKES, LENIENT, Mistake
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from curation.core.json_types import Json
+    from evaluation.core.suite import ScoredResponse, ScoredRun
+    from evaluation.reporting.report import Plot
+    from evaluation.reporting.statistics import Interval
+    from evaluation.reporting.tables import Cell
+    from evaluation.suites.sob.leaderboard import Mean, SourceSummary
+
+#: Upper ends of the classes of breadth: how many leaves a truth has.
+_BREADTHS: Final = (5, 10, 15, 20, 40)
+_MOST_PATHS: Final = 15
+_WEIGHTS: Final = "weighted by the schema's complexity (medium 2, hard 3)"
+_SHORT: Final = {
+    Metric.VALUE_ACCURACY: "value",
+    Metric.FAITHFULNESS: "faithful",
+    Metric.JSON_PASS: "pass",
+    Metric.PATH_RECALL: "recall",
+    Metric.STRUCTURE_COVERAGE: "coverage",
+    Metric.TYPE_SAFETY: "types",
+    Metric.PERFECT: "perfect",
+}
+#: The names of metrics in the note of the categories.
+_TITLES: Final[Mapping[Metric, str]] = {
+    Metric.JSON_PARSE: "Parse",
+    Metric.JSON_PASS: "JSON pass",
+    Metric.VALUE_ACCURACY: "Value acc.",
+    Metric.FAITHFULNESS: "Faithful",
+    Metric.PATH_RECALL: "Path recall",
+    Metric.STRUCTURE_COVERAGE: "Coverage",
+    Metric.TYPE_SAFETY: "Type safety",
+    Metric.PERFECT: "Perfect",
+}
+_SHORT_CATEGORY: Final = {
+    Category.LONG_CONTEXT: "long context",
+    Category.COMPLEX_SCHEMA: "schema",
+    Category.MULTI_CONTEXT: "linking",
+    Category.OUTPUT_CONTRACT: "contract",
+    Category.STRICT_PRECISION: "strict",
+}
+
+
+def report(run: ScoredRun) -> Report:
+    """Return the tables and plots of a scored run, of one model or of several."""
+    figures = RunFigures(run)
+    tables = (
+        leaderboard_table(figures),
+        source_table(figures),
+        interval_table(figures),
+        category_table(figures),
+        paired_table(run),
+        lenient_table(run),
+        classes_table(run, {kind.value: kind.explanation for kind in Mistake}),
+        leaf_table(run),
+        depth_table(run),
+        breakdown_table(run),
+        path_table(run),
+        quality_table(run),
+        costs(run),
+    )
+    return Report(
+        tables=tuple(table for table in tables if table.rows),
+        plots=tuple(_plots(figures)),
+    )
+
+
+def leaderboard_table(figures: RunFigures) -> Table:
+    """Return one line a model, over all sources."""
+    sizes = ", ".join(
+        f"{source} {total.records:,}" for source, total in figures.totals.items()
+    )
+    kind = "a source counts whole" if figures.is_published else "records answered"
+    return Table(
+        title="Leaderboard",
+        columns=("model", "overall", "raw", "of all", *_SHORT.values()),
+        rows=tuple(
+            (
+                line.model,
+                line.overall,
+                line.raw,
+                line.coverage,
+                *(line.metrics.get(metric) for metric in SEVEN),
+            )
+            for line in figures.standings
+        ),
+        note=f"Sorted by overall = raw x of all; raw: mean of the seven; of all: share "
+        f"of the set's records ({sizes}; {kind}). Each metric is {_WEIGHTS}, its "
+        f"sources by their weight; perfect without audio. {reading(figures.run)}",
+        name="leaderboard",
+    )
+
+
+def source_table(figures: RunFigures) -> Table:
+    """Return the seven metrics of each model on each source."""
+    rows: list[tuple[Cell, ...]] = []
+    for summary in figures.summaries:
+        means = summary.weighted or summary.plain
+        rows.append(
+            (
+                summary.source,
+                summary.model,
+                summary.records,
+                *(means.metrics[metric].value for metric in SEVEN),
+            )
+        )
+    rows.sort(key=lambda row: str(row[0]), reverse=True)
+    explained = "; ".join(
+        f"{short}: {metric.explanation}" for metric, short in _SHORT.items()
+    )
+    return Table(
+        title="The seven metrics by source",
+        columns=("source", "model", "records", *_SHORT.values()),
+        rows=tuple(rows),
+        note=f"Means {_WEIGHTS}. {explained}.",
+        name="sources",
+    )
+
+
+def interval_table(figures: RunFigures) -> Table:
+    """Return Value Accuracy, plain and weighted, with its intervals."""
+    rows: list[tuple[Cell, ...]] = []
+    for summary in figures.summaries:
+        plain = summary.plain.metrics[Metric.VALUE_ACCURACY]
+        heavy = summary.weighted
+        weighted = heavy.metrics[Metric.VALUE_ACCURACY] if heavy else None
+        rows.append(
+            (summary.source, summary.model, *_spread(plain), *_spread(weighted))
+        )
+    return Table(
+        title="Value Accuracy with its 95 % intervals",
+        columns=(
+            *("source", "model", "plain", "low", "high"),
+            *("weighted", "weighted low", "weighted high"),
+        ),
+        rows=tuple(rows),
+        note="Percentile bootstrap over records, 1,000 resamples.",
+        name="intervals",
+    )
+
+
+def _spread(mean: Mean | None) -> tuple[Cell, Cell, Cell]:
+    if mean is None:
+        return (NOT_RUN, None, None)
+    between = mean.interval
+    if between is None:
+        return (mean.value, None, None)
+    return (mean.value, between.low, between.high)
+
+
+def category_table(figures: RunFigures) -> Table:
+    """Return the five categories of each model on each source."""
+    explained = "; ".join(
+        f"{_SHORT_CATEGORY[category]}: {category}, {category.explanation} "
+        f"({', '.join(_TITLES[metric] for metric in CATEGORIES[category])})"
+        for category in Category
+    )
+    return Table(
+        title="The five categories",
+        columns=("source", "model", *_SHORT_CATEGORY.values()),
+        rows=tuple(
+            (
+                summary.source,
+                summary.model,
+                *(_category(summary, category) for category in Category),
+            )
+            for summary in figures.summaries
+        ),
+        note=f"Means {_WEIGHTS}. {explained}.",
+        name="categories",
+    )
+
+
+def _category(summary: SourceSummary, category: Category) -> float:
+    means = summary.weighted or summary.plain
+    return means.categories[category].value
+
+
+def _plots(figures: RunFigures) -> list[Plot]:
+    """Return a plot a source: JSON pass against Value Accuracy (the paper's Fig. 2)."""
+    plots = []
+    for source in figures.totals:
+        found = {}
+        for summary in figures.summaries:
+            if summary.source == source:
+                passed = summary.plain.metrics[Metric.JSON_PASS]
+                value = summary.plain.metrics[Metric.VALUE_ACCURACY]
+                found[summary.model] = Point(
+                    x=passed.value,
+                    y=value.value,
+                    x_interval=_ends(passed.interval),
+                    y_interval=_ends(value.interval),
+                )
+        if found:
+            plots.append(
+                points(
+                    f"pass-and-value-{source}",
+                    f"Valid JSON is not right JSON: {source}",
+                    found,
+                    x_label="JSON pass",
+                    y_label="Value Accuracy",
+                )
+            )
+    return plots
+
+
+def _ends(interval: Interval | None) -> tuple[float, float] | None:
+    return None if interval is None else (interval.low, interval.high)
+
+
+def paired_table(run: ScoredRun) -> Table:
+    """Return what each condition changes, record by record."""
+    rows: list[tuple[Cell, ...]] = []
+    for base, other in _pairs(run.by_label):
+        ours, theirs = _by_record(run.by_label[base]), _by_record(run.by_label[other])
+        both = sorted(ours.keys() & theirs.keys())
+        if not both:
+            continue
+        lost = sum(
+            ours[key].verdict.passed > theirs[key].verdict.passed for key in both
+        )
+        won = sum(ours[key].verdict.passed < theirs[key].verdict.passed for key in both)
+        rows.append(
+            (
+                other,
+                base,
+                len(both),
+                *(
+                    _shift(
+                        [ours[key] for key in both],
+                        [theirs[key] for key in both],
+                        metric,
+                    )
+                    for metric in (Metric.JSON_PASS, Metric.VALUE_ACCURACY)
+                ),
+                lost,
+                won,
+                mcnemar(lost, won),
+            )
+        )
+    return Table(
+        title="Conditions compared on the same records",
+        columns=(
+            "condition",
+            "against",
+            "records",
+            "pass",
+            "value",
+            "lost",
+            "won",
+            "p",
+        ),
+        rows=tuple(rows),
+        note="pass, value: mean difference of JSON pass and Value Accuracy, with a "
+        "95 % bootstrap interval of pairs. lost, won: records that only the other "
+        "answers perfectly and validly; p: McNemar's exact test of them.",
+        name="paired",
+    )
+
+
+def _pairs(
+    by_label: Mapping[str, Sequence[ScoredResponse]],
+) -> list[tuple[str, str]]:
+    """Return which labels are compared: each with the free one of its model."""
+    free: dict[str, str] = {}
+    for label, listed in by_label.items():
+        if listed and listed[0].condition == FREE:
+            free.setdefault(listed[0].model, label)
+    pairs = [
+        (free[listed[0].model], label)
+        for label, listed in by_label.items()
+        if listed and listed[0].model in free and free[listed[0].model] != label
+    ]
+    if pairs or len(by_label) < 2:  # noqa: PLR2004 (a pair)
+        return pairs
+    first, *others = by_label
+    return [(first, other) for other in others]
+
+
+def _by_record(
+    listed: Sequence[ScoredResponse],
+) -> dict[tuple[str, int], ScoredResponse]:
+    return {(one.record, one.repeat): one for one in counted(listed)}
+
+
+def _shift(
+    ours: Sequence[ScoredResponse], theirs: Sequence[ScoredResponse], metric: Metric
+) -> Cell:
+    found = mean_difference(
+        [figure(one, metric) for one in ours], [figure(one, metric) for one in theirs]
+    )
+    return None if found is None else Shift(found.value, found.interval)
+
+
+def _mean(listed: Sequence[ScoredResponse], name: str) -> float | None:
+    return fmean(figure(one, name) for one in listed) if listed else None
+
+
+_LENIENTLY = (Metric.JSON_PARSE, Metric.JSON_PASS, Metric.VALUE_ACCURACY)
+
+
+def lenient_table(run: ScoredRun) -> Table:
+    """Return what the same answers are worth if words around the JSON are let pass."""
+    rows: list[tuple[Cell, ...]] = []
+    for label, listed in run.by_label.items():
+        own = counted(listed)
+        cells: list[Cell] = [label, len(own)]
+        for metric in _LENIENTLY:
+            cells.append(_mean(own, metric))
+            cells.append(_mean(own, f"{LENIENT}{metric}"))
+        rows.append(tuple(cells))
+    return Table(
+        title="Read strictly and leniently",
+        columns=(
+            "model",
+            "records",
+            *("parse", "lenient parse"),
+            *("pass", "lenient pass"),
+            *("value", "lenient value"),
+        ),
+        rows=tuple(rows),
+        note="Strictly the answer is JSON and nothing else, as the paper counts. "
+        "Leniently thinking, a fence and words around the braces are taken away. "
+        "Plain means over all sources.",
+        name="lenient",
+    )
+
+
+def leaf_table(run: ScoredRun) -> Table:
+    """Return the wrong leaves of each model by class, of the answers that parse."""
+    rows: list[tuple[Cell, ...]] = []
+    for label, listed in run.by_label.items():
+        parsed = [one for one in counted(listed) if figure(one, Metric.JSON_PARSE)]
+        leaves = sum(_whole(one.verdict.details.get("leaves")) for one in parsed)
+        wrong = Counter[str]()
+        for one in parsed:
+            for mistake, entry in _members(one.verdict.details.get("wrong")).items():
+                wrong[mistake] += _whole(_members(entry).get("count"))
+        rows.append(
+            (label, len(parsed), leaves, *(wrong[mistake] for mistake in LEAF_MISTAKES))
+        )
+    explained = "; ".join(f"{kind}: {kind.explanation}" for kind in LEAF_MISTAKES)
+    return Table(
+        title="Wrong leaves",
+        columns=("model", "answers", "leaves", *(str(kind) for kind in LEAF_MISTAKES)),
+        rows=tuple(rows),
+        note=f"Of the answers that parse, valid or not. {explained}.",
+        name="leaves",
+    )
+
+
+def depth_table(run: ScoredRun) -> Table:
+    """Return the share of right leaves by how deep they stand."""
+    rows: list[tuple[Cell, ...]] = []
+    for label, listed in run.by_label.items():
+        rates: dict[int, list[Rate]] = defaultdict(list)
+        for one in counted(listed):
+            for depth, pair in _members(one.verdict.details.get("by_depth")).items():
+                if isinstance(pair, list):
+                    rates[int(depth)].append(Rate(_whole(pair[0]), _whole(pair[1])))
+        rows += [(label, depth, Rate.total(rates[depth])) for depth in sorted(rates)]
+    return Table(
+        title="Right leaves by depth",
+        columns=("model", "depth", "right leaves"),
+        rows=tuple(rows),
+        note="depth: keys and indices on the way to the leaf. An answer that does not "
+        "parse has no right leaf; neither hardened nor gated.",
+        name="depth",
+    )
+
+
+def breakdown_table(run: ScoredRun) -> Table:
+    """Return the main figures by complexity, breadth, depth and family."""
+    rows: list[tuple[Cell, ...]] = []
+    slices: tuple[tuple[str, Callable[[ScoredResponse], str]], ...] = (
+        ("complexity", lambda one: str(one.verdict.details.get("complexity") or "?")),
+        ("leaves", _breadth),
+        ("deepest leaf", lambda one: str(one.verdict.details.get("depth", "?"))),
+        ("family", lambda one: str(one.verdict.details.get("family") or "")),
+    )
+    for what, slice_of in slices:
+        for label, listed in run.by_label.items():
+            parts: dict[str, list[ScoredResponse]] = defaultdict(list)
+            for one in counted(listed):
+                parts[slice_of(one)].append(one)
+            rows += [
+                (what, part, label, len(parts[part]), *_main(parts[part]))
+                for part in sorted(parts, key=_in_order)
+                if part
+            ]
+    return Table(
+        title="By complexity, breadth and depth of the truth",
+        columns=("of", "is", "model", "records", "pass", "value", "perfect"),
+        rows=tuple(rows),
+        note="Plain means.",
+        name="breakdown",
+    )
+
+
+def _main(listed: Sequence[ScoredResponse]) -> Iterator[float]:
+    for metric in (Metric.JSON_PASS, Metric.VALUE_ACCURACY, Metric.PERFECT):
+        yield fmean(figure(one, metric) for one in listed)
+
+
+def _breadth(one: ScoredResponse) -> str:
+    leaves = _whole(one.verdict.details.get("leaves"))
+    low = 0
+    for high in _BREADTHS:
+        if leaves <= high:
+            return f"{low + 1}-{high}"
+        low = high
+    return f"over {low}"
+
+
+def _in_order(part: str) -> tuple[int, str]:
+    digits = "".join(sign for sign in part.partition("-")[0] if sign.isdigit())
+    return (int(digits or 0) + (part.startswith("over")), part)
+
+
+def path_table(run: ScoredRun) -> Table:
+    """Return the places at which most leaves are wrong."""
+    rows: list[tuple[Cell, ...]] = []
+    for label, listed in run.by_label.items():
+        wrong = Counter[tuple[str, str]]()
+        for one in counted(listed):
+            for mistake, entry in _members(one.verdict.details.get("wrong")).items():
+                places = _members(entry).get("places")
+                for place in places if isinstance(places, list) else ():
+                    wrong[str(place), mistake] += 1
+        rows += [
+            (label, place, mistake, count)
+            for (place, mistake), count in sorted(
+                wrong.items(), key=lambda item: (-item[1], item[0])
+            )[:_MOST_PATHS]
+        ]
+    return Table(
+        title="Where most leaves are wrong",
+        columns=("model", "place", "mistake", "leaves"),
+        rows=tuple(rows),
+        note=f"The {_MOST_PATHS} first of each model; * is any index. At most "
+        "40 leaves of an answer are counted here.",
+        name="paths",
+    )
+
+
+def quality_table(run: ScoredRun) -> Table:
+    """Return what is doubtful about the records themselves."""
+    doubts: dict[str, set[str]] = defaultdict(set)
+    records: set[str] = set()
+    for listed in run.by_label.values():
+        for one in listed:
+            records.add(one.record)
+            found = one.verdict.details.get("doubts")
+            for doubt in found if isinstance(found, list) else ():
+                doubts[str(doubt)].add(one.record)
+    explained = {
+        "unusable_schema": "no validator takes the schema",
+        "invalid_truth": "the schema refuses the truth itself",
+        "no_leaves": "the truth has no leaf to be met; --set empty_leaf=true counts "
+        "an empty object or array as one",
+    }
+    return Table(
+        title="Data quality",
+        columns=("what", "records", "means"),
+        rows=tuple(
+            (doubt, Rate(len(doubts[doubt]), len(records)), why)
+            for doubt, why in explained.items()
+        ),
+        note="Such records are counted like others; no answer to them can be right.",
+        name="quality",
+    )
+
+
+def _members(value: Json) -> dict[str, Json]:
+    return value if isinstance(value, dict) else {}
+
+
+def _whole(value: Json) -> int:
+    return int(value) if is_number(value) else 0

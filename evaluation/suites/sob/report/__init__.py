@@ -1,1 +1,0 @@
-"""What a run of the suite, or several, amounts to: tables and plots."""

@@ -1,0 +1,388 @@
+"""Score one response: parse it, compute the metrics, classify its mistakes.
+
+A response is one JSON value and nothing else. Figures named `lenient_...` are of the
+same text without thinking, a fence and words around the braces.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from curation.core.documents import Explained
+from curation.json.pointer import pointer
+from curation.json.text import plain
+from curation.json.values import is_number, type_of
+from evaluation.answers.json_answers import (
+    MOST_CHARACTERS,
+    MOST_LEVELS,
+    JsonAnswer,
+    JsonProblem,
+    read_json_answer,
+)
+from evaluation.answers.policies import outer_braces, outer_fence
+from evaluation.answers.thinking import split_thinking
+from evaluation.core.suite_records import Verdict
+from evaluation.suites.sob.metrics import (
+    SEVEN,
+    ZERO,
+    Expectation,
+    Metric,
+    Path,
+    RecordScores,
+    ScoringRules,
+    all_leaves,
+    pointer_of,
+    same_leaf,
+    score_answer,
+    text_of_leaf,
+)
+from evaluation.suites.sob.records import sob_record, weight_of
+from evaluation.suites.sob.schemas import ANY_INDEX
+
+if TYPE_CHECKING:
+    from curation.core.json_types import Json
+    from evaluation.core.suite_records import SuiteRecord, SuiteResponse
+    from evaluation.suites.sob.records import SobRecord
+
+#: Before the name of a figure of the text read leniently.
+LENIENT: Final = "lenient_"
+# Wrong leaves that the reasons name, and that the details list.
+_NAMED, _LISTED = 3, 40
+_CACHED_RECORDS: Final = 512
+
+
+class Mistake(Explained):
+    """What is wrong with an answer, after the paper's section 6.7; gravest first."""
+
+    NO_ANSWER = ("no_answer", "the model gave no answer at all")
+    PARSE = ("parse", "the answer is no JSON text with an object or array as its root")
+    UNUSABLE_SCHEMA = (
+        "unusable_schema",
+        "no validator takes the record's schema, so that no answer can pass",
+    )
+    SCHEMA = ("schema", "JSON that the schema does not accept")
+    VALUE = ("value", "a right path with a wrong value")
+    MISSING_PATH = ("missing_path", "a path of the truth that the answer lacks")
+    SPURIOUS_PATH = ("spurious_path", "a path that the truth does not have")
+    TYPE = ("type", 'the right value as another JSON type, such as "42" for 42')
+
+
+#: The classes of single leaves, in the order of `Mistake`.
+LEAF_MISTAKES: Final = (
+    Mistake.VALUE,
+    Mistake.MISSING_PATH,
+    Mistake.SPURIOUS_PATH,
+    Mistake.TYPE,
+)
+
+
+class SobScorer:
+    """Judge responses under one reading; each record is compiled once."""
+
+    def __init__(self, rules: ScoringRules) -> None:
+        """Set the reading."""
+        self._rules = rules
+        self._cache: dict[tuple[str, str], tuple[SuiteRecord, PreparedRecord]] = {}
+
+    def __call__(self, record: SuiteRecord, response: SuiteResponse) -> Verdict:
+        """Return the verdict on one response.
+
+        Raises:
+            BadData: the record is one of another suite.
+        """
+        key = (record.group, record.id)
+        cached = self._cache.get(key)
+        if cached is None or (cached[0] is not record and cached[0] != record):
+            if len(self._cache) >= _CACHED_RECORDS:
+                self._cache.clear()
+            prepared = PreparedRecord.of(sob_record(record), self._rules)
+            cached = self._cache[key] = (record, prepared)
+        return judge(cached[1], response)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedRecord:
+    """A record with its compiled schema and the leaves of its truth."""
+
+    record: SobRecord
+    weight: float
+    expected: Expectation
+    #: What is doubtful about the record itself, in the words of the table of data
+    #: quality.
+    doubts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, record: SobRecord, rules: ScoringRules) -> PreparedRecord:
+        """Compile a record."""
+        expected = Expectation.of(
+            record.ground_truth, record.json_schema, record.source, rules
+        )
+        doubts = []
+        if expected.target.unusable:
+            doubts.append("unusable_schema")
+        elif expected.target.refusal(plain(expected.truth)) is not None:
+            doubts.append("invalid_truth")
+        if not expected.compared:
+            doubts.append("no_leaves")
+        return cls(
+            record=record,
+            weight=weight_of(record.schema_complexity, record.question_difficulty),
+            expected=expected,
+            doubts=tuple(doubts),
+        )
+
+
+def judge(prepared: PreparedRecord, response: SuiteResponse) -> Verdict:
+    """Return the verdict on one response; it depends on nothing else."""
+    if response.text is None:
+        error = response.error or "the model gave no answer"
+        return _verdict(prepared, _figures(ZERO), Mistake.NO_ANSWER, (error,))
+    expected = prepared.expected
+    answer = parse_strictly(response.text, expected.rules)
+    if answer.value is None:
+        lenient = parse_leniently(response.text, expected.rules)
+        figures = _figures(ZERO, score_answer(lenient.value, expected))
+        reason = f"not parsed: {answer.problem}"
+        return _verdict(prepared, figures, Mistake.PARSE, (reason,))
+    leaves = all_leaves(answer.value)
+    scores = score_answer(answer.value, expected, leaves)
+    wrong = leaf_mistakes(expected.leaves, leaves, expected.rules)
+    mistake = mistake_of(scores, wrong, unusable=bool(expected.target.unusable))
+    reasons = _reasons(scores, wrong, answer.duplicates)
+    return _verdict(prepared, _figures(scores, scores), mistake, reasons, wrong)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedAnswer:
+    """The JSON value of a response's text."""
+
+    #: An object or an array; None if the text is neither.
+    value: dict[str, Json] | list[Json] | None
+    #: Why there is no value.
+    problem: str = ""
+    #: Repeated names of one object; the last one counts.
+    duplicates: tuple[str, ...] = ()
+
+
+def parse_strictly(text: str, rules: ScoringRules) -> ParsedAnswer:
+    """Return the candidate that the benchmark's metrics are of.
+
+    Only an object or an array counts. A string that holds JSON is not parsed again.
+    """
+    answer = read_json_answer(text)
+    if answer.problem is JsonProblem.NOT_A_NUMBER and not rules.strict_numbers:
+        answer = _as_python_reads(text, answer)
+    return _candidate(answer)
+
+
+def parse_leniently(text: str, rules: ScoringRules) -> ParsedAnswer:
+    """Return the candidate of a text with thinking, fence or words around it."""
+    rest = split_thinking(text).answer
+    answer = _candidate(read_json_answer(rest))
+    for policy in (outer_fence, outer_braces):
+        if answer.value is not None:
+            return answer
+        part = policy(rest)
+        rest = rest if part.text is None else part.text
+        answer = parse_strictly(rest, rules)
+    if answer.value is None:
+        inner = read_json_answer(text).value
+        if isinstance(inner, str):
+            return parse_strictly(inner, rules)
+    return answer
+
+
+def _candidate(answer: JsonAnswer) -> ParsedAnswer:
+    if answer.problem is not None:
+        return ParsedAnswer(value=None, problem=answer.detail or str(answer.problem))
+    if not isinstance(answer.value, dict | list):
+        kind = "null" if answer.value is None else type(answer.value).__name__
+        problem = f"the root is a {kind}, no object or array"
+        return ParsedAnswer(value=None, problem=problem)
+    return ParsedAnswer(value=answer.value, duplicates=answer.duplicates)
+
+
+def _as_python_reads(text: str, refused: JsonAnswer) -> JsonAnswer:
+    """Parse NaN and infinities as Python's parser does, and so the authors'."""
+    if len(text) > MOST_CHARACTERS or text.count("{") + text.count("[") > MOST_LEVELS:
+        return refused
+    try:
+        return JsonAnswer(value=json.loads(text))
+    except ValueError:
+        return refused
+
+
+@dataclass(frozen=True, slots=True)
+class LeafMistake:
+    """One wrong leaf."""
+
+    path: Path
+    mistake: Mistake
+
+
+def leaf_mistakes(
+    truth: dict[Path, Json], answer: dict[Path, Json], rules: ScoringRules
+) -> list[LeafMistake]:
+    """Return every wrong leaf, those of the truth first; none if both are the same.
+
+    Empty objects and arrays always count as leaves here, so that an answer is perfect
+    if and only if it has no mistake.
+
+    Args:
+        truth: All leaves of the truth.
+        answer: All leaves of the answer.
+        rules: Decides when two leaves are the same.
+    """
+    wrong = [
+        LeafMistake(path, mistake)
+        for path, value in truth.items()
+        if (mistake := _mistake(path, value, answer, rules)) is not None
+    ]
+    if answer.keys() != truth.keys():
+        spurious = answer.keys() - truth.keys()
+        wrong += [
+            LeafMistake(path, Mistake.SPURIOUS_PATH)
+            for path in answer
+            if path in spurious
+        ]
+    return wrong
+
+
+def _mistake(
+    path: Path, value: Json, answer: dict[Path, Json], rules: ScoringRules
+) -> Mistake | None:
+    if path not in answer:
+        return Mistake.MISSING_PATH
+    other = answer[path]
+    if same_leaf(value, other, rules):
+        return None
+    if _same_but_for_type(value, other, rules):
+        return Mistake.TYPE
+    return Mistake.VALUE
+
+
+def _same_but_for_type(value: Json, other: Json, rules: ScoringRules) -> bool:
+    """Return whether two leaves of different types are written alike."""
+    if isinstance(value, dict | list) or isinstance(other, dict | list):
+        return False
+    if type_of(value) == type_of(other) or (is_number(value) and is_number(other)):
+        return False
+    texts = (text_of_leaf(value, rules), text_of_leaf(other, rules))
+    return texts[0].strip().lower() == texts[1].strip().lower()
+
+
+def mistake_of(
+    scores: RecordScores, leaves: list[LeafMistake], *, unusable: bool
+) -> Mistake | None:
+    """Return the gravest mistake of an answer that was parsed; None if it is right.
+
+    Args:
+        scores: The answer's scores.
+        leaves: Its wrong leaves.
+        unusable: Whether its record's schema can judge no answer.
+    """
+    if unusable:
+        return Mistake.UNUSABLE_SCHEMA
+    if not scores.hardening:
+        return Mistake.SCHEMA
+    kinds = {leaf.mistake for leaf in leaves}
+    return next((mistake for mistake in Mistake if mistake in kinds), None)
+
+
+def _reasons(
+    scores: RecordScores, wrong: list[LeafMistake], duplicates: tuple[str, ...]
+) -> tuple[str, ...]:
+    reasons = [f"refused by the schema: {scores.refusal}"] if scores.refusal else []
+    gravest = sorted(wrong, key=lambda leaf: list(Mistake).index(leaf.mistake))
+    reasons += [
+        f"{leaf.mistake} at {pointer_of(leaf.path)}" for leaf in gravest[:_NAMED]
+    ]
+    if len(gravest) > _NAMED:
+        reasons.append(f"{len(gravest) - _NAMED} more wrong leaves")
+    if duplicates:
+        names = ", ".join(duplicates[:_NAMED])
+        reasons.append(f"repeated keys, of which the last counts: {names}")
+    return tuple(reasons)
+
+
+def _figures(
+    scores: RecordScores, lenient: RecordScores | None = None
+) -> dict[str, float]:
+    """Return every metric, and some of the text read leniently if there is a text."""
+    figures = {str(metric): value for metric, value in scores.values.items()}
+    if lenient is not None:
+        for metric in (Metric.JSON_PARSE, *SEVEN):
+            figures[f"{LENIENT}{metric}"] = lenient.values[metric]
+    return figures
+
+
+def _verdict(
+    prepared: PreparedRecord,
+    figures: dict[str, float],
+    mistake: Mistake | None,
+    reasons: tuple[str, ...],
+    wrong: list[LeafMistake] | None = None,
+) -> Verdict:
+    """Return a verdict with the details by which reports are sliced.
+
+    Args:
+        prepared: The record.
+        figures: By name.
+        mistake: The class of the answer; None if it is right.
+        reasons: In words.
+        wrong: The wrong leaves; None if the answer has no leaves at all.
+    """
+    record, expected = prepared.record, prepared.expected
+    return Verdict(
+        passed=mistake is None,
+        failure_class=mistake or "",
+        reasons=reasons,
+        scores=figures,
+        details={
+            "source": record.source,
+            "complexity": record.schema_complexity,
+            "difficulty": record.question_difficulty,
+            "family": record.family,
+            "weight": prepared.weight,
+            "leaves": len(expected.leaves),
+            "depth": max(map(len, expected.leaves), default=0),
+            "doubts": [*prepared.doubts],
+            "wrong": _wrong_leaves(wrong or []),
+            "by_depth": _by_depth(wrong, expected.leaves),
+        },
+    )
+
+
+def _wrong_leaves(wrong: list[LeafMistake]) -> dict[str, Json]:
+    """Return wrong leaves by class: their number, and the places of the first ones."""
+    places: dict[str, list[Path]] = {}
+    for leaf in wrong:
+        places.setdefault(leaf.mistake, []).append(leaf.path)
+    return {
+        mistake: {
+            "count": len(paths),
+            "places": [_place(path) for path in paths[:_LISTED]],
+        }
+        for mistake, paths in places.items()
+    }
+
+
+def _place(path: Path) -> str:
+    """Return a path as a JSON pointer in which every index is `*`."""
+    return pointer(tuple(ANY_INDEX if isinstance(step, int) else step for step in path))
+
+
+def _by_depth(
+    wrong: list[LeafMistake] | None, truth: dict[Path, Json]
+) -> dict[str, Json]:
+    """Return how many leaves of the truth each depth has, and how many are right."""
+    lost = {leaf.path for leaf in wrong} if wrong is not None else set(truth)
+    total = Counter(map(len, truth))
+    lost_at = Counter(len(path) for path in lost & truth.keys())
+    return {
+        str(depth): [total[depth] - lost_at[depth], total[depth]]
+        for depth in sorted(total)
+    }
