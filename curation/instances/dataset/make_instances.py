@@ -22,12 +22,12 @@ from curation.instances.dataset.worker_messages import DEFAULT_COUNT
 from curation.instances.judging.ajv_differences import AjvDifference, ajv_differences
 from curation.instances.judging.examples import judge_examples
 from curation.instances.judging.two_validators import verdicts_of_each
-from curation.instances.model import InstanceKind, InstanceRow, Reach
+from curation.instances.model import InstanceKind, InstanceRow, Obstacle, Reach
 from curation.instances.near_misses.coverage import Coverage, measure_coverage
 from curation.instances.near_misses.search import find_near_misses
 from curation.instances.witnesses.search import Budget, search_witnesses
 from curation.json.values import identity
-from curation.satisfiability.prove import Satisfiability, satisfiability_of
+from curation.satisfiability import Satisfiability, refute
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -194,14 +194,21 @@ def _made(
 
 def _without_witness(compiled: CompiledSchema, found: Witnesses) -> SchemaInstances:
     """Return the result for a schema of which no witness was found."""
-    answered, proof = satisfiability_of(
-        compiled.schema, compiled.dialect, has_witness=False
-    )
+    # jsonschema-rs proves nothing of a schema that it does not compile.
+    usable = found.obstacle is not Obstacle.UNUSABLE
+    proof = refute(compiled.schema, compiled.dialect) if usable else None
+    if proof is None:
+        return SchemaInstances(
+            answer=Satisfiability.UNKNOWN,
+            dialect=compiled.dialect.name,
+            reason=found.obstacle or "",
+            detail=found.detail,
+        )
     return SchemaInstances(
-        answer=answered,
+        answer=Satisfiability.UNSATISFIABLE,
         dialect=compiled.dialect.name,
-        reason=(found.obstacle or "") if proof is None else PROOF,
-        detail=found.detail if proof is None else str(proof),
+        reason=PROOF,
+        detail=str(proof),
     )
 
 

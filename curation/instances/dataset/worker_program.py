@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from curation.instances.dataset.make_instances import SchemaInstances
-from curation.satisfiability.prove import Satisfiability
+from curation.satisfiability import Satisfiability
 from curation.workers.limits import BUSY_MACHINE, Limits
 from curation.workers.outcomes import Ending
 from curation.workers.process import Program

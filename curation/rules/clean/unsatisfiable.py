@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from curation.core.documents import Reason, Rejected
 from curation.core.rule import Rule
-from curation.satisfiability.prove import refute
+from curation.satisfiability import refute
 from curation.schema.dialects import BY_NAME
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ _NAME = "unsatisfiable"
 
 
 def apply(document: Document, _context: Context) -> Document | Rejected:
-    """Reject the document where a simple proof shows that nothing is accepted."""
+    """Reject the document if it is proven to accept nothing."""
     proof = refute(document.schema, BY_NAME[document.dialect or "2020-12"])
     if proof is None:
         return document
@@ -28,12 +28,9 @@ def apply(document: Document, _context: Context) -> Document | Rejected:
 
 RULE = Rule(
     name=_NAME,
-    summary="A schema that provably accepts no instance is dropped: `false`, types "
-    "or listed values that exclude each other, crossed bounds, required and "
-    "forbidden, no possible branch, branches of a `oneOf` that always hold together, "
-    "endless recursion.",
-    source="Meaning of the keywords in the validation specification; only what the "
-    "root itself demands is followed",
+    summary="A schema that provably accepts no instance is dropped: jsonschema-rs "
+    "reduces it to one that accepts nothing, with formats asserted and without.",
+    source="Meaning of the keywords in the validation specification",
     apply=apply,
     reasons=(Reason.UNSATISFIABLE,),
 )

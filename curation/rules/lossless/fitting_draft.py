@@ -10,7 +10,7 @@ from curation.core.documents import Lint
 from curation.core.rule import RepairKind, Rule
 from curation.json.objects import searchable
 from curation.references.closure import Closure, NotResolvedError
-from curation.satisfiability.prove import refute
+from curation.satisfiability import refute
 from curation.schema.dialects import ANY_DIALECT, BY_NAME, DIALECTS
 from curation.schema.keyword_usage import usage
 from curation.validation.dialect_decision import stated

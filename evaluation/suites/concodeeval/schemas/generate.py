@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.instances.dataset.make_instances import SchemaInstances
-    from curation.satisfiability.prove import Satisfiability
+    from curation.satisfiability import Satisfiability
 
 #: Characters of the smallest witness of a schema: within a budget of 1,024 tokens a
 #: model can write it.

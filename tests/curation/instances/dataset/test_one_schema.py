@@ -10,7 +10,7 @@ import pytest
 from curation.instances.dataset import one_schema
 from curation.instances.dataset.one_schema import witnesses
 from curation.instances.model import InstanceKind
-from curation.satisfiability.prove import Satisfiability
+from curation.satisfiability import Satisfiability
 
 _SCHEMA: dict[str, object] = {"type": "integer", "minimum": 3}
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.instances.words import split
-from curation.satisfiability.prove import Satisfiability
+from curation.satisfiability import Satisfiability
 from evaluation.suites.concodeeval.compatibility import SuiteReading
 from evaluation.suites.concodeeval.schemas.families import (
     FAMILIES,

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import jsonschema_rs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.witnesses.search import find_witnesses
-from curation.satisfiability.prove import refute
-from curation.satisfiability.schema_view import SchemaView
-from curation.satisfiability.values import ValueJudge
+from curation.satisfiability import refute
 from curation.schema.dialects import BY_NAME
 from tests.curation.judges import rust_accepts
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
-
-
-#: As jsonschema-rs numbers the drafts.
-_DRAFTS = {"draft-06": 6, "draft-07": 7, "2019-09": 19, "2020-12": 20}
 
 
 def _arrays(words: st.SearchStrategy[str]) -> st.SearchStrategy[UntypedJson]:
@@ -120,24 +113,6 @@ def test_no_instance_contradicts_a_proof(
         assert not rust_accepts(whole, instance, dialect)
 
 
-@settings(deadline=None, max_examples=200)
-@given(_SCHEMAS, _SCHEMAS, st.sampled_from(sorted(_DRAFTS)))
-def test_jsonschema_rs_agrees_with_a_proof(
-    schema: UntypedJson, definition: UntypedJson, dialect: str
-) -> None:
-    """Its canonical form, made by another method, is satisfiable for no proof."""
-    whole: UntypedJson = {"allOf": [schema], "definitions": {"d": definition}}
-    if refute(whole, BY_NAME[dialect]) is None:
-        return
-    try:
-        canonical = jsonschema_rs.canonicalize(
-            whole, draft=_DRAFTS[dialect], offline=True, validate_formats=False
-        )
-    except ValueError:
-        return
-    assert canonical.satisfiability() is not jsonschema_rs.canonical.Satisfiability.YES
-
-
 @settings(deadline=None, max_examples=100)
 @given(_SCHEMAS, _SCHEMAS)
 def test_what_has_a_witness_is_not_refuted(
@@ -147,16 +122,3 @@ def test_what_has_a_witness_is_not_refuted(
     whole: UntypedJson = {"allOf": [schema], "definitions": {"d": definition}}
     if find_witnesses(CompiledSchema.from_json(whole, "draft-07")).found:
         assert refute(whole, BY_NAME["draft-07"]) is None
-
-
-@settings(deadline=None, max_examples=200)
-@given(_SCHEMAS, _SCHEMAS, _INSTANCES)
-def test_a_sure_judgement_is_the_validator_s(
-    schema: UntypedJson, definition: UntypedJson, instance: UntypedJson
-) -> None:
-    """Where the judge of listed values is sure, jsonschema-rs says the same."""
-    whole: UntypedJson = {"allOf": [schema], "definitions": {"d": definition}}
-    view = SchemaView(whole, BY_NAME["draft-07"])
-    sure = ValueJudge(view).accepts(instance, view.root)
-    if sure is not None:
-        assert sure == rust_accepts(whole, instance, "draft-07")

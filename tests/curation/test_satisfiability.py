@@ -1,4 +1,4 @@
-"""Proofs that nothing is accepted: found where they are simple, and nowhere else."""
+"""Proofs that a schema accepts nothing: complete for simple schemas, and sound."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.satisfiability.prove import refute, satisfiability_of
+from curation.satisfiability import refute
 from curation.schema.dialects import BY_NAME
 
 if TYPE_CHECKING:
@@ -26,27 +26,27 @@ _ALIKE = {"type": "string", "title": "a"}
         ("false-schema", False),
         ("false-schema", {"allOf": [False]}),
         ("false-schema", {"$ref": "#/definitions/a", "definitions": {"a": False}}),
-        ("types-disjoint", {"allOf": [{"type": "string"}, {"type": "object"}]}),
+        ("", {"allOf": [{"type": "string"}, {"type": "object"}]}),
         (
-            "types-disjoint",
+            "",
             {
                 "allOf": [{"$ref": "#/definitions/a"}, {"type": "null"}],
                 "definitions": {"a": {"type": "number"}},
             },
         ),
-        ("listed-values-refused", {"type": "string", "enum": [1, 2]}),
-        ("listed-values-refused", {"type": "string", "const": None}),
-        ("listed-values-refused", {"enum": ["a", "b"], "const": "c"}),
-        ("listed-values-refused", {"enum": ["a"], "pattern": "^b$"}),
-        ("listed-values-refused", {"enum": [1, 2], "minimum": 3}),
-        ("listed-values-refused", {"enum": [1, "a"], "not": {"enum": ["a", 1.0]}}),
-        ("bounds-crossed", {"type": "integer", "minimum": 2, "maximum": 1}),
-        ("bounds-crossed", {"type": "number", "minimum": 2, "exclusiveMaximum": 2}),
-        ("bounds-crossed", {"type": "string", "minLength": 2, "maxLength": 1}),
-        ("bounds-crossed", {"type": "array", "contains": {}, "maxItems": 0}),
-        ("bounds-crossed", {"type": "object", "minProperties": 3, "maxProperties": 2}),
+        ("enum-type-conflict", {"type": "string", "enum": [1, 2]}),
+        ("enum-type-conflict", {"type": "string", "const": None}),
+        ("", {"enum": ["a", "b"], "const": "c"}),
+        ("", {"enum": ["a"], "pattern": "^b$"}),
+        ("", {"enum": [1, 2], "minimum": 3}),
+        ("", {"enum": [1, "a"], "not": {"enum": ["a", 1.0]}}),
+        ("crossed-bounds", {"type": "integer", "minimum": 2, "maximum": 1}),
+        ("crossed-bounds", {"type": "number", "minimum": 2, "exclusiveMaximum": 2}),
+        ("crossed-bounds", {"type": "string", "minLength": 2, "maxLength": 1}),
+        ("", {"type": "array", "contains": {}, "maxItems": 0}),
+        ("crossed-bounds", {"type": "object", "minProperties": 3, "maxProperties": 2}),
         (
-            "bounds-crossed",
+            "",
             {
                 "type": "object",
                 "minProperties": 2,
@@ -54,13 +54,13 @@ _ALIKE = {"type": "string", "title": "a"}
                 "additionalProperties": False,
             },
         ),
-        ("integer-gap", {"type": "integer", "minimum": 1.2, "maximum": 1.9}),
+        ("", {"type": "integer", "minimum": 1.2, "maximum": 1.9}),
         (
-            "integer-gap",
+            "",
             {"type": "integer", "exclusiveMinimum": 1, "exclusiveMaximum": 2},
         ),
         (
-            "multiple-gap",
+            "",
             {"type": "number", "minimum": 11, "maximum": 19, "multipleOf": 10},
         ),
         (
@@ -72,7 +72,7 @@ _ALIKE = {"type": "string", "title": "a"}
             {"type": "object", "required": ["a"], "properties": {"a": False}},
         ),
         (
-            "required-forbidden",
+            "",
             {
                 "type": "object",
                 "required": ["a"],
@@ -82,15 +82,15 @@ _ALIKE = {"type": "string", "title": "a"}
             },
         ),
         (
-            "name-refused",
+            "",
             {"type": "object", "required": ["ab"], "propertyNames": {"maxLength": 1}},
         ),
         (
-            "too-many-required",
+            "",
             {"type": "object", "required": ["a", "b"], "maxProperties": 1},
         ),
         (
-            "listed-values-refused",
+            "enum-type-conflict",
             {
                 "type": "object",
                 "required": ["a"],
@@ -98,7 +98,7 @@ _ALIKE = {"type": "string", "title": "a"}
             },
         ),
         (
-            "types-disjoint",
+            "",
             {
                 "type": "object",
                 "required": ["ab"],
@@ -106,10 +106,10 @@ _ALIKE = {"type": "string", "title": "a"}
                 "patternProperties": {"^a": {"type": "string"}},
             },
         ),
-        ("false-schema", {"type": "array", "minItems": 1, "items": False}),
-        ("false-schema", {"type": "array", "minItems": 2, "items": [{}, False]}),
+        ("", {"type": "array", "minItems": 1, "items": False}),
+        ("", {"type": "array", "minItems": 2, "items": [{}, False]}),
         (
-            "too-few-distinct",
+            "",
             {
                 "type": "array",
                 "minItems": 3,
@@ -118,25 +118,25 @@ _ALIKE = {"type": "string", "title": "a"}
             },
         ),
         (
-            "contains-refuted",
+            "",
             {"type": "array", "items": {"type": "string"}, "contains": {"const": 1}},
         ),
         (
-            "every-branch-refuted",
+            "",
             {"type": "object", "oneOf": [{"type": "string"}, {"type": "integer"}]},
         ),
         (
-            "every-branch-refuted",
+            "",
             {"if": {"type": "null"}, "then": False, "else": {"not": {}}},
         ),
-        ("branches-alike", {"oneOf": [_ALIKE, {**_ALIKE, "title": "b"}]}),
-        ("branches-alike", {"oneOf": [{}, True]}),
-        ("negates-all", {"not": {}}),
-        ("negates-all", {"not": True}),
-        ("negates-all", {"type": "string", "not": {"type": "string"}}),
+        ("", {"oneOf": [_ALIKE, {**_ALIKE, "title": "b"}]}),
+        ("", {"oneOf": [{}, True]}),
+        ("", {"not": {}}),
+        ("", {"not": True}),
+        ("", {"type": "string", "not": {"type": "string"}}),
         ("endless-recursion", _ENDLESS),
         (
-            "endless-recursion",
+            "",
             {
                 "$ref": "#/definitions/a",
                 "definitions": {
@@ -156,13 +156,11 @@ _ALIKE = {"type": "string", "title": "a"}
     ],
 )
 def test_what_accepts_nothing_is_refuted(name: str, schema: UntypedJson) -> None:
-    """Each simple reason on its own, by its name."""
+    """Each simple reason on its own, by its name if one schema object shows it."""
     proof = refute(schema, BY_NAME["draft-07"])
     assert proof is not None
-    assert proof.name == name
+    assert proof.name.startswith(name or "proven by jsonschema-rs ")
     assert str(proof)
-    said = satisfiability_of(schema, BY_NAME["draft-07"], has_witness=False)
-    assert said == ("unsatisfiable", proof)
 
 
 def test_branches_that_differ_in_unknown_words_are_alike() -> None:
@@ -175,16 +173,7 @@ def test_branches_that_differ_in_unknown_words_are_alike() -> None:
     }
     proof = refute(schema, BY_NAME["draft-04"])
     assert proof is not None
-    assert (proof.name, proof.pointer) == ("branches-alike", "/oneOf")
     assert refute(schema, BY_NAME["draft-06"]) is None
-
-
-def test_a_witness_settles_it() -> None:
-    """No proof and no witness is no answer."""
-    dialect = BY_NAME["2020-12"]
-    assert satisfiability_of({}, dialect, has_witness=True) == ("satisfiable", None)
-    unknown = satisfiability_of({"pattern": "(?=a)b"}, dialect, has_witness=False)
-    assert unknown == ("unknown", None)
 
 
 def test_references_are_followed_into_embedded_resources() -> None:
@@ -239,7 +228,7 @@ def test_what_may_accept_something_is_not(schema: UntypedJson) -> None:
 
 
 def test_deep_and_wide_schemas_end() -> None:
-    """No fuel, no proof."""
+    """What jsonschema-rs gives up on is not refuted."""
     deep: UntypedJson = {"type": "string"}
     for _ in range(400):
         deep = {"allOf": [deep]}
@@ -267,6 +256,6 @@ def test_deep_and_wide_schemas_end() -> None:
     ],
 )
 def test_large_schemas_end(schema: UntypedJson) -> None:
-    """Steps are counted; what lies beyond them counts as accepting."""
+    """Beyond the limits of the filter jsonschema-rs is not asked."""
     proof = refute(schema, BY_NAME["draft-07"])
-    assert (proof is not None) == ("enum" in schema or "oneOf" in schema)
+    assert (proof is not None) == ("enum" in schema)

@@ -1,0 +1,284 @@
+"""Proofs by jsonschema-rs that a schema accepts nothing, and the cause if it is plain.
+
+A schema without a proof may accept nothing all the same.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.metadata import version
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+import jsonschema_rs
+
+from curation.json.pointer import at, pointer, tokens_of_fragment
+from curation.json.text import plain
+from curation.lint.contradictions import CHECKS, named_types, types_of
+from curation.references.resolution import document_of, follow_reference
+from curation.schema.keywords import KeywordKind, names_of_kind
+from curation.schema.locations import SchemaLocation
+from curation.schema.subschemas import subschemas
+from curation.validation.rust_validators import RUST_DRAFTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from curation.core.json_types import Json, UntypedJson
+    from curation.json.pointer import Tokens
+    from curation.references.resolution import SchemaDocument
+    from curation.schema.dialects import Dialect
+
+_PROVER: Final = f"proven by jsonschema-rs {version('jsonschema-rs')}"
+#: Without one of these keywords a schema accepts something.
+_RESTRICTING: Final = frozenset(
+    {
+        "$ref",
+        "$dynamicRef",
+        "$recursiveRef",
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "not",
+        "if",
+        "enum",
+        "const",
+        "required",
+        "contains",
+        "minItems",
+        "minLength",
+        "minimum",
+        "exclusiveMinimum",
+        "minProperties",
+    }
+)
+_BRANCHES: Final = ("anyOf", "oneOf")
+#: Branches in a schema, and combinations of branches at one place of it: with more,
+#: jsonschema-rs may need gigabytes or minutes, and is not asked.
+_MOST_BRANCHES, _MOST_COMBINATIONS = 200, 256
+#: Keywords that may refuse something.
+_RESTRICTIONS: Final = names_of_kind(
+    KeywordKind.ASSERTION, KeywordKind.APPLICATOR, KeywordKind.REFERENCE
+)
+#: Keywords of an object that is valid with the required members alone.
+_OF_OBJECTS: Final = frozenset(
+    {"type", "properties", "required", "additionalProperties"}
+)
+_LOWER_BOUNDS: Final = ("minLength", "minimum", "minItems", "minProperties")
+#: Contradictions within one schema object of one type.
+_CONTRADICTIONS: Final = tuple(
+    check
+    for check in CHECKS
+    if check.code in ("enum-type-conflict", "required-forbidden", "crossed-bounds")
+)
+#: Levels of an instance that are looked at without asking jsonschema-rs.
+_DEEPEST: Final = 8
+
+
+class Satisfiability(StrEnum):
+    """Whether a schema accepts any instance."""
+
+    SATISFIABLE = "satisfiable"
+    """A witness exists."""
+    UNSATISFIABLE = "unsatisfiable"
+    """There is a proof that nothing is accepted."""
+    UNKNOWN = "unknown"
+    """There is neither; the reason says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """Why a schema accepts nothing, and where."""
+
+    #: JSON pointer of the keyword or schema that excludes all values.
+    pointer: str
+    #: The reason as a clause: `the schema is false`.
+    why: str
+    #: The kind of contradiction, or the program that proved it.
+    name: str
+
+    def __str__(self) -> str:
+        """Return the proof as one line."""
+        return f"{self.pointer or '(root)'}: {self.why} ({self.name})"
+
+
+def refute(schema: Json, dialect: Dialect) -> Proof | None:
+    """Return a proof that a schema accepts no instance, or None.
+
+    Example:
+        >>> str(refute({"type": "string", "enum": [1]}, BY_NAME["2020-12"]))
+        '/enum: no value of `enum` or `const` has the type that stands beside it (...)'
+    """
+    if _surely_accepts(schema, schema, dialect) or not _is_small(schema, dialect):
+        return None
+    # A validator may assert formats or not: neither way may anything be accepted.
+    if not all(_is_refuted(schema, dialect, formats=on) for on in (False, True)):
+        return None
+    return _named(document_of(schema, dialect)) or Proof(
+        pointer="", why="nothing is accepted", name=_PROVER
+    )
+
+
+def _is_refuted(schema: Json, dialect: Dialect, *, formats: bool) -> bool:
+    value: UntypedJson = plain(schema)
+    try:
+        canonical = jsonschema_rs.canonicalize(
+            value,
+            draft=RUST_DRAFTS[dialect.name],
+            validate_formats=formats,
+            offline=True,
+        )
+    except (ValueError, jsonschema_rs.ReferencingError):
+        return False
+    return canonical.satisfiability() == jsonschema_rs.canonical.Satisfiability.NO
+
+
+def _surely_accepts(
+    schema: UntypedJson, root: Json, dialect: Dialect, depth: int = 0
+) -> bool:
+    """Return whether a schema plainly accepts something; most schemas do."""
+    if not isinstance(schema, dict) or depth > _DEEPEST:
+        return schema is True
+    if _RESTRICTING.isdisjoint(schema):
+        return True
+    keywords, types = _RESTRICTIONS & schema.keys(), named_types(schema) or frozenset()
+    if "$ref" in keywords and (dialect.ref_hides_siblings or len(keywords) == 1):
+        target = _local_target(schema["$ref"], root)
+        return _surely_accepts(target, root, dialect, depth + 1)
+    if keywords == {"anyOf"}:
+        branches = schema["anyOf"]
+        return any(_surely_accepts(it, root, dialect, depth + 1) for it in branches)
+    if keywords == {"type", "enum"}:
+        return any(types & types_of(it, dialect) for it in schema["enum"])
+    if "required" in keywords and keywords <= _OF_OBJECTS:
+        members = schema.get("properties", {})
+        return all(
+            _surely_accepts(members[name], root, dialect, depth + 1)
+            if name in members
+            else schema.get("additionalProperties", True) is True
+            for name in schema["required"]
+        )
+    return any(keywords <= {"type", bound} for bound in _LOWER_BOUNDS)
+
+
+def _local_target(reference: Json, root: Json) -> UntypedJson:
+    """Return the schema that a pointer into the root leads to, or None."""
+    if not isinstance(reference, str) or not reference.startswith("#"):
+        return None
+    try:
+        return at(root, tokens_of_fragment(reference))
+    except LookupError:
+        return None
+
+
+def _is_small(schema: Json, dialect: Dialect) -> bool:
+    """Return whether jsonschema-rs can be asked without a risk to the process."""
+    branches = 0
+    for inner in subschemas(schema, dialect):
+        branches += sum(map(len, _branch_lists(inner, (*_BRANCHES, "allOf"))))
+        if branches > _MOST_BRANCHES or _combinations(inner) > _MOST_COMBINATIONS:
+            return False
+    return True
+
+
+def _branch_lists(
+    schema: Mapping[str, Json], keywords: tuple[str, ...]
+) -> Iterator[list[Json]]:
+    for keyword in keywords:
+        branches = schema.get(keyword)
+        if isinstance(branches, list):
+            yield branches
+
+
+def _combinations(schema: Json) -> int:
+    """Return how many combinations of branches one schema and its `allOf` allow."""
+    if not isinstance(schema, dict):
+        return 1
+    own = prod(map(len, _branch_lists(schema, _BRANCHES)))
+    together = (
+        map(_combinations, parts) for parts in _branch_lists(schema, ("allOf",))
+    )
+    return own * prod(map(prod, together))
+
+
+def _named(document: SchemaDocument) -> Proof | None:
+    """Return the first contradiction within one schema object, if there is any.
+
+    Only schemas that every instance has to satisfy are looked at.
+
+    Args:
+        document: A schema that accepts nothing.
+    """
+    seen: set[Tokens] = set()
+    pending: list[tuple[SchemaLocation, frozenset[Tokens]]] = [
+        (document.root, frozenset())
+    ]
+    for location, around in pending:
+        parts = _applied(location, document)
+        if not around.isdisjoint(parts):
+            why = "every instance would be endless"
+            return _proof("endless-recursion", location.tokens, why)
+        if location.tokens in seen:
+            continue
+        seen.add(location.tokens)
+        for part in parts.values():
+            if part.schema is False:
+                return _proof("false-schema", part.tokens, "the schema is `false`")
+            one_type = len(named_types(part.keywords) or ()) == 1
+            for check in _CONTRADICTIONS if one_type else ():
+                for tokens in check.find(part.keywords, document.dialect):
+                    return _proof(check.code, (*part.tokens, *tokens), check.meaning)
+        above = around | parts.keys()
+        pending += [(member, above) for member in _required(parts, document)]
+    return None
+
+
+def _proof(name: str, tokens: Tokens, why: str) -> Proof:
+    return Proof(name=name, pointer=pointer(tokens), why=why)
+
+
+def _applied(
+    location: SchemaLocation, document: SchemaDocument
+) -> dict[Tokens, SchemaLocation]:
+    """Return the schemas that apply with one, `$ref` and `allOf` followed."""
+    applied: dict[Tokens, SchemaLocation] = {}
+    stack = [location]
+    while stack:
+        part = stack.pop()
+        if part.tokens in applied:
+            continue
+        base, reference = document.inside(part), part.keywords.get("$ref")
+        if reference is None or not document.dialect.ref_hides_siblings:
+            applied[part.tokens] = part
+            stack += _below(part, "allOf", base)
+        if isinstance(reference, str):
+            with suppress(LookupError, ValueError):
+                record = follow_reference(reference, base, [document])
+                stack += [] if record is None else [record[1]]
+    return applied
+
+
+def _below(part: SchemaLocation, keyword: str, base: str) -> list[SchemaLocation]:
+    """Return the schemas that a keyword lists or names."""
+    value: UntypedJson = part.keywords.get(keyword)
+    names = value.items() if isinstance(value, dict) else enumerate(value or ())
+    return [
+        SchemaLocation((*part.tokens, keyword, str(name)), schema, base)
+        for name, schema in names
+    ]
+
+
+def _required(
+    parts: dict[Tokens, SchemaLocation], document: SchemaDocument
+) -> Iterator[SchemaLocation]:
+    """Yield the schemas of the members that the value must have."""
+    schemas: list[UntypedJson] = [part.keywords for part in parts.values()]
+    if not any(schema.get("type") in ("object", ["object"]) for schema in schemas):
+        return
+    names = {name for schema in schemas for name in schema.get("required", ())}
+    for part in parts.values():
+        for member in _below(part, "properties", document.inside(part)):
+            if member.tokens[-1] in names:
+                yield member

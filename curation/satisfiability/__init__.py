@@ -1,1 +1,0 @@
-"""Proofs that no value satisfies a schema."""
