@@ -19,9 +19,8 @@ from curation.json.text import plain
 from curation.lint.contradictions import CHECKS, named_types, types_of
 from curation.references.resolution import document_of, follow_reference
 from curation.schema.keywords import KeywordKind, names_of_kind
-from curation.schema.locations import SchemaLocation
-from curation.schema.subschemas import subschemas
-from curation.validation.rust_validators import RUST_DRAFTS
+from curation.schema.subschemas import SchemaLocation, subschemas
+from curation.validation.metaschemas import RUST_DRAFTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -34,8 +34,8 @@ from curation.dataset.parquet import write_sorted
 from curation.pipeline.decide_benchmark import decide_benchmark, in_clusters
 from curation.rules.sets import rule_set
 from curation.schema.dialects import BY_NAME
-from curation.schema.similarity.shingles import shingles, split_key
-from curation.schema.skeleton import skeleton
+from curation.schema.shingles import shingles, split_key
+from curation.schema.subschemas import skeleton
 from curation.sources.registry import source_named
 
 if TYPE_CHECKING:

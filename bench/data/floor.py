@@ -31,7 +31,7 @@ from curation.download.acquire import (
 )
 from curation.download.packs import open_pack
 from curation.schema.dialects import DIALECTS
-from curation.validation.rust_validators import RUST_VALIDATORS
+from curation.validation.metaschemas import RUST_VALIDATORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

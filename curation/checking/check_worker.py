@@ -31,12 +31,13 @@ from curation.schema.dialects import BY_NAME
 from curation.validation.fastjsonschema_worker import COMPILES
 from curation.validation.fastjsonschema_worker import verdict as compiled
 from curation.validation.metaschemas import (
+    RUST_VALIDATORS,
     complaint,
     is_valid,
     python_complaint,
+    refuse,
     valid_under,
 )
-from curation.validation.rust_validators import RUST_VALIDATORS, refuse
 from curation.workers.protocol import serve
 
 if TYPE_CHECKING:

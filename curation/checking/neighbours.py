@@ -80,7 +80,7 @@ class NeighbourLibrary:
 
 
 class _Contents:
-    """Texts in memory, as `curation.core.files.Files`."""
+    """Texts in memory, as `curation.core.documents.Files`."""
 
     def __init__(self, contents: Mapping[str, bytes]) -> None:
         self._contents = contents

@@ -146,7 +146,7 @@ def _print_figure_2(seen: Sequence[SchemaMeasures], top: int) -> None:
 
 def _print_sizes(statistics: EditionStatistics) -> None:
     """Print the sizes by live fields, where the edition knows them."""
-    from curation.core.github_subsets import size_names
+    from curation.core.benchmark import size_names
 
     if not statistics.live_sizes:
         return

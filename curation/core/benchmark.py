@@ -1,13 +1,12 @@
-"""The benchmark's configs and splits in their order, and how ids sort.
-
-Order decides which of two equal records survives, and where a row stands.
-"""
+"""The benchmark's configs, splits and ids, and its canary."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect, bisect_right
+from itertools import pairwise
 from typing import TYPE_CHECKING
+from uuid import NAMESPACE_URL, uuid5
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -112,3 +111,72 @@ def in_benchmark_order(configs: Iterable[str]) -> list[str]:
     """Return the ten configs in their order, then any others by name."""
     ranks = {name: rank for rank, name in enumerate(CONFIGS)}
     return sorted(configs, key=lambda name: (ranks.get(name, len(ranks)), name))
+
+
+#: Subset and the field count it stays below, smallest first (paper, section 3.1).
+LIMITS = (
+    ("Github_trivial", 10),
+    ("Github_easy", 30),
+    ("Github_medium", 100),
+    ("Github_hard", 500),
+)
+LARGEST = "Github_ultra"
+#: Config of the records of which nothing but the root's type can fail, of any size.
+VACUOUS = "Github_vacuous"
+#: Config of a document whose subset is not known yet, or never will be.
+UNDIVIDED = "Github"
+
+
+def github_config(field_count: int) -> str:
+    """Return the config that a GitHub schema of this field count belongs to."""
+    return next((name for name, limit in LIMITS if field_count < limit), LARGEST)
+
+
+def size_names() -> tuple[str, ...]:
+    """Return the five sizes by the field counts that they hold, smallest first."""
+    bounds = (0, *(limit for _, limit in LIMITS))
+    between = [f"{low}-{high - 1}" for low, high in pairwise(bounds)]
+    return (*between, f"{bounds[-1]} or more")
+
+
+def size_name(field_count: int) -> str:
+    """Return which of `size_names` a field count belongs to."""
+    return size_names()[bisect([limit for _, limit in LIMITS], field_count)]
+
+
+def final_config(config: str, field_count: int, *, vacuous: bool = False) -> str:
+    """Return the config of a record whose document was read for a config.
+
+    Args:
+        config: The config for which it was read.
+        field_count: Its field count.
+        vacuous: Whether nothing but its root's type can fail: such a record says
+            nothing of an engine, whatever its size.
+    """
+    if config != UNDIVIDED:
+        return config
+    return VACUOUS if vacuous else github_config(field_count)
+
+
+def is_github_config(config: str) -> bool:
+    """Return whether a config is one of the five subsets."""
+    return config == LARGEST or any(config == name for name, _ in LIMITS)
+
+
+#: Major version of the data that this code builds: it goes up when ids or splits of
+#: the released data change. The edition published with the paper is 1.
+MAJOR = 2
+#: Key in the metadata of every parquet file.
+METADATA_KEY = "csbdata.canary"
+_NAMESPACE = uuid5(NAMESPACE_URL, "https://arxiv.org/abs/2501.10868")
+
+
+def canary(major: int = MAJOR) -> str:
+    """Return the GUID of a major version of the data, in lower case.
+
+    It marks a text as part of the benchmark: it stands in the card, the manifest and
+    the metadata of every parquet file, never inside a schema. To look for the benchmark
+    in training data or in completions is to look for one string (Srivastava et al.,
+    2022, "Beyond the Imitation Game", section on canaries).
+    """
+    return str(uuid5(_NAMESPACE, f"JSONSchemaBench data {major}"))

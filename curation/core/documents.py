@@ -1,4 +1,4 @@
-"""The nouns of curation: what is read, what is kept, what is rejected and why.
+"""The nouns of curation: documents, changes, rejections, files of an archive.
 
 Every value here is frozen. A problem of the data is a value (`Rejected`), never
 an exception. JSON values are plain Python objects (`curation.json.text`) that no
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -240,3 +240,14 @@ class Rejected:
     rule: str = ""
     #: JSON pointer of what is wrong, where one place is; empty for the root.
     pointer: str = ""
+
+
+class Files(Protocol):
+    """The selected files of one archive (`curation.download.packs.Pack`)."""
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Paths inside the archive, sorted by code point."""
+
+    def read(self, path: str) -> bytes:
+        """Return one file's bytes; KeyError where the archive lacks it."""

@@ -34,7 +34,7 @@ class DocumentResult:
     changes: tuple[Change, ...]
     #: Figures of the file as read, where the rule set counts by them.
     raw: RawFigures | None = None
-    #: The record's shingles (`curation.schema.similarity.shingles.shingles`).
+    #: The record's shingles (`curation.schema.shingles.shingles`).
     shingles: bytes = b""
     #: Of the record's schema, what the paper's tables count and no column says: most
     #: keys of one object, arrays not entered, and the draft named in `$schema`.

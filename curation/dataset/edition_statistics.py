@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
-from curation.core.benchmark import RAW_IN_TABLE_9
+from curation.core.benchmark import RAW_IN_TABLE_9, size_name, size_names
 from curation.core.documents import Origin
-from curation.core.github_subsets import size_name, size_names
 from curation.dataset.paper_tables import (
     figure_2,
     measure_row,
@@ -41,7 +40,7 @@ class EditionStatistics:
     #: Rows of the embedded sample that are left out, by config.
     left_out: Mapping[str, int]
     #: Config to how many of its records have a size by their live fields, smallest
-    #: first (`curation.core.github_subsets.size_names`); empty where none is known.
+    #: first (`curation.core.benchmark.size_names`); empty where none is known.
     live_sizes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     @property

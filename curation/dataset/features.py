@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from curation.references.recursion import is_recursive
+from curation.references.loops import is_recursive
 from curation.schema.keywords import (
     ANNOTATIONS,
     CONTAINERS,

@@ -1,7 +1,7 @@
 """The paper's Tables 1, 8 and 9 and its Figure 2, for any set of schemas.
 
 The paper computed Table 8 on the raw files, before any rule: pass those, each
-under the config that its own field count gives it (`curation.core.github_subsets`).
+under the config that its own field count gives it (`curation.core.benchmark`).
 Tables 1 and 9 and Figure 2 are about the finished records, but Table 9's Kubernetes row
 counts the raw files, and its Snowplow row files of which some were dropped later.
 """

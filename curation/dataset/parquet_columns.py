@@ -16,7 +16,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from curation.core.canary import METADATA_KEY, canary
+from curation.core.benchmark import METADATA_KEY, canary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

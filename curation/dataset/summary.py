@@ -9,8 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from curation.core.benchmark import SPLITS, in_benchmark_order
-from curation.core.canary import MAJOR
+from curation.core.benchmark import MAJOR, SPLITS, in_benchmark_order
 from curation.core.documents import KEPT, Origin, Reason
 
 if TYPE_CHECKING:

@@ -1,14 +1,22 @@
-"""What JSON values are: their types, and which of them are equal."""
+"""JSON values: types, equality, walks, and texts remembered by object."""
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeGuard
+from functools import lru_cache
+from threading import Lock
+from typing import TYPE_CHECKING, Generic, TypeGuard, TypeVar
 
-from curation.json.text import canonical
+import orjson
+
+from curation.json.text import canonical, compact, spaced
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from curation.core.json_types import Json
+    from curation.json.pointer import Tokens
 
 
 def identity(value: Json) -> bytes:
@@ -56,3 +64,140 @@ def is_multiple(value: float, step: float) -> bool:
         True
     """
     return Fraction(str(value)) % Fraction(str(step)) == 0
+
+
+Kept = TypeVar("Kept")
+First = TypeVar("First")
+Second = TypeVar("Second")
+Result = TypeVar("Result")
+#: Answers remembered of one function; more would keep documents that are done.
+_REMEMBERED = 8
+
+
+class SameObject(Generic[Kept]):
+    """An object as a key: equal to itself alone. No one mutates one."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Kept) -> None:
+        """Take an object, which lives as long as its key."""
+        self.value = value
+
+    def __hash__(self) -> int:
+        """Return what tells it from every other object that lives."""
+        return id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether the other is a key of the very same object."""
+        return isinstance(other, SameObject) and other.value is self.value
+
+
+def remembered(
+    work: Callable[[First, Second], Result],
+) -> Callable[[First, Second], Result]:
+    """Return the function with its last answers remembered, by both its arguments.
+
+    Args:
+        work: Computes an answer that follows from its two arguments, which no one
+            changes afterwards. Its answers are shared: no one may change them either.
+
+    Example:
+        >>> size = remembered(lambda value, more: len(value) + more)
+        >>> size([1, 2], 1)
+        3
+    """
+    # The arguments stand beside their answer: while they live, no other has their ids.
+    kept: dict[tuple[int, int], tuple[First, Second, Result]] = {}
+    changing = Lock()
+
+    def ask(first: First, second: Second) -> Result:
+        key = id(first), id(second)
+        found = kept.get(key)
+        if found is None:
+            found = first, second, work(first, second)
+            with changing:
+                if len(kept) >= _REMEMBERED:
+                    del kept[next(iter(kept))]
+                kept[key] = found
+        return found[2]
+
+    return ask
+
+
+def compact_of_document(schema: Json) -> bytes | None:
+    """Return what `curation.json.text.compact` does."""
+    return _compact_of(SameObject(schema))
+
+
+@lru_cache(maxsize=2)
+def _compact_of(schema: SameObject[Json]) -> bytes | None:
+    return compact(schema.value)
+
+
+def write_document(schema: Json) -> str:
+    """Return what `curation.json.text.write` does."""
+    return spaced(schema, compact_of_document(schema))
+
+
+def canonical_of_document(schema: Json) -> bytes:
+    """Return what `curation.json.text.canonical` does."""
+    return _canonical_of(SameObject(schema))
+
+
+@lru_cache(maxsize=1)
+def _canonical_of(schema: SameObject[Json]) -> bytes:
+    if _compact_of(schema) is not None:
+        return orjson.dumps(schema.value, option=orjson.OPT_SORT_KEYS)
+    return canonical(schema.value)
+
+
+#: The last step and the trail before it; None at the root. Tuples of whole paths
+#: would make deep documents quadratic.
+Trail = tuple["Trail", str | int] | None
+
+
+def searchable(value: Json) -> bytes:
+    """Return JSON text without whitespace, to see quickly whether a walk is needed.
+
+    Strings stand in it as JSON escapes them; numbers may be spelled anew. It may be
+    kept from one call to the next: no one changes the value.
+    """
+    compact = compact_of_document(value)
+    if compact is not None:
+        return compact
+    try:
+        return orjson.dumps(value, default=float)
+    except orjson.JSONEncodeError:
+        # An integer past 64 bits, or nested deeper than orjson goes.
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return text.encode()
+
+
+def objects(value: Json) -> Iterator[tuple[Trail, dict[str, Json]]]:
+    """Yield every object at any depth, outermost first, in the order they stand."""
+    stack: list[tuple[Trail, Json]] = [(None, value)]
+    while stack:
+        trail, nested = stack.pop()
+        if isinstance(nested, dict):
+            yield trail, nested
+            inner: list[tuple[Trail, Json]] = [
+                ((trail, name), member)
+                for name, member in nested.items()
+                if isinstance(member, dict | list)
+            ]
+        else:
+            inner = [
+                ((trail, index), item)
+                for index, item in enumerate(nested if isinstance(nested, list) else ())
+                if isinstance(item, dict | list)
+            ]
+        stack.extend(reversed(inner))
+
+
+def tokens(trail: Trail) -> Tokens:
+    """Return the reference tokens (RFC 6901) of a trail."""
+    steps: list[str] = []
+    while trail is not None:
+        trail, step = trail
+        steps.append(str(step))
+    return tuple(reversed(steps))

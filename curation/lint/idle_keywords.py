@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from curation.lint.check import LintCheck, having
-from curation.lint.judged_keywords import excluded_by_type
+from curation.lint.contradictions import LintCheck, having
+from curation.lint.liveness import excluded_by_type
 from curation.schema.dialects import ANY_DIALECT, BY_NAME, Dialect
 from curation.schema.keywords import (
     ANNOTATIONS,
@@ -15,7 +15,7 @@ from curation.schema.keywords import (
     TYPE_OF_KEYWORD,
     Shape,
 )
-from curation.schema.slips import slips
+from curation.schema.misspellings import slips
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""What is wrong with a schema and stays: every defect that is flagged by a code."""
+"""Lints: defects that stay, each flagged by a code."""
 
 from __future__ import annotations
 
@@ -8,17 +8,59 @@ from typing import TYPE_CHECKING
 from curation.core.documents import Lint
 from curation.json.pointer import pointer
 from curation.lint import contradictions, idle_keywords
-from curation.lint.non_object_roots import accepts_every_non_object
-from curation.lint.outside_properties import members_outside_properties
-from curation.references.reachable import any_leaves_the_subschemas, taking_part
+from curation.references.reachable import (
+    ALL_TYPES,
+    AcceptedTypes,
+    any_leaves_the_subschemas,
+    taking_part,
+)
+from curation.references.resolution import document_of
+from curation.schema.dialects import ANY_DIALECT
+from curation.schema.keywords import KNOWN_KEYWORDS, TYPE_OF_KEYWORD, Shape
+from curation.schema.roots import constrains, looks_like_a_schema
 from curation.schema.subschemas import subschemas
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from curation.core.json_types import Json
-    from curation.lint.check import LintCheck
+    from curation.lint.contradictions import LintCheck
     from curation.schema.dialects import Dialect
+
+
+def accepts_every_non_object(schema: Json, dialect: Dialect) -> bool:
+    """Return whether a schema surely accepts every value that is no object."""
+    document = document_of(schema, dialect)
+    try:
+        accepted = AcceptedTypes(document).of(document.root)
+    except RecursionError:
+        return False
+    return accepted >= ALL_TYPES - {"object"}
+
+
+#: Keywords by which a root does describe its content.
+_DESCRIBING = {
+    keyword
+    for keyword, shape in ANY_DIALECT.applicators.items()
+    if shape is not Shape.MAP or TYPE_OF_KEYWORD.get(keyword) == "object"
+} | {"$ref", "enum", "const"}
+
+
+def members_outside_properties(root: Json) -> Iterator[str]:
+    """Yield the members of a root that were meant as properties.
+
+    Such a root says that it is an object, or what it requires, and has no keyword that
+    describes content; a member that no draft knows holds a schema that asks something.
+    """
+    if not isinstance(root, dict) or not looks_like_a_schema(root):
+        return
+    if not (_DESCRIBING - {"type"}).isdisjoint(root):
+        return
+    for name, member in root.items():
+        unknown = name not in KNOWN_KEYWORDS and isinstance(member, dict)
+        if unknown and constrains(member):
+            yield name
+
 
 #: Every check of one schema, in the order in which codes are listed.
 CHECKS = (*idle_keywords.CHECKS, *contradictions.CHECKS)

@@ -15,9 +15,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from curation.core.benchmark import DEFAULT, OTHER_TABLE, SPLITS, instances_folder
+from curation.core.benchmark import (
+    DEFAULT,
+    MAJOR,
+    METADATA_KEY,
+    OTHER_TABLE,
+    SPLITS,
+    canary,
+    instances_folder,
+)
 from curation.core.benchmark import INSTANCES as INSTANCE_FOLDER
-from curation.core.canary import MAJOR, METADATA_KEY, canary
 from curation.core.documents import Change, Origin, Reason
 from curation.core.records import Record
 from curation.dataset.ledger import (

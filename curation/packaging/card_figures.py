@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from curation.core.benchmark import SPLITS
+from curation.core.benchmark import SPLITS, size_name, size_names
 from curation.core.documents import KEPT, Origin
-from curation.core.github_subsets import size_name, size_names
 from curation.dataset.parquet import split_files
 from curation.instances.dataset.parquet import DISAGREEMENTS, INSTANCE_LEDGER
 from curation.lint.lint import CODES

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from curation.core.benchmark import CONFIGS, in_benchmark_order, natural_key
 from curation.core.rule import Candidate
 from curation.dataset.decisions import DecidedDocument
-from curation.schema.similarity.near_duplicates import OnDemand, clusters
+from curation.schema.near_duplicates import OnDemand, clusters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from curation.core.benchmark import UNDIVIDED, is_github_config
 from curation.core.documents import Reason, Rejected
-from curation.core.github_subsets import UNDIVIDED, is_github_config
 from curation.download.path_patterns import Selection
 from curation.system.errors import BadConfiguration
 from curation.system.package_data import raw_folder

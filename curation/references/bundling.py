@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from curation.core.documents import ABSENT, Change
-from curation.json.edits import Drop, Put, rewritten
-from curation.json.pointer import at, fragment_of, pointer
+from curation.json.pointer import Drop, Put, at, fragment_of, pointer, rewritten
 from curation.json.text import write
 from curation.references.resolution import MARKS
 from curation.schema.roots import unused

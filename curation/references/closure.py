@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from curation.core.documents import Reason, Rejected
 from curation.json.pointer import pointer
-from curation.json.same_object import SameObject, remembered
-from curation.references.library import NoLibrary
-from curation.references.metaschema_documents import standard_document
+from curation.json.values import SameObject, remembered
+from curation.references.library import NoLibrary, standard_document
 from curation.references.resolution import (
     Reference,
     ReferenceScan,
@@ -20,8 +19,8 @@ from curation.references.resolution import (
     follow_reference,
     scan_references,
 )
-from curation.schema.dialect_uris import statement
 from curation.schema.dialects import DRAFT_04
+from curation.schema.drafts import statement
 from curation.schema.translation import CannotPortError, ported
 from curation.validation.metaschemas import is_valid
 
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from curation.core.rule import Library
     from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect
-    from curation.schema.locations import SchemaLocation
+    from curation.schema.subschemas import SchemaLocation
 
 #: Schemas that one record may refer to beyond its own.
 MOST_REACHED = 20_000

@@ -1,10 +1,13 @@
-"""The documents of a source by URI, read when they are asked for."""
+"""Documents that a reference may lead to: those of a source, and the metaschemas."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING
+
+from jsonschema_specifications import REGISTRY
 
 from curation.core.documents import Rejected
 from curation.json.text import parse
@@ -13,7 +16,7 @@ from curation.json.yaml_reader import SUFFIXES, parse_yaml
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.files import Files
+    from curation.core.documents import Files
     from curation.core.json_types import Json
 
 #: Number of parsed documents that are kept, the last ones used.
@@ -72,3 +75,29 @@ def _other_scheme(uri: str) -> str:
     if uri.startswith("https://"):
         return "http://" + uri.removeprefix("https://")
     return uri
+
+
+#: Draft-03's is left out: no dialect of the benchmark can hold it.
+_LEFT_OUT = "http://json-schema.org/draft-03/schema"
+
+
+@cache
+def _documents() -> Mapping[str, Json]:
+    return {
+        uri.rstrip("#"): REGISTRY[uri].contents
+        for uri in REGISTRY
+        if uri.rstrip("#") != _LEFT_OUT
+    }
+
+
+def standard_document(uri: str) -> Json | None:
+    """Return the metaschema of an absolute URI without fragment, or None.
+
+    http and https lead to the same document, as they do at json-schema.org.
+    """
+    documents = _documents()
+    scheme, separator, rest = uri.partition("://")
+    if scheme not in ("http", "https") or not separator:
+        return None
+    found = documents.get(f"http://{rest}")
+    return documents.get(f"https://{rest}") if found is None else found

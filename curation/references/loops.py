@@ -1,22 +1,36 @@
-"""References that lead back to themselves without ever entering the instance.
+"""Reference loops, and references that jsonschema resolves otherwise.
 
-To judge an instance by `{"$ref": "#"}` never ends: a validator recurses until it
-gives up. Recursion is fine where an applicator moves on into the instance.
+To judge an instance by `{"$ref": "#"}` never ends (`endless`); recursion is fine where
+an applicator moves on into the instance (`is_recursive`).
+
+Plain pointers from the root leave no room for doubt. Anchors and references by URI do:
+jsonschema joins a relative identifier of the root to itself. Such references are looked
+up the way it does (`disputed`), and must lead to the same place.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from referencing import Registry
+from referencing.exceptions import Unresolvable
+from referencing.jsonschema import specification_with
+
+from curation.json.pointer import at
+from curation.references.resolution import document_of, follow_reference
+from curation.schema.dialects import ANY_DIALECT
 from curation.schema.keywords import CONTAINERS
 from curation.schema.subschemas import children
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from referencing import Specification
+
     from curation.core.json_types import Json
     from curation.json.pointer import Tokens
     from curation.references.closure import Closure
+    from curation.references.resolution import ResolvedReference, SchemaDocument
     from curation.schema.dialects import Dialect
 
 #: Applicators that judge the very instance that their schema judges.
@@ -115,3 +129,115 @@ class _Graph:
             if path[0] in IN_PLACE or (applied and path[0] not in CONTAINERS):
                 self._values[tokens + path] = child
                 yield tokens + path
+
+
+def is_recursive(schema: Json, dialect: Dialect) -> bool:
+    """Return whether a local reference leads, by way of others, back above itself.
+
+    References to other documents are not followed.
+    """
+    resolved = list(_resolved(schema, dialect))
+    targets = {target for _, target in resolved}
+    follows: dict[Tokens, set[Tokens]] = {target: set() for target in targets}
+    for tokens, target in resolved:
+        for length in range(len(tokens) + 1):
+            if tokens[:length] in targets:
+                follows[tokens[:length]].add(target)
+    return _has_cycle(follows)
+
+
+def _resolved(schema: Json, dialect: Dialect) -> Iterator[tuple[Tokens, Tokens]]:
+    """Yield where each local reference stands, and where it leads."""
+    uri = _own_uri(schema) if dialect is ANY_DIALECT else ""
+    document = document_of(schema, dialect, uri)
+    # Most definitions are referred to many times.
+    leads_to: dict[tuple[str, str], Tokens | None] = {}
+    for reference in document.scanned.references:
+        if not isinstance(reference.value, str):
+            continue
+        text = reference.value, reference.base
+        if text not in leads_to:
+            leads_to[text] = _target(*text, document)
+        target = leads_to[text]
+        if target is not None:
+            yield reference.tokens, target
+
+
+def _target(reference: str, base: str, document: SchemaDocument) -> Tokens | None:
+    """Return where in the document a reference leads, or None where nowhere."""
+    try:
+        found = follow_reference(reference, base, [document])
+    except (LookupError, ValueError):
+        return None
+    return found[1].tokens if found else None
+
+
+def _own_uri(schema: Json) -> str:
+    """Return the URI by which a schema names itself in draft-04, without fragment."""
+    uri = schema.get("id") if isinstance(schema, dict) and "$id" not in schema else None
+    return uri.partition("#")[0] if isinstance(uri, str) else ""
+
+
+def _has_cycle(follows: dict[Tokens, set[Tokens]]) -> bool:
+    done: set[Tokens] = set()
+    for start, first in follows.items():
+        path: list[tuple[Tokens, Iterator[Tokens]]] = [(start, iter(first))]
+        open_now = {start}
+        while path and start not in done:
+            here, rest = path[-1]
+            following = next(rest, None)
+            if following is None:
+                path.pop()
+                open_now.discard(here)
+                done.add(here)
+            elif following in open_now:
+                return True
+            elif following not in done:
+                open_now.add(following)
+                path.append((following, iter(follows[following])))
+    return False
+
+
+def disputed(closure: Closure) -> Tokens | None:
+    """Return a schema of the record whose reference jsonschema resolves otherwise."""
+    in_doubt = [
+        resolved
+        for resolved in closure.own_schemas()[0].references
+        if resolved.reference.base != closure.record.base or not _is_plain(resolved)
+    ]
+    if not in_doubt:
+        return None
+    specification: Specification[Json] = specification_with(closure.record.dialect.uri)
+    root = specification.create_resource(closure.record.schema)
+    uri = root.id() or ""
+    # Crawled once: a registry that is not looks for anchors anew at every lookup.
+    start = Registry().with_resource(uri, root).crawl().resolver(uri)
+    for resolved in in_doubt:
+        resolver = start
+        for resource in _resources_around(resolved.reference.tokens, closure):
+            resolver = resolver.in_subresource(specification.create_resource(resource))
+        try:
+            found = resolver.lookup(resolved.reference.text).contents
+        except (Unresolvable, AttributeError, TypeError, ValueError):
+            return resolved.reference.tokens
+        if found is not resolved.location.schema:
+            return resolved.reference.tokens
+    return None
+
+
+def _is_plain(resolved: ResolvedReference) -> bool:
+    value = resolved.reference.text
+    return value == "#" or value.startswith("#/")
+
+
+def _resources_around(tokens: Tokens, closure: Closure) -> list[Json]:
+    """Return the schemas that start a resource between the root and a subschema.
+
+    The others leave the base as it is.
+    """
+    starts = closure.record.scanned.inner_resources
+    return [
+        at(closure.record.schema, start)
+        for start in sorted(starts, key=len)
+        if tokens[: len(start)] == start
+    ]

@@ -1,4 +1,4 @@
-"""Every schema that takes part in a record: subschemas, and what references reach.
+"""Schemas that take part in a record, those validation enters, the types they accept.
 
 A reference may lead into a member that no draft knows (`#/types/name`); what stands
 there is then a schema like any other, though no walk of the subschemas meets it.
@@ -6,19 +6,32 @@ there is then a schema like any other, though no walk of the subschemas meets it
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import Rejected
-from curation.json.same_object import remembered
+from curation.json.values import remembered
 from curation.references.closure import closure_alone
-from curation.schema.keywords import REFERENCE_KEYWORDS
-from curation.schema.subschemas import subschema_locations, subschemas
+from curation.references.resolution import descend, follow_reference
+from curation.schema.keywords import (
+    CONTAINERS,
+    REFERENCE_KEYWORDS,
+    TYPE_OF_KEYWORD,
+    KeywordKind,
+    names_of_kind,
+)
+from curation.schema.subschemas import (
+    SchemaLocation,
+    children,
+    subschema_locations,
+    subschemas,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from curation.core.json_types import Json
     from curation.json.pointer import Tokens
+    from curation.references.resolution import SchemaDocument
     from curation.schema.dialects import Dialect
 
 
@@ -95,3 +108,162 @@ def _outside(reference: str, dialect: Dialect) -> bool:
         return False
     container, _, rest = pointer[1:].partition("/")
     return container not in dialect.applicators or "/" in rest
+
+
+def applied(document: SchemaDocument) -> dict[Tokens, SchemaLocation]:
+    """Return the schemas that validation may enter, by where they stand.
+
+    It starts at the root and goes on through applicators and references; a member of
+    `definitions` is entered only where a reference leads to it, and what stands beside
+    a `$ref` that hides it is not entered. What leads nowhere is passed over.
+    """
+    entered: dict[Tokens, SchemaLocation] = {}
+    waiting = [document.root]
+    while waiting:
+        location = waiting.pop()
+        if location.tokens not in entered:
+            entered[location.tokens] = location
+            waiting += (other for _, other in directly_applied(location, document))
+    return entered
+
+
+def referred(
+    schema: Mapping[str, Json], base: str, document: SchemaDocument
+) -> Iterator[SchemaLocation]:
+    """Yield where the references of one schema lead, under the base URI inside it."""
+    for keyword in document.dialect.reference_keywords:
+        text = schema.get(keyword)
+        if not isinstance(text, str):
+            continue
+        try:
+            found = follow_reference(text, base, [document])
+        except (LookupError, ValueError):
+            continue
+        if found is not None:
+            yield found[1]
+
+
+def directly_applied(
+    location: SchemaLocation, document: SchemaDocument
+) -> Iterator[tuple[str, SchemaLocation]]:
+    """Yield the schemas that one schema applies itself, by reference or inside it.
+
+    Each comes with the keyword that holds it; a reference has the empty name.
+    """
+    dialect, keywords = document.dialect, location.keywords
+    inside = document.inside(location)
+    for target in referred(keywords, inside, document):
+        yield "", target
+    if dialect.ref_hides_siblings and "$ref" in keywords:
+        return
+    base = inside if location.is_subschema else location.base
+    for tokens, schema in children(location.schema, dialect):
+        if tokens[0] not in CONTAINERS:
+            yield (
+                tokens[0],
+                SchemaLocation(
+                    location.tokens + tokens,
+                    schema,
+                    base,
+                    location.document,
+                    location.is_subschema,
+                ),
+            )
+
+
+#: The types of JSON values; integers are numbers.
+ALL_TYPES: Final = frozenset({"array", "boolean", "null", "number", "object", "string"})
+_NONE: Final = frozenset[str]()
+#: Keywords that refuse nothing by themselves; `if` looks at its branches.
+_PASSIVE: Final = names_of_kind(
+    KeywordKind.IDENTIFIER, KeywordKind.ANCHOR, KeywordKind.DEFINITIONS
+) | {"then", "else", "$ref"}
+
+
+class AcceptedTypes:
+    """What the schemas of one document accept whole; references are followed once.
+
+    Example:
+        >>> schema = {"anyOf": [{"required": ["a"]}, {"minLength": 1}]}
+        >>> document = SchemaDocument(schema=schema, dialect=DRAFT_07, uri="")
+        >>> AcceptedTypes(document).of(document.root) == ALL_TYPES
+        True
+    """
+
+    def __init__(self, document: SchemaDocument) -> None:
+        """Follow the references of a document inside it alone."""
+        self._document = document
+        self._dialect = document.dialect
+        #: Base and reference to the answer; one that is still open counts as none.
+        self._known: dict[tuple[str, str], frozenset[str]] = {}
+
+    def of(self, location: SchemaLocation) -> frozenset[str]:
+        """Return the types of which a schema surely accepts every value.
+
+        Raises:
+            RecursionError: schemas nest too deeply.
+        """
+        schema: Json = location.schema
+        if not isinstance(schema, dict):
+            return ALL_TYPES if schema is True else _NONE
+        accepted = ALL_TYPES
+        if "$ref" in schema:
+            accepted = self._target(location)
+            if self._dialect.ref_hides_siblings:
+                return accepted
+        for keyword in (schema.keys() & self._dialect.effective) - _PASSIVE:
+            if not accepted:
+                break
+            accepted &= self._of_keyword(keyword, location)
+        return accepted
+
+    def _of_keyword(self, keyword: str, location: SchemaLocation) -> frozenset[str]:
+        schema = location.keywords
+        value = schema[keyword]
+        if keyword in TYPE_OF_KEYWORD:
+            return ALL_TYPES - {TYPE_OF_KEYWORD[keyword]}
+        if keyword == "type":
+            return ALL_TYPES.intersection(_type_names(value))
+        if keyword == "if":
+            branches = [(name,) for name in ("then", "else") if name in schema]
+            return ALL_TYPES.intersection(*self._all_of(location, branches))
+        if keyword not in ("allOf", "anyOf", "oneOf") or not isinstance(value, list):
+            return _NONE
+        indices = [(keyword, str(index)) for index in range(len(value))]
+        if keyword == "oneOf" and len(indices) != 1:
+            return _NONE
+        parts = self._all_of(location, indices)
+        if keyword == "allOf":
+            return ALL_TYPES.intersection(*parts)
+        return _NONE.union(*parts)
+
+    def _all_of(
+        self, location: SchemaLocation, branches: Iterable[Tokens]
+    ) -> list[frozenset[str]]:
+        return [
+            self.of(descend(location, tokens, self._dialect)) for tokens in branches
+        ]
+
+    def _target(self, location: SchemaLocation) -> frozenset[str]:
+        """Return what the target of `$ref` accepts; nothing is sure of another one."""
+        reference = location.keywords["$ref"]
+        if not isinstance(reference, str):
+            return _NONE
+        base = self._document.inside(location)
+        key = base, reference
+        if key not in self._known:
+            self._known[key] = _NONE
+            try:
+                found = follow_reference(reference, base, [self._document])
+            except (LookupError, ValueError):
+                return _NONE
+            if found is not None:
+                self._known[key] = self.of(found[1])
+        return self._known[key]
+
+
+def _type_names(value: Json) -> Iterable[str]:
+    """Return the names that a `type` holds."""
+    if isinstance(value, list):
+        return [name for name in value if isinstance(name, str)]
+    return [value] if isinstance(value, str) else ALL_TYPES

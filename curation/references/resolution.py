@@ -17,10 +17,9 @@ import msgspec
 
 from curation.core.json_types import Json
 from curation.json.pointer import Tokens, member, tokens_of
-from curation.json.same_object import remembered
+from curation.json.values import remembered
 from curation.schema.keywords import Shape
-from curation.schema.locations import SchemaLocation
-from curation.schema.subschemas import children
+from curation.schema.subschemas import SchemaLocation, children
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

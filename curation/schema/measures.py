@@ -10,8 +10,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from curation.json.document_text import write_document
-from curation.json.same_object import SameObject
+from curation.json.values import SameObject, write_document
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json

@@ -1,22 +1,68 @@
-"""A schema of one draft in the keywords of another, where the meaning can be kept.
+"""Translation of schemas between drafts, where the meaning can be kept.
 
-A record may refer to a document of another draft; brought in, it is read by the
-record's own. What did nothing before does nothing afterwards, what cannot be said
-is refused. One difference is accepted: draft-04 does not call the number 1.0 an
-integer, later drafts do; here 1.0 and 1 are one number.
+`ported` serves a record that refers to a document of another draft. One difference is
+accepted: draft-04 does not call the number 1.0 an integer, later drafts do; here 1.0
+and 1 are one number.
+
+`upgraded` brings draft-03 to draft-04. The meaning of a draft-03 schema is what
+jsonschema's `Draft3Validator` accepts. A boolean `required` becomes a name in the
+parent's list, `extends` becomes `allOf`, `disallow` `not`, `divisibleBy` `multipleOf`,
+a type that is a schema `anyOf`, the type `any` nothing. Source:
+draft-zyp-json-schema-03 and -04.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from curation.schema.dialects import DRAFT_04, DRAFT_2019_09, DRAFT_2020_12, Dialect
+from curation.core.documents import ABSENT, Change
+from curation.json.pointer import at, pointer, tokens_of_fragment
+from curation.json.text import write
+from curation.schema.dialects import (
+    ANY_DIALECT,
+    DRAFT_03,
+    DRAFT_04,
+    DRAFT_2019_09,
+    DRAFT_2020_12,
+    Dialect,
+)
+from curation.schema.drafts import usage
 from curation.schema.keywords import ANNOTATIONS, CONTAINERS, KNOWN_KEYWORDS
-from curation.schema.subschemas import edited
+from curation.schema.subschemas import edited, subschemas
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from curation.core.json_types import Json
     from curation.json.pointer import Tokens
+
+#: Each exclusive bound with the one that its boolean makes strict.
+BOUNDS = (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum"))
+
+
+def with_numeric_bounds(schema: dict[str, Json]) -> dict[str, Json]:
+    """Return a schema with its boolean exclusive bounds as draft-06 writes them.
+
+    The number takes the place of the bound that is made strict. A boolean without a
+    bound says nothing and goes. The same object is returned where there is none.
+
+    Example:
+        >>> with_numeric_bounds({"minimum": 1, "exclusiveMinimum": True})
+        {'exclusiveMinimum': 1}
+    """
+    for exclusive, bound in BOUNDS:
+        said = schema.get(exclusive)
+        if not isinstance(said, bool):
+            continue
+        strict = bound if said else None
+        schema = {
+            exclusive if name == strict else name: value
+            for name, value in schema.items()
+            if name != exclusive
+        }
+    return schema
+
 
 #: Same keyword, same shape, but 2020-12 counts what `contains` met as evaluated.
 _CHANGED_2020 = frozenset({"unevaluatedItems"})
@@ -118,3 +164,233 @@ def _items(keyword: str, schema: dict[str, Json]) -> dict[str, Json]:
     if keyword == "items":
         return {"prefixItems": items} if items else {}
     return {"items": schema["additionalItems"]}
+
+
+#: Schemas, each the object that it is, whose own `required: true` was replaced.
+OwnRequired = list["dict[str, Json]"]
+#: Formats that have another name since draft-04.
+FORMATS = {"ip-address": "ipv4", "host-name": "hostname"}
+_ANY = "any"
+
+
+class CannotUpgradeError(ValueError):
+    """The schema has no draft-04 form of the same meaning; the message says why."""
+
+
+def upgraded(schema: Json, rule: str) -> tuple[Json, list[Change]]:
+    """Return the draft-04 form of a draft-03 schema, and what was changed.
+
+    `$schema` is left to the caller. Each change names the rule.
+
+    Raises:
+        CannotUpgradeError: no draft-04 schema with the same meaning is known.
+    """
+    _refuse_hidden(schema)
+    work = _Upgrade(rule=rule)
+    result = edited(schema, DRAFT_03, work.translate)
+    result = edited(result, DRAFT_04, work.leftover)
+    _refuse_broken(schema, result)
+    return result, work.changes
+
+
+@dataclass(slots=True)
+class _Upgrade:
+    """One upgrade under way: the edits of a subschema, and the record of them."""
+
+    rule: str
+    changes: list[Change] = field(default_factory=list)
+    _own_required: OwnRequired = field(default_factory=list)
+
+    def _record(self, tokens: Tokens, before: Json, after: Json, note: str) -> None:
+        self.changes.append(
+            Change(
+                rule=self.rule,
+                pointer=pointer(tokens),
+                before=before if before is ABSENT else write(before),
+                after=after if after is ABSENT else write(after),
+                note=note,
+            )
+        )
+
+    def translate(self, tokens: Tokens, schema: Json) -> Json:
+        """Return one schema in draft-04's keywords; the schemas inside are done."""
+        if not isinstance(schema, dict):
+            return schema
+        result: dict[str, Json] = {}
+        for keyword, value in schema.items():
+            new_keyword, new = _from_draft_03(keyword, value)
+            note = f"{keyword} of draft-03"
+            if new_keyword != keyword:
+                self._record(
+                    (*tokens, new_keyword or keyword),
+                    {keyword: value},
+                    {new_keyword: new} if new_keyword else ABSENT,
+                    note,
+                )
+            elif new is not value:
+                self._record((*tokens, keyword), value, new, note)
+            if new_keyword:
+                result[new_keyword] = new
+        lifted = self._lifted(tokens, result)
+        return schema if not self.changes else lifted
+
+    def _lifted(self, tokens: Tokens, schema: dict[str, Json]) -> dict[str, Json]:
+        """Return the schema with its properties' `required` in a list of its own."""
+        lifted = with_lifted_required(schema, self._own_required)
+        if lifted is schema:
+            return schema
+        members = schema["properties"]
+        names = lifted["required"]
+        if not isinstance(members, dict) or not isinstance(names, list):
+            raise TypeError(names)
+        kept = lifted["properties"]
+        for name in map(str, names):
+            if isinstance(kept, dict) and kept[name] is not members[name]:
+                gone = (*tokens, "properties", name, "required")
+                self._record(gone, True, ABSENT, "required of draft-03")  # noqa: FBT003 (a JSON value)
+        note = "required of its properties"
+        self._record((*tokens, "required"), schema.get("required", ABSENT), names, note)
+        return lifted
+
+    def leftover(self, tokens: Tokens, schema: Json) -> Json:
+        """Return the schema without a boolean `required` that means nothing."""
+        if not isinstance(schema, dict):
+            return schema
+        value = schema.get("required")
+        if not isinstance(value, bool):
+            return schema
+        note = "required says nothing but in a property"
+        if value is False:
+            note = "what is not said to be required is optional"
+        self._record((*tokens, "required"), value, ABSENT, note)
+        return _without_required(schema)
+
+
+def with_lifted_required(
+    schema: dict[str, Json], replaced: OwnRequired
+) -> dict[str, Json]:
+    """Return a schema that lists those of its properties that say `required: true`.
+
+    The schemas inside are done already, so one of those may have a list in the place
+    of what it said of itself: `replaced` remembers that.
+
+    Args:
+        schema: A schema; the same object is returned where no property says so.
+        replaced: Schemas whose own `required: true` has given way to a list; one is
+            added where it does so here. One list serves one walk, inner schemas first.
+    """
+    members = schema.get("properties")
+    if not isinstance(members, dict):
+        return schema
+    kept: dict[str, Json] = {}
+    names: list[Json] = []
+    for name, member in members.items():
+        kept[name] = member
+        if isinstance(member, dict) and member.get("required") is True:
+            kept[name] = _without_required(member)
+            names.append(name)
+        elif any(member is one for one in replaced):
+            names.append(name)
+    if not names:
+        return schema
+    listed = schema.get("required")
+    before: list[Json] = listed if isinstance(listed, list) else []
+    names = [*before, *(name for name in names if name not in before)]
+    lifted: dict[str, Json] = {**schema, "properties": kept, "required": names}
+    if listed is True:
+        replaced.append(lifted)
+    return lifted
+
+
+def _without_required(schema: dict[str, Json]) -> dict[str, Json]:
+    return {name: value for name, value in schema.items() if name != "required"}
+
+
+def _from_draft_03(keyword: str, value: Json) -> tuple[str, Json]:
+    """Return a keyword and its value in draft-04; an empty keyword where it goes."""
+    if keyword == "divisibleBy":
+        if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+            raise CannotUpgradeError(f"divisibleBy is {write(value)[:80]}")
+        return "multipleOf", value
+    if keyword == "extends":
+        bases: list[Json] = value if isinstance(value, list) else [value]
+        if not bases or not all(isinstance(base, dict) for base in bases):
+            raise CannotUpgradeError("extends holds no schema")
+        return "allOf", bases
+    if keyword == "disallow":
+        return "not", _any_of_types(value, keyword)
+    if keyword == "type":
+        return _translated_type(value)
+    if keyword == "dependencies" and isinstance(value, dict):
+        if any(isinstance(needed, str) for needed in value.values()):
+            return keyword, {
+                name: [needed] if isinstance(needed, str) else needed
+                for name, needed in value.items()
+            }
+    elif keyword == "format" and isinstance(value, str):
+        return keyword, FORMATS.get(value, value)
+    return keyword, value
+
+
+def _translated_type(value: Json) -> tuple[str, Json]:
+    if value == _ANY or (isinstance(value, list) and _ANY in value):
+        return "", None
+    if isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        return "anyOf", _any_of_types(value, "type")["anyOf"]
+    return "type", value
+
+
+def _any_of_types(value: Json, keyword: str) -> dict[str, Json]:
+    """Return the schema of instances that have one of some draft-03 types."""
+    types = [value] if isinstance(value, str) else value
+    if not isinstance(types, list) or not types:
+        raise CannotUpgradeError(f"{keyword} holds no type")
+    if _ANY in types:
+        return {}
+    names: list[Json] = [item for item in types if isinstance(item, str)]
+    schemas: list[Json] = [item for item in types if isinstance(item, dict)]
+    if len(names) + len(schemas) < len(types):
+        raise CannotUpgradeError(f"{keyword} holds what is no type")
+    named: dict[str, Json] = {"type": names[0] if len(names) == 1 else names}
+    if not schemas:
+        return named
+    return {"anyOf": [named, *schemas] if names else schemas}
+
+
+def _local_targets(schema: Json) -> Iterator[tuple[str, Json]]:
+    """Yield the reference and target of every local pointer that leads somewhere."""
+    for subschema in subschemas(schema, ANY_DIALECT):
+        ref = subschema.get("$ref")
+        if isinstance(ref, str) and ref.startswith("#"):
+            try:
+                yield ref, at(schema, tokens_of_fragment(ref))
+            except LookupError:
+                continue
+
+
+def _refuse_hidden(schema: Json) -> None:
+    """Refuse what the upgrade does not see because only a reference leads there.
+
+    Raises:
+        CannotUpgradeError: there is such a thing.
+    """
+    seen = {id(subschema) for subschema in subschemas(schema, DRAFT_03)}
+    for ref, target in _local_targets(schema):
+        if not isinstance(target, dict):
+            continue
+        if target.get("required") is True:
+            raise CannotUpgradeError(f"required stands behind the reference {ref}")
+        if id(target) not in seen and usage(target).old:
+            raise CannotUpgradeError(f"{ref} leads where no keyword holds a schema")
+
+
+def _refuse_broken(before: Json, after: Json) -> None:
+    """Refuse an upgrade that moved what a reference leads to.
+
+    Raises:
+        CannotUpgradeError: it did.
+    """
+    still = {ref for ref, _ in _local_targets(after)}
+    for ref, _ in _local_targets(before):
+        if ref not in still:
+            raise CannotUpgradeError(f"{ref} leads to what the upgrade moves")

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
-    from curation.core.documents import Origin, RawDocument
-    from curation.core.files import Files
+    from curation.core.documents import Files, Origin, RawDocument
     from curation.download.acquire import Acquired, FetchSettings
 
 #: What a row of the embedded sample says of its commit and licence, whom its pin

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.core.github_subsets import UNDIVIDED
+from curation.core.benchmark import UNDIVIDED
 from curation.sources.base import Reading, Source
 from curation.sources.claims.identifiers import claimed_uris
 from curation.sources.claims.original_repositories import (

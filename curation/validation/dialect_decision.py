@@ -1,45 +1,46 @@
-"""Which dialect has a document: as declared, or the newest draft that fits.
+"""The dialect of a document: as declared, or the newest draft that fits.
 
-`dialect_found` says how it was decided:
+Values of `dialect_found`:
 
-- `declared`: `$schema` names it, and both validators know that spelling;
-- `repaired`: `$schema` means it, but was misspelt, a hyper-schema, a vendor's
+- `declared`: `$schema` names it, in a spelling that both validators know;
+- `repaired`: `$schema` means it, but is misspelt, a hyper-schema, a vendor's
   metaschema or draft-03 in a schema that only later drafts can read;
 - `upgraded`: the schema was draft-03, and was rewritten as draft-04;
 - `inferred`: nothing is declared; the newest draft under which the schema is valid
   and in which every keyword that it uses has effect;
-- `fitting`: one was declared by which nothing could be used (rule `fitting-draft`);
+- `fitting`: the declared draft leaves nothing to use (rule `fitting-draft`);
 - `mixed`: nothing is declared and no draft gives effect to every keyword; the
   newest under which it is valid (lint `mixed-drafts`).
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from curation.core.documents import ABSENT, Change, Document, Lint, Reason, Rejected
 from curation.json.pointer import pointer
 from curation.json.text import write
-from curation.schema.dialect_uris import StatementKind, read, statement, works
+from curation.json.values import SameObject
 from curation.schema.dialects import (
     ANY_DIALECT,
     DIALECTS,
     DRAFT_03,
     DRAFT_04,
     DRAFT_2020_12,
+    Dialect,
 )
-from curation.schema.from_draft_03 import CannotUpgradeError, upgraded
-from curation.schema.keyword_usage import usage
+from curation.schema.drafts import StatementKind, read, statement, usage, works
 from curation.schema.subschemas import edited, subschemas
-from curation.validation.dialect_inference import inferred
-from curation.validation.metaschemas import complaint, is_valid
+from curation.schema.translation import CannotUpgradeError, upgraded
+from curation.validation.metaschemas import complaint, is_valid, valid_under
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect
-    from curation.schema.keyword_usage import Usage
+    from curation.schema.drafts import Usage
 
 #: The rule of which the changes are.
 RULE_NAME = "dialect"
@@ -208,3 +209,71 @@ def _unswitched(document: Document) -> Document:
         return {name: value for name, value in schema.items() if name != "$schema"}
 
     return document.changed(edited(document.schema, ANY_DIALECT, unsaid), changes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inferred:
+    """The dialect that fits a schema which declares none."""
+
+    dialect: Dialect
+    #: Whether some keyword in use does nothing in it, as in every valid one.
+    mixed: bool
+
+
+def inferred(schema: Json, used: Usage) -> Inferred | None:
+    """Return the newest draft that fits a schema, or None if it is valid in none.
+
+    A draft fits where the schema is valid and every keyword in use has effect;
+    where none fits, the newest is taken in which the schema is valid.
+    """
+    names = valid_under(schema)
+    valid = [dialect for dialect in reversed(DIALECTS) if dialect.name in names]
+    for dialect in valid:
+        if used.all_effective(dialect):
+            return Inferred(dialect=dialect, mixed=False)
+    return Inferred(dialect=valid[0], mixed=True) if valid else None
+
+
+def refused_by(schema: Json) -> Dialect | None:
+    """Return the draft that a schema declares, if its metaschema refuses it."""
+    dialect = statement(schema).dialect
+    if dialect is None or dialect is DRAFT_03 or is_valid(schema, dialect):
+        return None
+    return dialect
+
+
+def is_refused(schema: Json) -> bool:
+    """Return whether the draft that a schema declares refuses it, or else each draft.
+
+    Draft-03 counts as what its upgrade to draft-04 is, whether declared or not. What
+    declares a metaschema of somebody else is not refused here.
+
+    Example:
+        >>> is_refused({"type": "bool"})
+        True
+        >>> is_refused({"properties": {"a": {"required": True}}})
+        False
+    """
+    return _is_refused(SameObject(schema))
+
+
+@lru_cache(maxsize=4)
+def _is_refused(asked: SameObject[Json]) -> bool:
+    schema = asked.value
+    said = statement(schema)
+    if said.kind is StatementKind.UNKNOWN:
+        return False
+    if said.dialect is not None and said.dialect is not DRAFT_03:
+        return not is_valid(schema, said.dialect)
+    return not valid_under(schema) and not _is_draft_03(schema)
+
+
+def _is_draft_03(schema: Json) -> bool:
+    """Return whether a schema can be upgraded from draft-03."""
+    used = usage(schema)
+    if not used.old or used.later:
+        return False
+    try:
+        return is_valid(upgraded(schema, "")[0], DRAFT_04)
+    except CannotUpgradeError:
+        return False

@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING
 
 import jsonschema_rs
 
-from curation.json.objects import searchable
 from curation.json.pointer import pointer
 from curation.json.text import plain
+from curation.json.values import searchable
 from curation.system.escaping import shortened
-from curation.validation.complaint import Complaint
+from curation.validation.metaschemas import Complaint, refuse
 from curation.validation.python_validators import PYTHON_VALIDATORS, SchemaError
-from curation.validation.rust_validators import refuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,23 +1,24 @@
-"""Under which drafts is a schema valid? The metaschemas, checked quickly.
+"""Metaschemas, checked by jsonschema-rs; its validators of each dialect.
 
-jsonschema-rs decides. It gives the same verdict as jsonschema's `check_schema`
-without formats but where `validators_may_differ` says so; the tests prove that over
-generated and real schemas. `format` is left out: patterns and references have rules
-of their own. Nothing here fetches.
+jsonschema-rs gives the same verdict as jsonschema's `check_schema` without formats but
+where `validators_may_differ` says so; tests prove that over generated and real schemas.
+`format` is left out: patterns and references have rules of their own. Nothing fetches.
 """
 
 from __future__ import annotations
 
 import sys
 import warnings
+from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NoReturn
 
+import jsonschema_rs
 from jsonschema_specifications import REGISTRY
 
 from curation.json.pointer import pointer
-from curation.json.same_object import SameObject
 from curation.json.text import plain, write
+from curation.json.values import SameObject
 from curation.schema.dialects import (
     ANY_DIALECT,
     BY_NAME,
@@ -27,14 +28,48 @@ from curation.schema.dialects import (
     Dialect,
 )
 from curation.schema.subschemas import subschemas
-from curation.validation.complaint import Complaint
-from curation.validation.rust_validators import RUST_VALIDATORS, refuse
 
 if TYPE_CHECKING:
-    import jsonschema_rs
+    from collections.abc import Mapping
 
     from curation.core.json_types import Json, UntypedJson
     from curation.json.pointer import Tokens
+
+#: Dialect name to the class of validators of its schemas.
+RUST_VALIDATORS: Final[Mapping[str, type[jsonschema_rs.Validator]]] = {
+    dialect.name: jsonschema_rs.validator_cls_for({"$schema": dialect.uri})
+    for dialect in DIALECTS
+}
+#: Dialect name to the number by which jsonschema-rs calls the draft.
+RUST_DRAFTS: Final[Mapping[str, int]] = {
+    "draft-04": jsonschema_rs.Draft4,
+    "draft-06": jsonschema_rs.Draft6,
+    "draft-07": jsonschema_rs.Draft7,
+    "2019-09": jsonschema_rs.Draft201909,
+    "2020-12": jsonschema_rs.Draft202012,
+}
+
+
+def refuse(uri: str) -> NoReturn:
+    """Refuse to fetch a document; every validator here is given this as retriever.
+
+    Raises:
+        LookupError: always.
+    """
+    raise LookupError(uri)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Complaint:
+    """The first error of a check: where it stands, and what it says."""
+
+    pointer: str
+    message: str
+
+    def __str__(self) -> str:
+        """Return the complaint as one line."""
+        return f"{self.pointer or '(root)'}: {self.message}"
+
 
 #: Frames that the slow check may take for the deepest document that is read.
 _FRAMES = 20_000

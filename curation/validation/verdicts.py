@@ -1,10 +1,11 @@
-"""Do jsonschema and jsonschema-rs accept a schema as one that can be used?
+"""Verdicts of jsonschema and jsonschema-rs: can a schema be used?
 
-Each is asked to read the schema under its dialect and to find every reference
-without fetching. jsonschema-rs does all of it when it builds a validator;
-jsonschema does neither before it meets an instance, so its metaschema check and
-its reference library (`referencing`) are asked here. Patterns are not compiled
-for jsonschema: Python's engine is not that of ECMA-262, and a rule of its own
+Each reads the schema under its dialect and finds every reference without fetching.
+jsonschema-rs does all of it when it builds a validator; jsonschema does neither before
+it meets an instance, so its metaschema check and its reference library (`referencing`)
+are called here. The metaschema check is slow: it runs on a share of the schemas, chosen
+by digest, and on every one for which the two are known to differ. Patterns are not
+compiled for jsonschema: Python's engine is not that of ECMA-262, and a rule of its own
 decides about them.
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import TYPE_CHECKING, Protocol
 
 import jsonschema_rs
@@ -23,8 +25,14 @@ from curation.json.pointer import pointer
 from curation.json.text import plain
 from curation.schema.keywords import REFERENCE_KEYWORDS
 from curation.schema.subschemas import children, subschemas
-from curation.validation.metaschemas import MASK, cause, python_complaint
-from curation.validation.rust_validators import RUST_VALIDATORS, refuse
+from curation.validation.metaschemas import (
+    MASK,
+    RUST_VALIDATORS,
+    cause,
+    python_complaint,
+    refuse,
+    validators_may_differ,
+)
 
 if TYPE_CHECKING:
     from referencing import Resource, Specification
@@ -231,3 +239,29 @@ class _Search:
         else:
             if id(found.contents) not in self.seen:
                 self.targets.append((found.contents, found.resolver))
+
+
+#: The slow check runs on one schema in so many.
+ONE_IN = 256
+
+
+def is_in_share(text: bytes) -> bool:
+    """Return whether the digest of a canonical text chooses it for the slow check."""
+    return int.from_bytes(sha256(text).digest()[:4]) % ONE_IN == 0
+
+
+def both_verdicts(
+    schema: Json, dialect: Dialect, text: bytes
+) -> tuple[ValidatorVerdict, ValidatorVerdict]:
+    """Return what jsonschema and jsonschema-rs say of a schema, in this order.
+
+    Args:
+        schema: The schema, whose references are all its own.
+        dialect: The dialect that it is read in.
+        text: Its canonical form.
+    """
+    thorough = is_in_share(text) or validators_may_differ(schema, dialect)
+    return (
+        python_verdict(schema, dialect, thorough=thorough, follow=refers(text)),
+        rust_verdict(schema, dialect),
+    )

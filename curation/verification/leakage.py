@@ -12,9 +12,9 @@ from curation.core.benchmark import split_of
 from curation.core.documents import Rejected
 from curation.json import text as jsontext
 from curation.schema.dialects import BY_NAME
-from curation.schema.similarity.near_duplicates import clusters
-from curation.schema.similarity.shingles import shingles, split_key
-from curation.schema.skeleton import skeleton
+from curation.schema.near_duplicates import clusters
+from curation.schema.shingles import shingles, split_key
+from curation.schema.subschemas import skeleton
 from curation.verification.check import CheckItem, CheckResult, FolderCheck, answers
 from curation.verification.findings import Finding
 from curation.verification.rows import (

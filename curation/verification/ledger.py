@@ -6,10 +6,16 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from curation.core.benchmark import CONFIGS, holds_instances, records_config
+from curation.core.benchmark import (
+    CONFIGS,
+    VACUOUS,
+    final_config,
+    holds_instances,
+    is_github_config,
+    records_config,
+)
 from curation.core.benchmark import LEDGER as FOLDER
 from curation.core.documents import KEPT, Origin, Reason
-from curation.core.github_subsets import VACUOUS, final_config, is_github_config
 from curation.core.rule import RepairKind
 from curation.dataset.ledger import CHANGES, DOCUMENTS
 from curation.dataset.summary import NAME, PARTIAL_NAME

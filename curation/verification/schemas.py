@@ -15,10 +15,10 @@ from curation.lint.liveness import liveness
 from curation.packaging.manifest import read_facts
 from curation.schema.dialects import BY_NAME, declared
 from curation.schema.measures import max_fan_out, nesting, text_size
-from curation.schema.skeleton import skeleton_digest
-from curation.validation.both_validators import both_verdicts
+from curation.schema.subschemas import skeleton_digest
 from curation.validation.dialect_decision import MIXED_DRAFTS
 from curation.validation.metaschemas import complaint, valid_under
+from curation.validation.verdicts import both_verdicts
 from curation.verification.check import CheckResult, FolderCheck, answers
 from curation.verification.findings import Finding
 from curation.verification.rows import row_batches, row_columns, without_columns

@@ -16,8 +16,7 @@ import msgspec
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from curation.core.benchmark import LEDGER, holds_instances
-from curation.core.canary import METADATA_KEY, canary
+from curation.core.benchmark import LEDGER, METADATA_KEY, canary, holds_instances
 from curation.dataset.parquet import is_full, row_group_sizes
 from curation.dataset.parquet_columns import CHUNKING_KEY, parquet_writer
 from curation.packaging.card import FILE as CARD

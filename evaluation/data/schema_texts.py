@@ -10,8 +10,8 @@ from curation.core.documents import Rejected
 from curation.dataset.features import features
 from curation.instances.model import InstanceKind
 from curation.json.text import parse, plain, write
-from curation.schema.dialect_uris import StatementKind, statement
 from curation.schema.dialects import ANY_DIALECT, DIALECTS, DRAFT_2020_12
+from curation.schema.drafts import StatementKind, statement
 from curation.validation.metaschemas import complaint, is_valid
 from curation.workers.limits import Limits, too_big
 from evaluation.core.cases import Instance, Sample

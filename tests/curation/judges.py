@@ -10,7 +10,7 @@ from referencing import Registry
 from referencing.jsonschema import specification_with
 
 from curation.schema.dialects import BY_NAME
-from curation.validation.rust_validators import refuse
+from curation.validation.metaschemas import refuse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

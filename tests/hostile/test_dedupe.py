@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from curation.core.benchmark import split_of
 from curation.json import text as jsontext
 from curation.schema.dialects import DRAFT_07
-from curation.schema.similarity.shingles import shingles, split_key
-from curation.schema.skeleton import skeleton
+from curation.schema.shingles import shingles, split_key
+from curation.schema.subschemas import skeleton
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from curation.core.benchmark import final_config
 from curation.core.documents import Rejected
-from curation.core.github_subsets import final_config
 from curation.core.rule import Context
 from curation.dataset import paper_tables
 from curation.download.acquire import Acquired, FetchSettings, acquire

@@ -19,20 +19,20 @@ from curation.json.pointer import Tokens, fragment_of, pointer
 from curation.json.text import canonical, plain
 from curation.schema.dialects import BY_NAME, Dialect
 from curation.schema.keywords import REFERENCE_KEYWORDS
+from curation.validation.metaschemas import RUST_DRAFTS, RUST_VALIDATORS, refuse
 from curation.validation.rust_paths import (
     ErrorPaths,
     exact_paths,
     may_lose_names,
     plain_paths,
 )
-from curation.validation.rust_validators import RUST_DRAFTS, RUST_VALIDATORS, refuse
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
     from curation.instances.constraints.goals import Goals
     from curation.instances.constraints.model import Conjunction
     from curation.instances.constraints.reachable_keywords import ReachableKeywords
-    from curation.schema.locations import SchemaLocation
+    from curation.schema.subschemas import SchemaLocation
 
 #: Where the record stands in the registry from which single subschemas are compiled.
 _HERE: Final = "json-schema:///record"

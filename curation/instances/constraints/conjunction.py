@@ -14,7 +14,7 @@ from curation.schema.keywords import REFERENCE_KEYWORDS
 if TYPE_CHECKING:
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.instances.constraints.schema_tree import SchemaTree
-    from curation.schema.locations import SchemaLocation
+    from curation.schema.subschemas import SchemaLocation
 
 #: How deep required properties are looked into for a contradiction.
 _LOOK_AHEAD: Final = 3

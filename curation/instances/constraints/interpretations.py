@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.schema.dialects import DRAFT_04, DRAFT_06, DRAFT_07
-from curation.schema.exclusive_bounds import with_numeric_bounds
 from curation.schema.keywords import CONTAINERS
 from curation.schema.subschemas import edited, subschemas
+from curation.schema.translation import with_numeric_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.instances.constraints.model import Conjunction
-    from curation.schema.locations import SchemaLocation
+    from curation.schema.subschemas import SchemaLocation
 
 #: Keywords to the fields of `Conjunction` that keep the greatest value.
 _GREATEST: Final = {

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
-    from curation.schema.locations import SchemaLocation
+    from curation.schema.subschemas import SchemaLocation
 
 #: Keywords without effect on other types than this one.
 _HINTS: Final = {"required": "object", "minItems": "array"}

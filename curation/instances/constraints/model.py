@@ -24,7 +24,7 @@ from curation.instances.constraints.keyword_values import (
 from curation.instances.constraints.schema_tree import SchemaTree
 from curation.instances.scalars.numbers import NumberConstraints
 from curation.instances.scalars.strings import StringConstraints
-from curation.schema.locations import SchemaLocation
+from curation.schema.subschemas import SchemaLocation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

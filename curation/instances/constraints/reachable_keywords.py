@@ -21,7 +21,7 @@ from curation.instances.constraints.goals import Goals
 from curation.instances.constraints.keyword_values import object_of
 from curation.instances.constraints.violations import FALSE, keyword_pointer
 from curation.instances.scalars import strings
-from curation.schema.locations import SchemaLocation
+from curation.schema.subschemas import SchemaLocation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

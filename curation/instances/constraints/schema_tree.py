@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from curation.instances.constraints.keyword_values import item_keywords, object_of
 from curation.instances.scalars.strings import StringConstraints, matches
 from curation.json.pointer import member
-from curation.references.metaschema_documents import standard_document
+from curation.references.library import standard_document
 from curation.references.resolution import (
     SchemaDocument,
     base_of,
     follow_reference,
 )
-from curation.schema.locations import SchemaLocation
+from curation.schema.subschemas import SchemaLocation
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     )
     from curation.instances.constraints.goals import Goals
     from curation.json.pointer import Tokens
-    from curation.schema.locations import SchemaLocation
+    from curation.schema.subschemas import SchemaLocation
 
 #: Stands for the keyword where a schema is `false` and no keyword holds it.
 FALSE: Final = "false"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.instances.constraints.goals import Goal
     from curation.instances.constraints.model import Conjunction
-    from curation.schema.locations import SchemaLocation
+    from curation.schema.subschemas import SchemaLocation
 
 #: Values of one witness that are looked at, the outermost first.
 _MOST_VALUES: Final = 400

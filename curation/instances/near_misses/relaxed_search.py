@@ -22,7 +22,7 @@ from curation.instances.witnesses.context import (
     Nothing,
 )
 from curation.json.pointer import replaced
-from curation.schema.locations import SchemaLocation
+from curation.schema.subschemas import SchemaLocation
 
 if TYPE_CHECKING:
     import random

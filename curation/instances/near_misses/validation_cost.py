@@ -13,7 +13,7 @@ from curation.schema.keywords import REFERENCE_KEYWORDS
 
 if TYPE_CHECKING:
     from curation.instances.constraints.compiled_schema import CompiledSchema
-    from curation.schema.locations import SchemaLocation
+    from curation.schema.subschemas import SchemaLocation
 
 #: Keywords that hold several schemas for the same value.
 _BRANCHES: Final = ("allOf", "anyOf", "oneOf")

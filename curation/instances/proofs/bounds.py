@@ -18,7 +18,7 @@ from curation.json.values import identity, is_number
 if TYPE_CHECKING:
     from curation.instances.constraints.reachable_keywords import Assertion
     from curation.instances.proofs.question import ImplicationQuestion
-    from curation.schema.locations import SchemaLocation
+    from curation.schema.subschemas import SchemaLocation
 
 #: The lengths of what jsonschema-rs takes for an instance of a format.
 _FORMAT_LENGTHS: Final[dict[str, tuple[int, float]]] = {

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.instances.proofs.question import ImplicationQuestion
-    from curation.schema.locations import SchemaLocation
+    from curation.schema.subschemas import SchemaLocation
 
 
 def property_count(question: ImplicationQuestion) -> bool:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.json_types import Json
-    from curation.schema.locations import SchemaLocation
+    from curation.schema.subschemas import SchemaLocation
 
 
 class ImplicationQuestion(msgspec.Struct, frozen=True, kw_only=True):

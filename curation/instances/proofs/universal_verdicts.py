@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
-    from curation.schema.locations import SchemaLocation
+    from curation.schema.subschemas import SchemaLocation
 
     _Decision: TypeAlias = Callable[
         [CompiledSchema, SchemaLocation, str, int], bool | None

@@ -22,7 +22,7 @@ from curation.schema.keywords import REFERENCE_KEYWORDS
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.instances.proofs.question import ImplicationQuestion
-    from curation.schema.locations import SchemaLocation
+    from curation.schema.subschemas import SchemaLocation
 
 #: Longer enumerations are not asked about.
 _MOST_LISTED: Final = 2_000

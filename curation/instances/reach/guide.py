@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from curation.instances.reach.schema_graph import SchemaGraph
-    from curation.schema.locations import SchemaLocation
+    from curation.schema.subschemas import SchemaLocation
 
 
 class Guide:

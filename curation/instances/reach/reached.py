@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.instances.reach.schema_graph import SchemaGraph, Steps
-    from curation.schema.locations import SchemaLocation
+    from curation.schema.subschemas import SchemaLocation
 
 #: Pairs of a schema and a value that are looked at in one instance.
 _MOST: Final = 50_000

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.json.pointer import Tokens
-    from curation.schema.locations import SchemaLocation
+    from curation.schema.subschemas import SchemaLocation
 
 #: Keywords without which a schema leads nowhere.
 _LEADING: Final = frozenset(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.instances.constraints.goals import Goals
     from curation.instances.reach.schema_graph import SchemaGraph
-    from curation.schema.locations import SchemaLocation
+    from curation.schema.subschemas import SchemaLocation
 
 #: Every value that the schema is asked about meets it and its holder: they contradict.
 CONTRADICTION: Final = "contradiction"

@@ -34,7 +34,7 @@ from curation.instances.regex.syntax_tree import (
     safe_length,
     sequence,
 )
-from curation.validation.regex_repair import LONGEST, is_ecma, repaired
+from curation.validation.patterns import LONGEST, is_ecma, repaired
 
 #: Groups within groups.
 _DEEPEST = 60

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from curation.instances.scalars import realistic
 from curation.instances.words import WORDS
-from curation.validation.rust_validators import RUST_VALIDATORS, refuse
+from curation.validation.metaschemas import RUST_VALIDATORS, refuse
 
 if TYPE_CHECKING:
     import random

@@ -19,7 +19,7 @@ from curation.instances.witnesses.context import (
     ValueBuilder,
 )
 from curation.json.values import identity
-from curation.schema.locations import SchemaLocation
+from curation.schema.subschemas import SchemaLocation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -25,7 +25,7 @@ from curation.instances.constraints.minimal_depth import likely_depth
 from curation.instances.model import Obstacle
 from curation.instances.witnesses.context import NOTHING
 from curation.instances.witnesses.negation import ways_to_fail
-from curation.schema.locations import SchemaLocation
+from curation.schema.subschemas import SchemaLocation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from curation.instances.constraints.interpretations import Interpretations
     from curation.instances.model import Witness
     from curation.instances.witnesses.context import Nothing
-    from curation.schema.locations import SchemaLocation
+    from curation.schema.subschemas import SchemaLocation
 
 #: Rounds that may go for a target before it is given up.
 _TRIES: Final = 3

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
-    from curation.schema.locations import SchemaLocation
+    from curation.schema.subschemas import SchemaLocation
 
 _NUMBERS = ("integer", "number")
 #: A bound, the bound that contradicts it, the step between, and the types.

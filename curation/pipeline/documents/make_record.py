@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from curation.core.records import Record
 from curation.dataset.features import used
 from curation.json import text as jsontext
-from curation.json.document_text import canonical_of_document, write_document
+from curation.json.values import canonical_of_document, write_document
 from curation.lint.liveness import liveness
 from curation.schema.dialects import BY_NAME, DRAFT_2020_12, declared
 from curation.schema.measures import max_fan_out, nesting_of_document, text_size
-from curation.schema.similarity.shingles import shingles, split_key
-from curation.schema.skeleton import skeleton
+from curation.schema.shingles import shingles, split_key
+from curation.schema.subschemas import skeleton
 from curation.validation.metaschemas import valid_under
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class MadeRecord(NamedTuple):
     """A record, and what was computed beside it."""
 
     record: Record
-    #: What `curation.schema.similarity.shingles.shingles` says of it.
+    #: What `curation.schema.shingles.shingles` says of it.
     shingles: bytes
     #: Most keys of one object of its schema, arrays not entered.
     fan_out: int

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from curation.core.benchmark import final_config
 from curation.core.documents import (
     Document,
     MergedMember,
@@ -16,14 +17,13 @@ from curation.core.documents import (
     Reason,
     Rejected,
 )
-from curation.core.github_subsets import final_config
 from curation.core.rule import RepairKind
 from curation.dataset.decisions import DocumentResult
 from curation.dataset.paper_tables import draft_of
 from curation.dataset.raw_figures import raw_figures
 from curation.json import text
-from curation.json.objects import objects, tokens
 from curation.json.pointer import pointer
+from curation.json.values import objects, tokens
 from curation.pipeline.documents.make_record import make_record
 from curation.schema.measures import nesting_of_document
 from curation.workers.limits import BUSY_MACHINE, Limits, too_big, too_many

@@ -1,15 +1,15 @@
-"""Let every identifier be a URI reference, for no validator reads another."""
+"""Identifiers: every one a URI reference, as validators require."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from curation.core.documents import Change, Reason, Rejected
 from curation.core.rule import Rule
-from curation.json.edits import Put, rewritten
-from curation.json.pointer import pointer
+from curation.json.pointer import Put, pointer, rewritten
 from curation.json.text import write
-from curation.references.identifiers import usable
+from curation.references.resolution import legal
 from curation.schema.dialects import BY_NAME
 from curation.schema.subschemas import subschema_locations, subschemas
 
@@ -57,6 +57,40 @@ def apply(document: Document, _context: Context) -> Document | Rejected:
                 )
             )
     return document.changed(rewritten(document.schema, edits), changes)
+
+
+_UNRESERVED = r"[A-Za-z0-9._~-]|%[0-9A-Fa-f]{2}"
+_PCHAR = rf"(?:{_UNRESERVED}|[!$&'()*+,;=:@])"
+_AUTHORITY = (
+    rf"(?:(?:{_UNRESERVED}|[!$&'()*+,;=:])*@)?"
+    rf"(?:\[[0-9A-Fa-f:.]+\]|(?:{_UNRESERVED}|[!$&'()*+,;=])*)(?::[0-9]*)?"
+)
+#: URI-reference of RFC 3986, appendix A.
+_URI_REFERENCE = re.compile(
+    rf"(?:(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):)?"
+    rf"(?://{_AUTHORITY}(?:/{_PCHAR}*)*|(?P<path>(?!//)(?:{_PCHAR}|/)*))"
+    rf"(?:\?(?:{_PCHAR}|[/?])*)?(?:#(?:{_PCHAR}|[/?])*)?"
+)
+
+
+def is_uri_reference(text: str) -> bool:
+    """Return whether a text is a URI reference (RFC 3986 section 4.1)."""
+    found = _URI_REFERENCE.fullmatch(text)
+    if found is None:
+        return False
+    first = (found["path"] or "").partition("/")[0]
+    return found["scheme"] is not None or ":" not in first
+
+
+def usable(identifier: str) -> str | None:
+    """Return the identifier with what a URI cannot hold escaped, or None.
+
+    None stands for an identifier that is no URI reference even so.
+    """
+    if is_uri_reference(identifier):
+        return identifier
+    escaped = legal(identifier).replace("[", "%5B").replace("]", "%5D")
+    return escaped if is_uri_reference(escaped) else None
 
 
 RULE = Rule(

@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING
 
 from curation.core.documents import Change, Reason, Rejected
 from curation.core.rule import Rule
-from curation.json.edits import Put, rewritten
-from curation.json.pointer import at, pointer, replaced
+from curation.json.pointer import Put, at, pointer, replaced, rewritten
 from curation.json.text import write
 from curation.references.closure import Closure, NotResolvedError
 from curation.references.library import NoLibrary
 from curation.references.reachable import any_leaves_the_subschemas, taking_part
 from curation.schema.dialects import BY_NAME
 from curation.schema.subschemas import subschemas
-from curation.validation.regex_repair import pattern_verdict
+from curation.validation.patterns import pattern_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,13 +8,11 @@ from urllib.parse import unquote
 
 from curation.core.documents import Change, Reason, Rejected
 from curation.core.rule import Rule
-from curation.json.edits import Put, rewritten
-from curation.json.pointer import at, pointer, tokens_of
+from curation.json.pointer import Put, at, pointer, rewritten, tokens_of
 from curation.json.text import write
 from curation.references.bundling import Bundle
 from curation.references.closure import Closure, closure_alone, closure_with
-from curation.references.cross_check import disputed
-from curation.references.loops import endless
+from curation.references.loops import disputed, endless
 from curation.references.resolution import Reference, join, legal
 from curation.rules.clean.wrap import NAME as WRAP
 from curation.schema.dialects import BY_NAME

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from curation.core.documents import Document, Reason, Rejected
 from curation.core.rule import Rule
-from curation.json.objects import searchable
 from curation.json.pointer import Tokens, pointer
+from curation.json.values import searchable
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.keywords import ANNOTATIONS, Shape
 from curation.schema.subschemas import subschema_locations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.core.rule import Context
-    from curation.schema.locations import SchemaLocation
+    from curation.schema.subschemas import SchemaLocation
 
 _MARK = "${"
 #: Words whose value is text: nothing in there counts.

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from curation.core.documents import Document, Reason, Rejected
 from curation.core.rule import Rule
-from curation.json.document_text import canonical_of_document
+from curation.json.values import canonical_of_document
 from curation.schema.dialects import BY_NAME, DRAFT_2020_12
-from curation.validation.both_validators import both_verdicts
+from curation.validation.verdicts import both_verdicts
 
 if TYPE_CHECKING:
     from curation.core.rule import Context

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curation.core.rule import RepairKind, Rule
-from curation.json.edits import Drop, rewritten
-from curation.references.applied import applied
+from curation.json.pointer import Drop, rewritten
 from curation.references.closure import Closure, closure_alone, closure_with
-from curation.references.metaschema_documents import standard_document
+from curation.references.library import standard_document
+from curation.references.reachable import applied
 from curation.references.resolution import SchemaDocument, follow_reference
 from curation.rules.editing import with_schema
 from curation.schema.dialects import BY_NAME

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from curation.core.rule import RepairKind, Rule
 from curation.rules.editing import mended, without
 from curation.schema.dialects import DRAFT_04
-from curation.schema.exclusive_bounds import BOUNDS, with_numeric_bounds
-from curation.validation.refusal import is_refused, refused_by
+from curation.schema.translation import BOUNDS, with_numeric_bounds
+from curation.validation.dialect_decision import is_refused, refused_by
 
 if TYPE_CHECKING:
     from curation.core.documents import Document

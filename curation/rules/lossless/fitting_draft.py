@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from curation.core.documents import Lint
 from curation.core.rule import RepairKind, Rule
-from curation.json.objects import searchable
+from curation.json.values import searchable
 from curation.references.closure import Closure, NotResolvedError
 from curation.satisfiability import refute
 from curation.schema.dialects import ANY_DIALECT, BY_NAME, DIALECTS
-from curation.schema.keyword_usage import usage
+from curation.schema.drafts import usage
 from curation.validation.dialect_decision import stated
 from curation.validation.metaschemas import is_valid
 

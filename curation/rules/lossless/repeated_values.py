@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from curation.core.rule import RepairKind, Rule
 from curation.json.text import canonical
 from curation.rules.editing import mended
-from curation.validation.refusal import is_refused
+from curation.validation.dialect_decision import is_refused
 
 if TYPE_CHECKING:
     from curation.core.documents import Document

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curation.core.rule import RepairKind, Rule
-from curation.json.edits import Drop, rewritten
-from curation.json.pointer import at, tokens_of_fragment
+from curation.json.pointer import Drop, at, rewritten, tokens_of_fragment
 from curation.references.resolution import SchemaDocument, follow_reference
 from curation.rules.editing import with_schema
 from curation.schema.dialects import BY_NAME

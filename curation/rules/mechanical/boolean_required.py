@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from curation.core.rule import RepairKind, Rule
 from curation.rules.editing import mended, without
-from curation.schema.from_draft_03 import OwnRequired, with_lifted_required
-from curation.validation.refusal import is_refused
+from curation.schema.translation import OwnRequired, with_lifted_required
+from curation.validation.dialect_decision import is_refused
 
 if TYPE_CHECKING:
     from curation.core.documents import Document

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from curation.core.rule import RepairKind, Rule
 from curation.rules.editing import mended, with_schema
 from curation.schema.keywords import CONTAINERS
-from curation.validation.refusal import is_refused
+from curation.validation.dialect_decision import is_refused
 
 if TYPE_CHECKING:
     from curation.core.documents import Document

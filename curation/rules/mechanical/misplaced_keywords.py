@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from curation.core.rule import RepairKind, Rule
 from curation.rules.editing import mended
 from curation.schema.dialects import DRAFT_04
-from curation.schema.type_names import type_meant
-from curation.validation.refusal import is_refused, refused_by
+from curation.schema.misspellings import type_meant
+from curation.validation.dialect_decision import is_refused, refused_by
 
 if TYPE_CHECKING:
     from curation.core.documents import Document

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curation.core.rule import RepairKind, Rule
-from curation.json.objects import searchable
+from curation.json.values import searchable
 from curation.rules.editing import mended
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.keywords import ANNOTATIONS, CONTAINERS

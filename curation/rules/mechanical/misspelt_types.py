@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from curation.core.rule import RepairKind, Rule
 from curation.rules.editing import mended, without
-from curation.schema.type_names import ANY_TYPE, type_meant
-from curation.validation.refusal import is_refused
+from curation.schema.misspellings import ANY_TYPE, type_meant
+from curation.validation.dialect_decision import is_refused
 
 if TYPE_CHECKING:
     from curation.core.documents import Document

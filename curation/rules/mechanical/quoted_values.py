@@ -10,7 +10,7 @@ from curation.core.rule import RepairKind, Rule
 from curation.json.text import parse
 from curation.rules.editing import mended
 from curation.schema.keywords import BOUNDS
-from curation.validation.refusal import is_refused
+from curation.validation.dialect_decision import is_refused
 
 if TYPE_CHECKING:
     from curation.core.documents import Document

@@ -6,10 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 from curation.core.rule import RepairKind, Rule
-from curation.json.objects import searchable
+from curation.json.values import searchable
 from curation.rules.editing import mended
 from curation.schema.dialects import BY_NAME
-from curation.validation.regex_repair import is_ecma
+from curation.validation.patterns import is_ecma
 
 if TYPE_CHECKING:
     from curation.core.documents import Document

@@ -8,8 +8,8 @@ from curation.core.rule import RepairKind, Rule
 from curation.rules.editing import mended
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.keywords import Shape
-from curation.schema.type_names import type_meant
-from curation.validation.refusal import is_refused
+from curation.schema.misspellings import type_meant
+from curation.validation.dialect_decision import is_refused
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from curation.core.documents import Reason, Rejected
 from curation.core.rule import Rule
-from curation.json.objects import objects, searchable, tokens
 from curation.json.pointer import pointer
+from curation.json.values import objects, searchable, tokens
 from curation.schema.dialects import declared
 
 if TYPE_CHECKING:

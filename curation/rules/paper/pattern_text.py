@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from curation.core.documents import ABSENT, Change
 from curation.core.rule import Rule
-from curation.json.objects import objects, searchable, tokens
 from curation.json.pointer import at, pointer, replaced
 from curation.json.text import write
+from curation.json.values import objects, searchable, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

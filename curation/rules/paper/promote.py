@@ -9,9 +9,9 @@ from curation.core.rule import Rule
 from curation.json.pointer import pointer
 from curation.json.text import write
 from curation.schema.dialects import DRAFT_04
-from curation.schema.exclusive_bounds import with_numeric_bounds
 from curation.schema.paper_roots import applies
 from curation.schema.subschemas import edited
+from curation.schema.translation import with_numeric_bounds
 from curation.validation.metaschema_2020_12 import checked_complaint
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ import jsonschema_rs
 
 from curation.core.documents import ABSENT, Change, Reason, Rejected
 from curation.core.rule import Rule
-from curation.json.objects import objects
 from curation.json.text import plain, write
+from curation.json.values import objects
 from curation.system.escaping import shortened
-from curation.validation.rust_validators import refuse
+from curation.validation.metaschemas import refuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from curation.core.documents import Reason, Rejected
 from curation.core.rule import Rule
-from curation.json.objects import objects, searchable, tokens
 from curation.json.pointer import pointer
-from curation.references.metaschema_documents import standard_document
+from curation.json.values import objects, searchable, tokens
+from curation.references.library import standard_document
 
 if TYPE_CHECKING:
     from curation.core.documents import Document

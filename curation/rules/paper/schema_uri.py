@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from curation.core.documents import ABSENT, Change
 from curation.core.rule import Rule
-from curation.json.objects import Trail, objects, searchable, tokens
 from curation.json.pointer import Tokens, at, pointer, replaced
 from curation.json.text import write
+from curation.json.values import Trail, objects, searchable, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from curation.core.documents import Reason, Rejected
 from curation.core.rule import Rule
-from curation.json.objects import searchable
+from curation.json.values import searchable
 
 if TYPE_CHECKING:
     from curation.core.documents import Document

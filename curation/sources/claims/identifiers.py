@@ -11,7 +11,7 @@ import orjson
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from curation.core.files import Files
+    from curation.core.documents import Files
 
 # A cheap sieve: most documents claim nothing and are never parsed here.
 _CLAIM = re.compile(rb'"\$?id"\s*:\s*"https?:', re.IGNORECASE)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.json.pointer import Tokens
-    from curation.schema.locations import SchemaLocation
+    from curation.schema.subschemas import SchemaLocation
 
 
 def undeclared_members(compiled: CompiledSchema, value: Json) -> tuple[str, ...]:

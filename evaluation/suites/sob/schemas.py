@@ -14,8 +14,8 @@ from curation.json.pointer import at, tokens_of_fragment
 from curation.json.text import plain
 from curation.json.values import type_of
 from curation.schema.dialects import DRAFT_2020_12, declared
+from curation.validation.metaschemas import RUST_VALIDATORS, refuse
 from curation.validation.python_validators import PYTHON_VALIDATORS, SchemaError
-from curation.validation.rust_validators import RUST_VALIDATORS, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

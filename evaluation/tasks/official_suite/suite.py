@@ -19,7 +19,7 @@ from curation.download.packs import open_pack
 from curation.download.pins import load_pins
 from curation.references.resolution import join, scan_references
 from curation.schema.dialects import BY_NAME, DIALECTS, Dialect
-from curation.schema.locations import SchemaLocation
+from curation.schema.subschemas import SchemaLocation
 from curation.system.errors import (
     BadConfiguration,
     BadData,

@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.core.documents import Rejected
-from curation.json.document_text import write_document
 from curation.json.text import (
     MAX_DEPTH,
     Policy,
@@ -28,6 +27,7 @@ from curation.json.text import (
     plain,
     write,
 )
+from curation.json.values import write_document
 
 if TYPE_CHECKING:
     import random

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from curation.lint.lint import lints
 from curation.lint.liveness import liveness
-from curation.references.applied import directly_applied
+from curation.references.reachable import directly_applied
 from curation.references.resolution import SchemaDocument
 from curation.schema.dialects import BY_NAME, DRAFT_07
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from huggingface_hub import DatasetCard, DatasetCardData
 
-from curation.core.benchmark import SPLITS
-from curation.core.canary import canary
+from curation.core.benchmark import SPLITS, canary
 from curation.core.documents import Origin, Reason
 from curation.dataset.ledger import write_ledger
 from curation.dataset.ledger_reader import open_ledger

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from curation.core.canary import METADATA_KEY, canary
+from curation.core.benchmark import METADATA_KEY, canary
 from curation.dataset.edition_statistics import as_json, draw, statistics_of
 from curation.dataset.editions import open_edition
 from curation.packaging.derived_files import (

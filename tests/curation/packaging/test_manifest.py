@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.core.canary import canary
+from curation.core.benchmark import canary
 from curation.packaging.manifest import (
     FILE,
     facts_of,

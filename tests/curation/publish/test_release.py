@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from curation.core import canary
+from curation.core import benchmark
 from curation.dataset.story import manifest_of
 from curation.packaging.manifest import read_manifest
 from curation.publish import release as module
@@ -67,7 +67,7 @@ def _rows(change: Callable[[Record], Record]) -> list[tuple[str, Record]]:
 def test_the_first_release_is_the_first_of_its_major_version(tmp_path: Path) -> None:
     """Nothing was released before: 2.0.0, and the changelog says so."""
     found = next_release(write_build(tmp_path / "x"), None, allow_partial=True)
-    assert str(found.version) == f"{canary.MAJOR}.0.0"
+    assert str(found.version) == f"{benchmark.MAJOR}.0.0"
     assert "The first release: 4 records." in found.changelog
 
 
@@ -139,8 +139,8 @@ def test_what_breaks_readers_needs_a_major_version(
     }[what]
     with pytest.raises(BadConfiguration, match=r"version 3\.0\.0"):
         _against(base, write_build(tmp_path / "x", rows))
-    monkeypatch.setattr(canary, "MAJOR", 3)
-    monkeypatch.setattr(canary.canary, "__defaults__", (3,))
+    monkeypatch.setattr(benchmark, "MAJOR", 3)
+    monkeypatch.setattr(benchmark.canary, "__defaults__", (3,))
     monkeypatch.setattr(module, "MAJOR", 3)
     found = _against(base, write_build(tmp_path / "y", rows))
     assert (found.level, str(found.version)) == (Level.MAJOR, "3.0.0")

@@ -15,7 +15,7 @@ from curation.references.resolution import (
     scan_references,
 )
 from curation.schema.dialects import BY_NAME, DRAFT_04, DRAFT_07, DRAFT_2020_12
-from curation.schema.locations import SchemaLocation
+from curation.schema.subschemas import SchemaLocation
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson

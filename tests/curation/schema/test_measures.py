@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.core.github_subsets import github_config
+from curation.core.benchmark import github_config
 from curation.json.text import parse, plain
 from curation.schema.measures import (
     Nesting,

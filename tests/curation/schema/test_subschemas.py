@@ -1,7 +1,8 @@
-"""The one traversal: places, pointers, edits."""
+"""Subschemas, their locations, edits and skeletons."""
 
 from __future__ import annotations
 
+import random
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,15 +13,48 @@ from curation.json.pointer import Tokens, at, pointer, replaced, tokens_of
 from curation.schema.dialects import (
     ANY_DIALECT,
     BY_NAME,
+    DIALECTS,
     DRAFT_04,
     DRAFT_07,
     DRAFT_2020_12,
     Dialect,
 )
-from curation.schema.subschemas import edited, subschema_locations, subschemas
+from curation.schema.subschemas import (
+    STRIPPED,
+    SchemaLocation,
+    edited,
+    skeleton,
+    skeleton_digest,
+    subschema_locations,
+    subschemas,
+)
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
+
+
+def test_a_location_says_where_it_stands() -> None:
+    """Its pointer is escaped as RFC 6901 says."""
+    location = SchemaLocation(("properties", "a/b~c"), {"type": "string"})
+    assert location.pointer == "/properties/a~1b~0c"
+    assert location.keywords == {"type": "string"}
+    assert (location.base, location.document, location.is_subschema) == ("", "", True)
+
+
+@pytest.mark.parametrize("schema", [True, False, ["a"], "text", None])
+def test_only_an_object_has_keywords(schema: object) -> None:
+    """Of a boolean schema, and of what is no schema, there are none."""
+    assert SchemaLocation((), schema).keywords == {}
+
+
+def test_a_location_is_equal_to_itself_alone() -> None:
+    """It serves as a key, however large its schema is, and never changes."""
+    one, other = SchemaLocation((), {}), SchemaLocation((), {})
+    assert one != other
+    assert {one: 1, other: 2}[one] == 1
+    with pytest.raises(AttributeError):
+        one.base = "x"  # type: ignore[misc] # this is the claim
+
 
 SCHEMA = {
     "properties": {"a": {"items": [{"title": "0"}, True]}, "enum": {"const": {"x": 1}}},
@@ -163,3 +197,103 @@ def test_what_is_not_there_is_a_lookup_error(tokens: Tokens) -> None:
     """A token that leads nowhere raises LookupError, whatever stands there."""
     with pytest.raises(LookupError):
         at({"a": [1, 2]}, tokens)
+
+
+words = st.sampled_from(sorted(STRIPPED))
+texts = st.text(max_size=4)
+
+
+def _schemas(inner: st.SearchStrategy[UntypedJson]) -> st.SearchStrategy[UntypedJson]:
+    names = st.one_of(words, st.sampled_from(["a", "b"]))
+    return st.fixed_dictionaries(
+        {},
+        optional={
+            "type": st.sampled_from(["string", "object"]),
+            "format": st.just("date"),
+            "properties": st.dictionaries(names, inner, max_size=3),
+            "items": st.one_of(inner, st.lists(inner, max_size=2)),
+            "not": inner,
+            "enum": st.lists(st.dictionaries(names, texts, max_size=2), max_size=2),
+            "x-word": st.dictionaries(names, texts, max_size=2),
+        },
+    )
+
+
+schemas = st.recursive(_schemas(st.just({})), _schemas, max_leaves=6)
+benchmark_dialects = st.sampled_from(DIALECTS)
+
+
+def annotated(schema: UntypedJson, seed: int) -> UntypedJson:
+    """Return the schema with its members shuffled and annotations put in."""
+    chance = random.Random(seed)
+    if not isinstance(schema, dict):
+        return schema
+    members = list(schema.items())
+    members.extend(
+        (word, chance.choice(["text", 1, ["list"], {"type": "x"}]))
+        for word in chance.sample(sorted(STRIPPED), 2)
+    )
+    chance.shuffle(members)
+    result = dict(members)
+    for word in ("properties", "not"):
+        value = schema.get(word)
+        if word == "not" and isinstance(value, dict):
+            result[word] = annotated(value, seed + 1)
+        elif isinstance(value, dict):
+            result[word] = {
+                name: annotated(each, seed + 2) for name, each in value.items()
+            }
+    return result
+
+
+@given(schemas, benchmark_dialects, st.integers(0, 999))
+def test_words_for_people_and_order_leave_the_digest_alone(
+    schema: UntypedJson, dialect: Dialect, seed: int
+) -> None:
+    """Annotations, identifiers and key order change nothing of the skeleton."""
+    other = annotated(schema, seed)
+    assert skeleton_digest(other, dialect) == skeleton_digest(schema, dialect)
+
+
+@given(schemas, benchmark_dialects)
+def test_a_skeleton_has_itself_as_skeleton(
+    schema: UntypedJson, dialect: Dialect
+) -> None:
+    """Stripping twice strips no more, and the given schema is not touched."""
+    once = skeleton(schema, dialect)
+    assert skeleton(once, dialect) is once
+
+
+@pytest.mark.parametrize("word", sorted(STRIPPED))
+def test_a_property_of_that_name_stays(word: str) -> None:
+    """Only keyword position counts: properties, data and unknown words stay."""
+    schema: UntypedJson = {
+        "properties": {word: {"type": "string"}},
+        "required": [word],
+        "enum": [{word: 1}],
+        "const": {word: 1},
+        "x-word": {word: 1},
+    }
+    assert skeleton({**schema, word: "gone"}, DRAFT_2020_12) == schema
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"type": "string"}, {"type": "number"}),
+        ({"format": "date"}, {"format": "time"}),
+        ({"x-word": 1}, {"x-word": 2}),
+        ({"enum": ["a", "b"]}, {"enum": ["b", "a"]}),
+        ({"properties": {"title": {}}}, {"properties": {}}),
+    ],
+)
+def test_everything_else_counts(one: UntypedJson, other: UntypedJson) -> None:
+    """Types, formats, unknown words and the order of arrays make a difference."""
+    assert skeleton_digest(one, DRAFT_07) != skeleton_digest(other, DRAFT_07)
+
+
+def test_keyword_position_is_that_of_the_dialect() -> None:
+    """What a draft does not apply is data, and kept as it is."""
+    schema: UntypedJson = {"if": {"title": "t"}}
+    assert skeleton(schema, BY_NAME["draft-04"]) == schema
+    assert skeleton(schema, DRAFT_07) == {"if": {}}

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from curation.json.text import SpelledFloat, plain
 from curation.validation import metaschema_2020_12
-from curation.validation.complaint import Complaint
 from curation.validation.metaschema_2020_12 import DisagreementError
+from curation.validation.metaschemas import Complaint
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson

@@ -1,4 +1,4 @@
-"""The quick metaschema check, and the proof that it agrees with the slow one."""
+"""Metaschemas, checked by jsonschema-rs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+import jsonschema_rs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,12 +20,16 @@ from curation.json.text import parse
 from curation.schema.dialects import ANY_DIALECT, BY_NAME, DIALECTS, Dialect
 from curation.schema.keywords import KNOWN_KEYWORDS, Shape
 from curation.validation.metaschemas import (
+    RUST_DRAFTS,
+    RUST_VALIDATORS,
     complaint,
     is_valid,
     python_complaint,
+    refuse,
     valid_under,
     validators_may_differ,
 )
+from curation.validation.python_validators import PYTHON_VALIDATORS
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
@@ -223,3 +228,19 @@ def test_both_checks_agree_on_real_schemas(archive: str) -> None:
                 python_complaint(schema, each) is None
             ), path
     assert compared
+
+
+def test_no_document_is_fetched() -> None:
+    """The retriever that all validators are given refuses."""
+    with pytest.raises(LookupError):
+        refuse("https://x.test/")
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
+def test_both_libraries_validate_by_the_draft_of_the_dialect(dialect: Dialect) -> None:
+    """Their classes are named alike, and their metaschema is the dialect's."""
+    rust, python = RUST_VALIDATORS[dialect.name], PYTHON_VALIDATORS[dialect.name]
+    assert rust.__name__ == python.__name__
+    assert python.META_SCHEMA["$schema"] == dialect.uri
+    number = rust.__name__.removeprefix("Draft").removesuffix("Validator")
+    assert RUST_DRAFTS[dialect.name] == getattr(jsonschema_rs, f"Draft{number}")

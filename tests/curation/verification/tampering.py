@@ -19,7 +19,7 @@ from curation.json.text import digest, write
 from curation.packaging.derived_files import write_derived
 from curation.packaging.plots.plot_process import PlotProcess
 from curation.schema.dialects import BY_NAME
-from curation.schema.skeleton import skeleton_digest
+from curation.schema.subschemas import skeleton_digest
 from curation.verification.check import ItemResult
 from curation.verification.folder_contents import open_folder
 from curation.workers.outcomes import Ending, ProcessResult

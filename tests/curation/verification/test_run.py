@@ -17,7 +17,7 @@ from curation.dataset.ledger import DOCUMENTS
 from curation.json.text import digest
 from curation.pipeline.rule_faults import NO_RULE
 from curation.schema.dialects import BY_NAME
-from curation.schema.skeleton import skeleton_digest
+from curation.schema.subschemas import skeleton_digest
 from curation.system.errors import NoInput
 from curation.verification import Finding, Verification, verify_folder
 from curation.verification.check import CheckItem, ItemResult

@@ -27,7 +27,7 @@ _ROOT = Path(curation.__file__).parents[1]
 _NOTHING = (
     "curation.core",
     "curation.system",
-    "curation.json.same_object",
+    "curation.json.values",
     "curation.json.text",
     "curation.workers.fingerprint",
 )

@@ -8,7 +8,7 @@ import pytest
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjunction import conjoin, contradiction
-from curation.schema.locations import SchemaLocation
+from curation.schema.subschemas import SchemaLocation
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson

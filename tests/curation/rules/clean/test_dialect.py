@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from curation.core.documents import ABSENT, Document, Lint, Reason, Rejected
 from curation.rules.clean.dialect import RULE
-from curation.schema.dialect_uris import StatementKind, statement
 from curation.schema.dialects import BY_NAME, DIALECTS, DRAFT_04, DRAFT_2020_12
+from curation.schema.drafts import StatementKind, statement
 from curation.validation.metaschemas import is_valid
 from tests.curation.rules.documents_made import CONTEXT, document
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.core.documents import Document, Reason, Rejected
-from curation.references.identifiers import is_uri_reference, usable
-from curation.rules.clean.identifiers import RULE
+from curation.rules.clean.identifiers import RULE, is_uri_reference, usable
 from tests.curation.judges import rust_accepts
 from tests.curation.rules.documents_made import CONTEXT, document
 

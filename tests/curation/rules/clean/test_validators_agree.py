@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from curation.core.documents import Document, Reason, Rejected
 from curation.json.text import canonical
 from curation.rules.clean.validators_agree import RULE
-from curation.validation import both_validators
-from curation.validation.both_validators import ONE_IN, is_in_share
+from curation.validation import verdicts
+from curation.validation.verdicts import ONE_IN, is_in_share
 from tests.curation.rules.documents_made import CONTEXT, document
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def test_what_both_refuse_otherwise_is_invalid(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The re-check finds what an earlier rule should have, under its own name."""
-    monkeypatch.setattr(both_validators, "ONE_IN", 1)
+    monkeypatch.setattr(verdicts, "ONE_IN", 1)
     result = applied({"type": "text"})
     assert isinstance(result, Rejected)
     assert result.reason is Reason.INVALID_SCHEMA

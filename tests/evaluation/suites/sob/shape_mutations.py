@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from curation.json.edits import Drop, rewritten
-from curation.json.pointer import at
+from curation.json.pointer import Drop, at, rewritten
 from evaluation.suites.sob.metrics import Path, all_leaves, f1, pointer_of
 from evaluation.suites.sob.scorer import Mistake
 from tests.evaluation.suites.sob.leaf_mutations import (

@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from curation.instances.constraints.load_schema import read_schema
-from curation.validation.rust_validators import RUST_VALIDATORS
+from curation.validation.metaschemas import RUST_VALIDATORS
 from evaluation.core.cases import Instance, Sample
 from evaluation.suites.concodeeval.schemas.generate import generate_schemas
 from evaluation.suites.concodeeval.validation_task.samples import (

@@ -1,11 +1,11 @@
 """Structural shingles: every value of a schema with the path that leads to it.
 
 The shingles of a schema are the pairs of path and value of its skeleton
-(`curation.schema.skeleton`), where a path has no positions in arrays. How much two
-schemas have in common is the share of shingles that both have among those that one
-of them has (Jaccard 1912). The least shingle in a fixed random order, the min-hash,
-is the same in two schemas as often as that share says (Broder, "On the resemblance
-and containment of documents", 1997): so it decides the split.
+(`curation.schema.subschemas.skeleton`); a path has no positions in arrays. The
+similarity of two schemas is the Jaccard index of their shingles (Jaccard 1912). The
+least shingle in a fixed random order, the min-hash, is the same in two schemas as often
+as that index says (Broder, "On the resemblance and containment of documents", 1997): so
+it decides the split.
 """
 
 from __future__ import annotations

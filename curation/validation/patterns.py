@@ -1,4 +1,4 @@
-r"""Regular expressions: are they ECMA-262 with the `u` flag, and can they be repaired?
+r"""Regular expressions: ECMA-262 with the `u` flag, repairs, catastrophic backtracking.
 
 JSON Schema asks for ECMA-262 patterns and, since 2019-09, for Unicode ones; AJV
 compiles every pattern with `u`. Much that authors write is legal only without the
@@ -21,21 +21,25 @@ one meaning. `repaired` writes that meaning in the strict grammar:
 What is legal in both grammars means the same in both but outside the Basic
 Multilingual Plane, where the flag is what JSON Schema wants. An escaped letter that
 is no escape (`\A`, `\Z`, `\h`) is that letter to ECMA and something else to every
-other engine, so what was meant is unknown: there is no repair.
+other engine: there is no repair.
+
+`is_prone` finds only the sure case of exponential time: a group repeated without bound
+whose body can be one unbounded repetition and nothing else, as in `(a+)+`, `(\w*|-)*`
+or `(x+y?)*`. A text of n such things divides in 2^(n-1) ways, all tried in turn.
 """
 
 from __future__ import annotations
 
 import re
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import jsonschema_rs
 import regress
 
-from curation.validation.rust_validators import refuse
+from curation.validation.metaschemas import refuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -306,3 +310,113 @@ def _pieces(pattern: str, start: int) -> Iterator[str]:
 
 def _is_class_escape(piece: str) -> bool:
     return len(piece) > 1 and piece[1] in _CLASS_ESCAPES
+
+
+#: Groups nested deeper than this are not looked at.
+_DEEPEST = 200
+
+
+@dataclass(slots=True)
+class _Sequence:
+    """One alternative while it is read."""
+
+    #: Elements that need a character, and those among all that repeat unbounded.
+    needed: int = 0
+    needed_repeats: int = 0
+    optional_repeats: int = 0
+
+    @property
+    def is_one_repeat(self) -> bool:
+        """Whether it can be an unbounded repetition and nothing else."""
+        if self.needed == 0:
+            return self.optional_repeats > 0
+        return self.needed == 1 and self.needed_repeats == 1
+
+
+@dataclass(slots=True)
+class _Group:
+    """One group while it is read."""
+
+    asserts: bool = False
+    done: list[_Sequence] = field(default_factory=list)
+    current: _Sequence = field(default_factory=_Sequence)
+
+    def alternatives(self) -> list[_Sequence]:
+        """Return what was read so far."""
+        return [*self.done, self.current]
+
+
+@lru_cache(maxsize=65_536)
+def is_prone(pattern: str) -> bool:
+    """Return whether a pattern surely has such a repetition."""
+    if len(pattern) > LONGEST or pattern.count("(") > _DEEPEST:
+        return False
+    if "(" not in pattern:
+        return False
+    return _Reading().prone(pattern)
+
+
+class _Reading:
+    """One pass over a pattern."""
+
+    def __init__(self) -> None:
+        self._stack = [_Group()]
+        #: The element just read: (needs a character, can be one bare repetition).
+        self._last: tuple[bool, bool] | None = None
+
+    def prone(self, pattern: str) -> bool:
+        return any(self._read(piece) for piece in pieces(pattern))
+
+    def _read(self, piece: str) -> bool:
+        """Take in one piece; return whether it makes the pattern prone."""
+        if piece[0] == "(":
+            self._finish_element()
+            asserts = piece[:3] in ("(?=", "(?!") or piece[:4] in ("(?<=", "(?<!")
+            self._stack.append(_Group(asserts=asserts))
+        elif piece == ")":
+            self._finish_element()
+            if len(self._stack) > 1:
+                self._last = _element(self._stack.pop())
+        elif piece == "|":
+            self._finish_element()
+            group = self._stack[-1]
+            group.done.append(group.current)
+            group.current = _Sequence()
+        elif _is_quantifier(piece):
+            return self._repeat(piece)
+        else:
+            self._finish_element()
+            # An anchor counts as needed: what it allows once, it may not allow twice.
+            self._last = (True, False)
+        return False
+
+    def _finish_element(self) -> None:
+        """Add the element just read to its alternative."""
+        if self._last is not None:
+            sequence = self._stack[-1].current
+            needed, repeats = self._last
+            sequence.needed += needed
+            sequence.needed_repeats += needed and repeats
+            sequence.optional_repeats += repeats and not needed
+            self._last = None
+
+    def _repeat(self, quantifier: str) -> bool:
+        if self._last is None:
+            return False
+        needed, bare = self._last
+        optional = quantifier[0] in "*?" or quantifier.startswith(("{0,", "{0}"))
+        unbounded = quantifier[0] in "*+" or quantifier.rstrip("?").endswith(",}")
+        self._last = (needed and not optional, unbounded or bare)
+        return unbounded and bare
+
+
+def _element(group: _Group) -> tuple[bool, bool]:
+    if group.asserts:
+        return True, False
+    alternatives = group.alternatives()
+    needed = all(sequence.needed for sequence in alternatives)
+    return needed, any(sequence.is_one_repeat for sequence in alternatives)
+
+
+def _is_quantifier(piece: str) -> bool:
+    return piece[0] in "*+?" or (piece[0] == "{" and len(piece) > 1)

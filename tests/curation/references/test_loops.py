@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.references.recursion import is_recursive
+from curation.references.loops import is_recursive
 from curation.schema.dialects import (
     ANY_DIALECT,
     DRAFT_07,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.references.acceptance import ALL_TYPES, AcceptedTypes
+from curation.references.reachable import ALL_TYPES, AcceptedTypes
 from curation.references.resolution import SchemaDocument
 from curation.schema.dialects import DRAFT_04, DRAFT_07, DRAFT_2020_12, Dialect
 

@@ -7,10 +7,10 @@ import regress
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.validation.backtracking import is_prone
-from curation.validation.regex_repair import (
+from curation.validation.patterns import (
     LONGEST,
     is_ecma,
+    is_prone,
     is_readable,
     pattern_verdict,
     repaired,

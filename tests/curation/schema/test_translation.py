@@ -11,7 +11,7 @@ from jsonschema import Draft3Validator, Draft4Validator
 from referencing import Registry
 
 from curation.core.documents import ABSENT
-from curation.schema.from_draft_03 import CannotUpgradeError, upgraded
+from curation.schema.translation import CannotUpgradeError, upgraded
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson

@@ -1,4 +1,4 @@
-"""What authors write for the names of types, and which type they mean."""
+"""Misspelt keywords and type names."""
 
 from __future__ import annotations
 
@@ -7,10 +7,32 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from curation.schema.roots import TYPES
-from curation.schema.slips import slips
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def slips(word: str) -> Iterator[str]:
+    """Yield every word that is one slip away, some more than once.
+
+    A slip is a letter too many, too few, wrong or in the wrong order, or all letters
+    in lower case.
+
+    Example:
+        >>> {"ojbect", "objct", "objecct", "objecy"} <= set(slips("object"))
+        True
+    """
+    yield word.lower()
+    for index in range(len(word) + 1):
+        head, tail = word[:index], word[index:]
+        yield head + tail[1:]
+        yield head + tail[1:2] + tail[:1] + tail[2:]
+        for letter in _LETTERS:
+            yield head + letter + tail[1:]
+            yield head + letter + tail
+
 
 #: Stands for every type: the keyword asks nothing then.
 ANY_TYPE = "any"

@@ -10,9 +10,9 @@ import pytest
 from jsonschema import validators
 from jsonschema.validators import validator_for
 
-from curation.schema.dialect_uris import VENDORS, StatementKind, read, statement, works
 from curation.schema.dialects import BY_NAME, DIALECTS
-from curation.validation.rust_validators import RUST_VALIDATORS, refuse
+from curation.schema.drafts import VENDORS, StatementKind, read, statement, works
+from curation.validation.metaschemas import RUST_VALIDATORS, refuse
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.schema.dialects import BY_NAME, DIALECTS
-from curation.schema.keyword_usage import usage
-from curation.validation.dialect_inference import inferred
+from curation.schema.drafts import usage
+from curation.validation.dialect_decision import inferred
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet

@@ -1,1 +1,0 @@
-"""How much do two schemas have in common, and what follows for splits?"""
