@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from evaluation.core.cases import Instance, Sample
     from evaluation.core.task_settings import TaskSettings
-    from evaluation.execution.engine_worker import Bounds
     from evaluation.generation.model_options import ModelOptions
     from evaluation.measurement.request import RunRequest, RunResult
     from evaluation.measurement.run import run
     from evaluation.results.reader import RecordedRun, open_run
+    from evaluation.walking.engine_worker import Bounds
 
 __all__ = [
     "Bounds",
@@ -39,7 +39,7 @@ __all__ = [
 #: Where a public name is defined: it is imported when it is first asked for.
 _MODULES: Final = {
     "ModelOptions": "evaluation.generation.model_options",
-    "Bounds": "evaluation.execution.engine_worker",
+    "Bounds": "evaluation.walking.engine_worker",
     "Instance": "evaluation.core.cases",
     "RecordedRun": "evaluation.results.reader",
     "RunRequest": "evaluation.measurement.request",

@@ -30,9 +30,9 @@ from evaluation.analysis.compare_runs import slowdowns
 from evaluation.analysis.paired_engines import compared_engines, pair_engines
 from evaluation.analysis.paired_times import machine_speed, paired_times
 from evaluation.data import open_data
-from evaluation.execution.engine_worker import Bounds
 from evaluation.setup.engine_files import engine_paths
 from evaluation.tasks.masks import NAME
+from evaluation.walking.engine_worker import Bounds
 
 if TYPE_CHECKING:
     import argparse

@@ -22,8 +22,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from curation.download.acquire import FetchSettings
 from evaluation.core.task_settings import TaskSettings
-from evaluation.execution.engine_process import Vocabulary
-from evaluation.execution.engine_worker import Bounds, tokenizer_setup
 from evaluation.measurement.request import RunRequest
 from evaluation.measurement.run import run
 from evaluation.setup.engine_files import VENDOR, find_engine
@@ -32,14 +30,16 @@ from evaluation.tasks.official_suite import NAME
 from evaluation.tasks.official_suite.outcomes import outcome
 from evaluation.tasks.official_suite.task import with_suite
 from evaluation.tokenizers import get_tokenizer
+from evaluation.walking.engine_process import Vocabulary
+from evaluation.walking.engine_worker import Bounds, tokenizer_setup
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
     from evaluation.core.cases import Case
-    from evaluation.execution.engine_process import TokenizerSetup
     from evaluation.tokenizers import TokenizerFiles
+    from evaluation.walking.engine_process import TokenizerSetup
 
 _LOOP = Path(__file__).with_name("official_suite_loop.py")
 _ENGINES = ("llguidance", "xgrammar", "llama_cpp", "outlines_core")

@@ -4,7 +4,7 @@ There are two shapes of finished work, each with one implementation: pieces of b
 under one fingerprint, which are here, and whole folders that are made once and kept
 in the cache (`curation.download.cache.Cache.folder_made_once`). Three things are
 something else and say so where they are: a run's rows, which are only appended
-(`evaluation.execution.results_folder`), instances of any schema, which have a key and
+(`evaluation.walking.run_folder`), instances of any schema, which have a key and
 an age each (`evaluation.data.instance_store`), and verdicts that hold for every build
 (`curation.validation.fastjsonschema_check`).
 """

@@ -228,7 +228,7 @@ def failures_table(
         limit: How many of them are shown.
         control_apart: Whether those of the control were left out.
     """
-    from evaluation.execution.reproducers import rerun_command  # noqa: PLC0415 (imports the driver)
+    from evaluation.walking.reproducers import rerun_command  # noqa: PLC0415 (imports the driver)
 
     rows = tuple(
         (

@@ -13,10 +13,10 @@ from curation.system.errors import BadConfiguration, NoInput, Unavailable
 from curation.workers.process import exchange
 from evaluation.analysis.failing_texts import needed_texts, see_failure
 from evaluation.analysis.schema_shrinking import shrink
-from evaluation.execution.engine_worker import Bounds, EngineWorker, PendingCase
 from evaluation.results.outcomes import Outcome, outcome_of
 from evaluation.setup.engine_files import FAITHFUL
 from evaluation.setup.environments import install_line
+from evaluation.walking.engine_worker import Bounds, EngineWorker, PendingCase
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from evaluation.commands.writer_options import WriterOptions
     from evaluation.core.task_settings import TaskSettings
-    from evaluation.execution.engine_worker import Bounds
     from evaluation.measurement.request import RunRequest
+    from evaluation.walking.engine_worker import Bounds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,7 +233,7 @@ def _settings(tasks: TaskOptions) -> TaskSettings:
 
 
 def _bounds(work: WorkOptions) -> Bounds:
-    from evaluation.execution.engine_worker import Bounds
+    from evaluation.walking.engine_worker import Bounds
 
     return Bounds(
         compile_seconds=work.compile_seconds,

@@ -332,8 +332,8 @@ def shrink(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         open_engine,
         shrink_failure,
     )
-    from evaluation.execution.engine_worker import Bounds
     from evaluation.tokenizers import get_tokenizer
+    from evaluation.walking.engine_worker import Bounds
 
     opened_run = open_and_report_problems(run)
     fetch = FetchSettings.from_environment()

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final, Self
 from curation.workers import protocol
 from curation.workers.process import Program
 from curation.workers.shared_memory import SharedMemory
-from evaluation.execution import engine_process
 from evaluation.generation.engine_pipe import EnginePipe
 from evaluation.generation.engine_session import EngineSession
+from evaluation.walking import engine_process
 
 if TYPE_CHECKING:
     from curation.workers.limits import Limits
@@ -47,7 +47,7 @@ class EngineProcess:
 
         Args:
             program: The engine's interpreter, and as its setup what
-                `evaluation.execution.engine_process` is given: engine, options and
+                `evaluation.walking.engine_process` is given: engine, options and
                 tokenizer.
             texts: How many texts may be under way.
             vocab_size: The number of ids that a mask covers.

@@ -1,7 +1,7 @@
 """The pipe to an engine process: questions of several texts, and who is to blame.
 
 The other side, with the questions and answers, is
-`evaluation.execution.generation_session`.
+`evaluation.walking.generation_session`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import msgspec
 from curation.workers.outcomes import Ending
 from curation.workers.worker import Worker
 from evaluation.core.cases import Result
-from evaluation.execution.row_builder import RESULTS
+from evaluation.walking.rows import RESULTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from evaluation.core.cases import Result
-from evaluation.execution.row_builder import printed_lines
 from evaluation.generation.engine_pipe import (
     EngineAnswer,
     EngineEnded,
     EngineQuestion,
 )
+from evaluation.walking.rows import printed_lines
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json

@@ -10,7 +10,6 @@ from curation.workers.limits import Limits
 from curation.workers.process import Program
 from evaluation.core.cases import Result
 from evaluation.core.run_header import MOVING_FACTS
-from evaluation.execution.engine_worker import ONE_THREAD, tokenizer_setup
 from evaluation.generation.engine_batch import EngineProcess
 from evaluation.generation.loop import generate
 from evaluation.generation.text_generation import (
@@ -20,6 +19,7 @@ from evaluation.generation.text_generation import (
     TextEnding,
     TokenizedRequest,
 )
+from evaluation.walking.engine_worker import ONE_THREAD, tokenizer_setup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

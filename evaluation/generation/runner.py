@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING
 from curation.workers.fingerprint import fingerprint
 from curation.workers.worker import WorkerDidNotStart
 from evaluation.core.cases import Result
-from evaluation.execution.code_digest import writing_digest
-from evaluation.execution.plan import RunTotals
 from evaluation.generation.generation_rows import row_from_generation
 from evaluation.generation.judgement import TextJudge, classify
+from evaluation.walking.code_digest import writing_digest
+from evaluation.walking.plan import RunTotals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from evaluation.core.cases import Row, Sample
-    from evaluation.execution.results_folder import ResultsFolder
     from evaluation.generation.judgement import Judgement
     from evaluation.generation.requests import (
         GenerationRequest,
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
         TextWriter,
     )
     from evaluation.generation.text_generation import Generation
+    from evaluation.walking.run_folder import ResultsFolder
 
 
 def run_writers(  # noqa: PLR0913 (the run's own parts)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from evaluation.core.cases import Result
-from evaluation.execution.appended_lines import whole_lines
 from evaluation.generation.judgement import Judgement, TextClass
 from evaluation.generation.text_generation import Generation
 from evaluation.load.arrivals import SchemaChoice
+from evaluation.walking.run_folder import whole_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

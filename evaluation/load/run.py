@@ -19,13 +19,6 @@ from curation.workers.fingerprint import fingerprint
 from evaluation import prompts
 from evaluation.core.cases import Result
 from evaluation.data import SampleSelection, open_data
-from evaluation.execution.appended_lines import AppendedLines
-from evaluation.execution.code_digest import writing_digest
-from evaluation.execution.results_folder import (
-    HEADER,
-    fingerprints_in,
-    hold_run_folder,
-)
 from evaluation.generation.judgement import TextJudge, classify
 from evaluation.generation.requests import RequestBuilder
 from evaluation.load.arrivals import SchemaChoice, parse_limits, plan_stream
@@ -37,6 +30,13 @@ from evaluation.models.store import DEFAULT
 from evaluation.servers.client import RequestLimits, ServerClient
 from evaluation.setup.machine import machine
 from evaluation.tokenizers import get_tokenizer
+from evaluation.walking.code_digest import writing_digest
+from evaluation.walking.run_folder import (
+    HEADER,
+    AppendedLines,
+    fingerprints_in,
+    hold_run_folder,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

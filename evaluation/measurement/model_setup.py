@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from curation.download.acquire import FetchSettings
     from evaluation.core.cases import Sample
     from evaluation.core.messages import Message
-    from evaluation.execution.plan import RunTotals
-    from evaluation.execution.results_folder import ResultsFolder
     from evaluation.generation.model_options import ModelOptions
     from evaluation.generation.requests import TextWriter
     from evaluation.models.base import LanguageModel
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
+    from evaluation.walking.plan import RunTotals
+    from evaluation.walking.run_folder import ResultsFolder
 
 
 #: Batches' worth of texts that are given at a time.

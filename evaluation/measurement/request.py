@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from curation.download.acquire import FetchSettings
 from evaluation.core.task_settings import TaskSettings
-from evaluation.execution.engine_worker import Bounds
 from evaluation.generation.model_options import (
     PAPER,
     ModelOptions,
@@ -16,12 +15,13 @@ from evaluation.generation.model_options import (
     paper_seconds,
 )
 from evaluation.results.reader import RecordedRun, open_run
+from evaluation.walking.engine_worker import Bounds
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from evaluation.core.cases import Sample
-    from evaluation.execution.plan import RunTotals
+    from evaluation.walking.plan import RunTotals
 
 #: Where a run's folder is made, unless the request names one.
 RUNS = Path("runs")

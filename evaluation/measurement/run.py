@@ -10,9 +10,6 @@ import msgspec
 
 from curation.system.progress import Quiet, announce
 from evaluation.core.run_header import RunHeader
-from evaluation.execution.header import header
-from evaluation.execution.plan import RunPlan, RunTotals
-from evaluation.execution.results_folder import open_results_folder
 from evaluation.measurement.preconditions import (
     check_repeats,
     check_settings,
@@ -22,11 +19,13 @@ from evaluation.measurement.request import RUNS, RunResult
 from evaluation.measurement.samples import open_samples
 from evaluation.results.description import describe
 from evaluation.results.reader import open_run
-from evaluation.scheduling.runner import run as run_engines
-from evaluation.scheduling.shared_work import wanted_cases
 from evaluation.setup.selected_engines import EngineUnderTest, select_engines
 from evaluation.tasks.registry import task_named
 from evaluation.tokenizers import get_tokenizer
+from evaluation.walking.plan import RunPlan, RunTotals, header
+from evaluation.walking.run import run as run_engines
+from evaluation.walking.run_folder import open_results_folder
+from evaluation.walking.work import wanted_cases
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,10 +34,10 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.system.progress import Progress
     from evaluation.core.cases import Sample
-    from evaluation.execution.results_folder import ResultsFolder
     from evaluation.measurement.model_setup import ModelSetup
     from evaluation.measurement.request import RunRequest
     from evaluation.servers.model_server import ModelServer
+    from evaluation.walking.run_folder import ResultsFolder
 
 
 def run(request: RunRequest, progress: Progress | None = None) -> RunResult:

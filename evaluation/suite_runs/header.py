@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from curation.system.terminal import command_line
 from curation.workers.fingerprint import fingerprint
-from evaluation.execution.code_digest import writing_digest
 from evaluation.results.suite_rows import SUITE
 from evaluation.setup.machine import cpu_governor, machine
 from evaluation.suite_runs.records import digest_of
+from evaluation.walking.code_digest import writing_digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

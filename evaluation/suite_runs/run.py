@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from curation.system.errors import NoInput
 from curation.system.progress import Quiet, announce
 from evaluation.core.suite import RecordSet
-from evaluation.execution.results_folder import hold_run_folder
 from evaluation.measurement.expected_time import LOOKED_AT
 from evaluation.measurement.request import RUNS
 from evaluation.results.reader import open_run
@@ -26,6 +25,7 @@ from evaluation.suite_runs.scoring import LiveScorer
 from evaluation.suite_runs.suite_folder import SuiteFolder, open_suite_folder
 from evaluation.suite_runs.writers import suite_writers
 from evaluation.suite_runs.writing import Questioner
+from evaluation.walking.run_folder import hold_run_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from curation.system.atomic_files import atomic_write_bytes
-from evaluation.execution.appended_lines import AppendedLines, whole_lines
-from evaluation.execution.results_folder import hold_run_folder, record_end
 from evaluation.results.reader import open_run
 from evaluation.suite_runs.records import RECORDS, encode_records
 from evaluation.suite_runs.response_files import (
     RESPONSES,
     encode_responses,
     parse_response,
+)
+from evaluation.walking.run_folder import (
+    AppendedLines,
+    hold_run_folder,
+    record_end,
+    whole_lines,
 )
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from curation.workers.worker import WorkerDidNotStart
 from evaluation.core.cases import Sample
 from evaluation.core.messages import Message
 from evaluation.core.suite_records import FREE, SuiteResponse
-from evaluation.execution.code_digest import writing_digest
 from evaluation.generation.requests import GenerationRequest
 from evaluation.generation.text_generation import TextEnding
+from evaluation.walking.code_digest import writing_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

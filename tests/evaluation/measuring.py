@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from curation.download.acquire import FetchSettings
 from evaluation.core.cases import Instance, Sample
-from evaluation.execution.engine_worker import Bounds
 from evaluation.measurement.request import RunRequest
 from evaluation.measurement.run import run
 from evaluation.tokenizers import get_tokenizer
+from evaluation.walking.engine_worker import Bounds
 from tests.evaluation.tokenizers import made
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evaluation.execution.plan import RunTotals
     from evaluation.results.reader import RecordedRun
     from evaluation.tokenizers import TokenizerFiles
+    from evaluation.walking.plan import RunTotals
 
 MINIATURES = Path(__file__).with_name("miniatures")
 #: Enough for what ends by itself, short enough for what does not.

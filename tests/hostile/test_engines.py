@@ -11,9 +11,9 @@ import pytest
 
 from curation.download.acquire import FetchSettings
 from evaluation.core.cases import Instance, Result, Sample, WalkVerdict
-from evaluation.execution.engine_worker import Bounds
 from evaluation.setup.engine_files import find_engine
 from evaluation.setup.environments import NotInstalled, find_interpreter
+from evaluation.walking.engine_worker import Bounds
 from tests.evaluation.measuring import measured, request_of
 
 if TYPE_CHECKING:

@@ -19,15 +19,15 @@ from curation.workers.limits import Limits
 from curation.workers.process import Program
 from evaluation.core.cases import Result, WalkVerdict
 from evaluation.core.task_settings import TaskSettings
-from evaluation.execution.engine_worker import tokenizer_setup
-from evaluation.execution.header import header
-from evaluation.execution.results_folder import open_results_folder
 from evaluation.generation.engine_batch import EngineProcess
 from evaluation.measurement.run import plan_run
 from evaluation.results.reader import open_run
-from evaluation.scheduling.runner import run
 from evaluation.setup.engine_files import find_engine
 from evaluation.setup.selected_engines import EngineUnderTest
+from evaluation.walking.engine_worker import tokenizer_setup
+from evaluation.walking.plan import header
+from evaluation.walking.run import run
+from evaluation.walking.run_folder import open_results_folder
 from tests.evaluation.measuring import (
     MINIATURES,
     measured,

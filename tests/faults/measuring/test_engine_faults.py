@@ -128,7 +128,7 @@ def test_an_engine_that_hangs_while_it_loads_is_told_of_and_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A word soon, the end at its deadline, once, and the others go on."""
-    monkeypatch.setattr("evaluation.execution.engine_worker._SLOW_START", 0.2)
+    monkeypatch.setattr("evaluation.walking.engine_worker._SLOW_START", 0.2)
     request = request_of(
         tmp_path,
         [sample("well", "{}")],

@@ -17,9 +17,9 @@ import pytest
 
 import evaluation
 from curation.system.errors import BadConfiguration, CsbdataError
-from evaluation.execution.row_builder import build_row
 from evaluation.results.merging import merge
 from evaluation.setup.machine import usable_cores
+from evaluation.walking.rows import build_row
 from tests.evaluation.made_runs import many, write_run
 from tests.evaluation.measuring import (
     MINIATURES,

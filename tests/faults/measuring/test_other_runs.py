@@ -12,12 +12,12 @@ import evaluation
 from curation.pipeline.identity import identity_of
 from curation.system.errors import BadConfiguration
 from curation.workers.limits import Limits
-from evaluation.execution import header as header_module
 from evaluation.generation.model_options import ModelOptions
 from evaluation.results.reader import open_run
-from evaluation.scheduling import shared_work
 from evaluation.setup.engine_files import find_engine
 from evaluation.setup.selected_engines import EngineUnderTest
+from evaluation.walking import plan as header_module
+from evaluation.walking import work as shared_work
 from tests.evaluation.measuring import miniature, request_of, sample
 from tests.evaluation.small_model import small_model
 

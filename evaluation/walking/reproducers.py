@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     from evaluation.core.cases import Case, Row
     from evaluation.core.run_header import RunHeader
-    from evaluation.execution.plan import RunPlan
-    from evaluation.execution.results_folder import ResultsFolder
     from evaluation.setup.selected_engines import EngineUnderTest
+    from evaluation.walking.plan import RunPlan
+    from evaluation.walking.run_folder import ResultsFolder
 
 _SEVERE = frozenset(Result) - {Result.OK, Result.COMPILE_ERROR}
 

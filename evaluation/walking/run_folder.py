@@ -1,12 +1,12 @@
-"""The folder of a run: a header, and one line a case, only ever appended.
+"""The folder of a run: a header, and one line a row, only ever appended.
 
-Killed at any moment, the same command goes on: a torn last line is cut off, and a
-case counts as finished only if a whole line has its fingerprint. Rows are appended to
-one file that people read: they are no pieces of `curation.workers.finished_work`.
+Killed at any moment, the same command continues: a torn last line is cut off, and a
+case counts as finished only if a whole line has its fingerprint.
 """
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,6 @@ from curation.system.atomic_files import atomic_file, cannot_write
 from curation.system.errors import BadConfiguration, TemporarilyUnavailable
 from curation.system.locks import locked
 from evaluation.core.run_header import FinishedHeader, FinishedPart
-from evaluation.execution.appended_lines import AppendedLines, whole_lines
 from evaluation.results.conditions import differences
 
 if TYPE_CHECKING:
@@ -26,6 +25,57 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json, UntypedJson
     from evaluation.core.cases import Row
+
+
+class AppendedLines:
+    """One such file, open for appending; its folder's lock is the caller's."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the file, new or with what an earlier try has left."""
+        self.path = path
+        _cut_torn_line(path)
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+
+    def write(self, line: bytes) -> None:
+        """Append one line, given without its end.
+
+        Raises:
+            CannotCreate: there is no room, or no right (exit 73).
+        """
+        rest = memoryview(line + b"\n")
+        try:
+            while rest:
+                rest = rest[os.write(self._file, rest) :]
+        except OSError as error:
+            raise cannot_write(self.path, error) from error
+
+    def close(self) -> None:
+        """Let everything reach the disk."""
+        os.fsync(self._file)
+        os.close(self._file)
+
+
+def whole_lines(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a file with their ends; a torn last one and no file are none.
+
+    Raises:
+        OSError: the file is there and cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            for line in file:
+                if not line.endswith(b"\n"):
+                    return
+                yield line
+    except FileNotFoundError:
+        return
+
+
+def _cut_torn_line(path: Path) -> None:
+    end = sum(map(len, whole_lines(path)))
+    if path.exists() and end != path.stat().st_size:
+        os.truncate(path, end)
+
 
 HEADER = "run.json"
 REPRODUCERS = "reproducers"

@@ -11,8 +11,8 @@ from curation.system.errors import (
     CannotCreate,
     TemporarilyUnavailable,
 )
-from evaluation.execution.results_folder import open_results_folder, record_end
 from evaluation.results.reader import open_run
+from evaluation.walking.run_folder import open_results_folder, record_end
 from tests.evaluation.made_runs import row
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ import gc
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
-from evaluation.execution.engine_process import (
+from evaluation.walking.engine_process import (
     CoreWaits,
     Deadline,
     calibration_ns,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from evaluation.core.engine_protocol import Engine, Matcher
-    from evaluation.execution.engine_process import (
+    from evaluation.walking.engine_process import (
         Answer,
         EngineSetup,
         PrintedOutput,

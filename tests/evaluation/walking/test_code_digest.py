@@ -11,8 +11,8 @@ import pytest
 
 import curation
 from curation.workers.fingerprint import digest_of_files
-from evaluation.execution import code_digest
-from evaluation.execution.code_digest import (
+from evaluation.walking import code_digest
+from evaluation.walking.code_digest import (
     measuring_digest,
     measuring_files,
     writing_digest,
@@ -58,7 +58,7 @@ def test_the_digests_are_those_of_the_files() -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "evaluation/execution/walk_session.py",
+        "evaluation/walking/walk_session.py",
         "evaluation/tokenizers/encoding.py",
         "curation/workers/outcomes.py",
     ],
@@ -115,7 +115,7 @@ def test_what_only_reads_is_no_part() -> None:
     ("module", "files"),
     [
         ("curation.instances.judging.grading", writing_files),
-        ("evaluation.execution.engine_worker", measuring_files),
+        ("evaluation.walking.engine_worker", measuring_files),
     ],
 )
 def test_what_is_loaded_to_make_a_row_is_part_of_it(

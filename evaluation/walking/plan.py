@@ -1,9 +1,9 @@
-"""The header of a run: everything needed to make it again, and to compare it."""
+"""The plan of a run through masks, its totals, and its header, `run.json`."""
 
 from __future__ import annotations
 
 import datetime
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -11,15 +11,62 @@ from curation.credentials.redaction import redacted
 from curation.system.terminal import command_line
 from curation.workers.fingerprint import fingerprint
 from evaluation.core.run_header import MOVING_FACTS
-from evaluation.execution.code_digest import measuring_digest, writing_digest
 from evaluation.setup.machine import clock_cost_ns, cpu_governor, machine
+from evaluation.walking.code_digest import measuring_digest, writing_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from curation.core.json_types import Json
+    from evaluation.core.cases import Sample
     from evaluation.core.participant import Participant
-    from evaluation.execution.plan import RunPlan
+    from evaluation.core.task import Task
+    from evaluation.core.task_settings import TaskSettings
+    from evaluation.tokenizers import TokenizerFiles
+    from evaluation.walking.engine_worker import Bounds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPlan:
+    """Everything that a run is about, but for who takes part."""
+
+    tasks: Sequence[Task]
+    #: Gives the samples of the shard anew at each call, in the same order.
+    samples: Callable[[], Iterable[Sample]]
+    tokenizer: TokenizerFiles
+    settings: TaskSettings
+    bounds: Bounds
+    jobs: int = 1
+    #: How often every case of a task whose times are results is measured, each time in
+    #: a process of its own.
+    repeats: int = 1
+    shard: tuple[int, int] = (1, 1)
+    #: Names of the only cases to run, `CONFIG/ID` or `ID`; empty for all.
+    only: frozenset[str] = frozenset()
+
+    @property
+    def timed(self) -> bool:
+        """Whether any task's times are results: then workers are pinned."""
+        return any(task.timed for task in self.tasks)
+
+
+@dataclass(slots=True, kw_only=True)
+class RunTotals:
+    """What a run came to."""
+
+    #: Cases whose row was there already.
+    found: int = 0
+    #: Cases that were run now.
+    ran: int = 0
+    #: Cases at which the machine had something else to do on the core, of these.
+    disturbed: int = 0
+    #: Of these, texts for which a server in trouble gave no answer: their rows are
+    #: there, and the next run asks again.
+    unanswered: int = 0
+    #: Label of an engine to why it could not be run.
+    unavailable: dict[str, str] = field(default_factory=dict)
+    reproducers: list[Path] = field(default_factory=list)
 
 
 def header(

@@ -1,29 +1,23 @@
-"""From a worker's answers to one row, also where the worker has died.
+"""Turn the answers of a worker into one row, also where the worker has died.
 
-What arrives from a worker is checked against its type: an engine shares the worker's
-process, so an answer may be anything.
+An answer is checked against its type: an engine shares the worker's process, so an
+answer may be anything.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
 from curation.workers.outcomes import Ending, ProcessResult
-from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict
-from evaluation.execution.contradictions import find_contradictions
-from evaluation.execution.engine_process import MOST_PRINTED_BYTES
-from evaluation.execution.worker_messages import (
-    CompileAnswer,
-    WalkAnswer,
-    WalkedText,
-    WorkerAnswer,
-)
+from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict, Whole
+from evaluation.walking.engine_process import MOST_PRINTED_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from curation.core.json_types import Json
     from evaluation.core.cases import Case, InstanceWalk
@@ -41,6 +35,56 @@ _MOST_WARNINGS: Final = 50
 #: As the logs of native code begin; rows are the same whenever they are made.
 _CLOCK: Final = re.compile(r"^\[\d\d:\d\d:\d\d\] ")
 _ADDRESS: Final = re.compile(r"\b0x[0-9a-fA-F]{6,16}\b")
+
+
+class WorkerAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """What every answer of `walk_session.py` says beside what was asked."""
+
+    #: Whether nothing else was given the worker's core.
+    quiet: bool | None = None
+    #: What the engine printed meanwhile.
+    printed: str = ""
+    #: Whether it printed as much as it may.
+    printed_too_much: bool = False
+    rss_bytes: Whole | None = None
+
+
+class CompileAnswer(WorkerAnswer, frozen=True, kw_only=True):
+    """The answer to `compile`: how long it took, or why the schema is refused."""
+
+    compile_ns: Whole | None = None
+    #: Nanoseconds of it in which the process waited for its core.
+    waited_ns: Whole | None = None
+    #: Processor time of the calibration work, just before.
+    calibration_ns: Whole | None = None
+    refusal: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+class WalkedText(msgspec.Struct, frozen=True, array_like=True):
+    """One walk in the answer to `walks`; a list on the wire."""
+
+    verdict: WalkVerdict
+    at: Whole | None
+    mask_ns: tuple[Whole, ...]
+    commit_ns: tuple[Whole, ...]
+    forced: Whole | None
+    detail: str
+    waited_ns: Whole | None = None
+
+
+class WalkAnswer(WorkerAnswer, frozen=True, kw_only=True):
+    """The answer to `walks`."""
+
+    #: Of the walks that were begun, in order.
+    walks: tuple[WalkedText, ...] = ()
+    first_mask_ns: Whole | None = None
+    #: Nanoseconds of applying a mask to logits; None where the engine has no kernel.
+    apply_ns: Whole | None = None
+    #: Says so where the deadline ended the walks.
+    late: str = ""
+    #: Whether that was the wall clock's.
+    by_wall_clock: bool = False
 
 
 A = TypeVar("A", bound=WorkerAnswer)
@@ -182,3 +226,71 @@ def _contradiction(walked: WalkedText, other: int) -> str:
     """Say what was blocked here, and let through in another text of the case."""
     what = "the end" if walked.at is None else "this token"
     return f"{what} was allowed after the same tokens in text {other + 1}"
+
+
+#: Stands for the end of a text; no token has this id.
+_END: Final = -1
+
+
+def find_contradictions(
+    tokens: Sequence[Sequence[int] | None], walked: Sequence[WalkedText]
+) -> Mapping[int, int]:
+    """Return each walk that is contradicted, with one that contradicts it.
+
+    Args:
+        tokens: The tokens of each text of a case; None where none spell it.
+        walked: What came of the walks, in order; it may be shorter.
+
+    Returns:
+        Index of a walk that was blocked, or that was not allowed to end, to the index
+        of one in which the same token, or the end, was let through after the same
+        tokens.
+
+    Example:
+        >>> from evaluation.walking.rows import WalkedText
+        >>> whole = WalkedText(WalkVerdict.ACCEPTED, None, (), (), None, "")
+        >>> blocked = WalkedText(WalkVerdict.BLOCKED, 1, (), (), None, "")
+        >>> find_contradictions([[5, 6, 7], [5, 6]], [whole, blocked])
+        {1: 0}
+    """
+    pairs = [
+        (index, list(ids), text)
+        for index, (ids, text) in enumerate(zip(tokens, walked, strict=False))
+        if ids is not None
+    ]
+    refused = {
+        index: _refused_beginning(ids, text)
+        for index, ids, text in pairs
+        if text.verdict in {WalkVerdict.BLOCKED, WalkVerdict.UNFINISHED}
+    }
+    if not refused:
+        return {}
+    let_through = sorted(
+        (_beginning_let_through(ids, text), index) for index, ids, text in pairs
+    )
+    beginnings = [beginning for beginning, _ in let_through]
+    found: dict[int, int] = {}
+    for index, beginning in refused.items():
+        # What begins like it stands right behind it, if there is any.
+        place = bisect_left(beginnings, beginning)
+        if beginnings[place : place + 1]:
+            other, number = let_through[place]
+            if other[: len(beginning)] == beginning:
+                found[index] = number
+    return found
+
+
+def _refused_beginning(tokens: list[int], walked: WalkedText) -> list[int]:
+    """Return the tokens up to and with the one that was blocked, or the end."""
+    if walked.verdict is WalkVerdict.UNFINISHED or walked.at is None:
+        return [*tokens, _END]
+    return tokens[: walked.at + 1]
+
+
+def _beginning_let_through(tokens: list[int], walked: WalkedText) -> list[int]:
+    """Return the tokens that were in their masks, and the end where it was allowed."""
+    if walked.verdict is WalkVerdict.ACCEPTED:
+        return [*tokens, _END]
+    if walked.verdict is WalkVerdict.UNFINISHED:
+        return tokens
+    return tokens[: walked.at or 0]

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.core.cases import WalkVerdict
-from evaluation.execution.contradictions import find_contradictions
-from evaluation.execution.worker_messages import WalkedText
+from evaluation.walking.rows import WalkedText, find_contradictions
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,18 +1,21 @@
-"""One worker of a run, and the cases that it was given.
+"""The worker of one engine: its questions, deadlines and answers, blame for its deaths.
 
-A case is two questions to the worker, compile and walk, each with its deadline. If
-the worker dies, the case that it was on is tried again in a fresh worker, and is
-blamed only if that one dies too.
+A case is two questions to the worker, compile and walk, each with its deadline. If the
+worker dies, the case is tried again in a new worker, and is blamed only if that one
+dies too.
 """
 
 from __future__ import annotations
 
 import os
 from collections import deque
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
+
+import msgspec
 
 import curation.workers.protocol
 from curation.workers.limits import Limits
@@ -20,18 +23,40 @@ from curation.workers.outcomes import MEMORY_WORDS, Ending, ProcessResult
 from curation.workers.process import Program
 from curation.workers.shared_memory import SharedMemory
 from curation.workers.worker import Worker, WorkerDidNotStart
-from evaluation.execution.engine_process import MOST_PRINTED_BYTES
-from evaluation.execution.row_builder import build_row
-from evaluation.execution.worker_messages import CompileQuestion, WalkQuestion
+from evaluation.walking.engine_process import MOST_PRINTED_BYTES
+from evaluation.walking.rows import build_row
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from curation.core.json_types import Json
     from curation.workers.process import Child
     from evaluation.core.cases import Case, Row
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
+
+
+class CompileQuestion(msgspec.Struct, frozen=True, kw_only=True):
+    """Compile a schema; the grammar is kept for the next question."""
+
+    #: The schema's text.
+    compile: str
+    #: Whether untimed work comes first, in a process that has not done any yet.
+    warm_up: bool = False
+
+
+class WalkQuestion(msgspec.Struct, frozen=True, kw_only=True):
+    """Walk texts through the masks of the grammar compiled last."""
+
+    #: The tokens of each text; None where none spell it.
+    walks: Sequence[Sequence[int] | None]
+    #: What all walks together may take: of processor time, and by the wall clock.
+    seconds: float
+    wall_seconds: float
+    #: Of which texts forced tokens are counted: of the first valid one, since asking
+    #: for them costs as much as a commit.
+    forced: Sequence[bool] = ()
+
 
 _HERE = Path(__file__).parent
 #: Times that a case may end a worker before it is blamed.

@@ -4,13 +4,12 @@ Run by its path with the interpreter of the engine's own environment, which may 
 nothing of csbdata: only the standard library is imported, and everything else is
 loaded by its path.
 
-    engine_process.py PROTOCOL.py FILE-FOR-WHAT-IS-PRINTED SESSION.py [PART.py ...]
+    engine_process.py PROTOCOL.py PRINTED SESSION.py
 
 PROTOCOL is `curation/workers/protocol.py`. SESSION is `walk_session.py` or
 `generation_session.py`: its `open_session(engine, setup, printed)` returns the function
-that answers a question; a part is what it imports of this folder. What an engine
-prints, from Python or from native code, goes to
-the file.
+that answers a question. What an engine prints, from Python or from native code, goes to
+the file PRINTED.
 """
 
 from __future__ import annotations
@@ -347,9 +346,7 @@ def main() -> None:
     protocol = _module("csbdata_worker_protocol", sys.argv[1])
     printed = PrintedOutput(sys.argv[2])
     # A session imports this file by its name, where there may be no such package.
-    sys.modules["evaluation.execution.engine_process"] = sys.modules["__main__"]
-    for part in sys.argv[4:]:
-        _module(f"evaluation.execution.{os.path.basename(part)[:-3]}", part)  # noqa: PTH119 - pathlib is slow to import
+    sys.modules["evaluation.walking.engine_process"] = sys.modules["__main__"]
     session = _module("csbdata_session", sys.argv[3])
     faulthandler.enable(2)
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evaluation.core.cases import Result, WalkVerdict
-from evaluation.execution import engine_process
-from evaluation.execution.engine_process import CoreWaits, Deadline
-from evaluation.execution.engine_worker import Bounds
+from evaluation.walking import engine_process
+from evaluation.walking.engine_process import CoreWaits, Deadline
+from evaluation.walking.engine_worker import Bounds
 from tests.evaluation.measuring import measured, miniature, request_of, sample
 
 if TYPE_CHECKING:

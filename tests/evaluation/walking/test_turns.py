@@ -13,7 +13,7 @@ import evaluation
 from curation.system.errors import BadUsage
 from evaluation.core.cases import Result
 from evaluation.core.task_settings import TaskSettings
-from evaluation.execution.engine_worker import Bounds
+from evaluation.walking.engine_worker import Bounds
 from tests.evaluation.measuring import measured, miniature, request_of, sample
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from threading import Barrier, Thread
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
-from evaluation.execution.engine_process import (
+from evaluation.walking.engine_process import (
     compile_schema,
     engine_warnings,
     freeze,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from evaluation.core.engine_protocol import Engine, Matcher
-    from evaluation.execution.engine_process import (
+    from evaluation.walking.engine_process import (
         Answer,
         EngineSetup,
         PrintedOutput,

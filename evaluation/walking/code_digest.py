@@ -21,13 +21,11 @@ if TYPE_CHECKING:
 _ROOT: Final = Path(curation.__file__).parents[1]
 #: Beside the engine's and the task's own files; a folder stands for its modules.
 _MEASURING: Final = (
-    "evaluation/execution/engine_process.py",
-    "evaluation/execution/engine_worker.py",
-    "evaluation/execution/walk_session.py",
-    "evaluation/execution/generation_session.py",
-    "evaluation/execution/row_builder.py",
-    "evaluation/execution/contradictions.py",
-    "evaluation/execution/worker_messages.py",
+    "evaluation/walking/engine_process.py",
+    "evaluation/walking/engine_worker.py",
+    "evaluation/walking/walk_session.py",
+    "evaluation/walking/generation_session.py",
+    "evaluation/walking/rows.py",
     "evaluation/core/cases.py",
     "evaluation/tokenizers/encoding.py",
     "evaluation/tokenizers/formats",

@@ -8,7 +8,7 @@ import pytest
 
 from curation.workers.outcomes import Ending, ProcessResult
 from evaluation.core.cases import Case, InstanceWalk, Result, WalkVerdict
-from evaluation.execution.row_builder import build_row
+from evaluation.walking.rows import build_row
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json

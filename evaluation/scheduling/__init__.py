@@ -1,1 +1,0 @@
-"""Which engine is asked which case next, and on which core."""
