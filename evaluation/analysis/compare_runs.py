@@ -99,7 +99,7 @@ def compare_runs(question: ComparisonRequest) -> ComparisonResult:
             tables += own_tables
     if not tables:
         raise NoInput(
-            "no two engines have units of one task",
+            "no two engines have rows of one task",
             ", ".join(str(run.folder) for run in every),
             "give a second run, or --baseline",
         )

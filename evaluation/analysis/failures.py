@@ -82,13 +82,13 @@ class FailureChoice:
             NoInput: the run has no such engine.
             BadUsage: there is no such outcome.
         """
-        labels = {engine for engine, _ in run.units}
+        labels = {engine for engine, _ in run.row_counts}
         names = run.header.names()
         known = {*labels, *(names.get(label, label) for label in labels)}
         for engine in engines:
             if engine not in known:
                 raise NoInput(
-                    f"no unit of engine {engine!r}",
+                    f"no row of engine {engine!r}",
                     str(run.folder),
                     f"it has {', '.join(sorted(labels))}",
                 )
@@ -247,7 +247,7 @@ def failures_table(
     )
     left = len(found) - len(rows)
     more = f"{left:,} more: --limit {len(found)}." if left else ""
-    names = {run.header.names().get(engine, engine) for engine, _ in run.units}
+    names = {run.header.names().get(engine, engine) for engine, _ in run.row_counts}
     apart = (
         "The control, under which everything may be written, is left out: "
         f"--engine {CONTROL}."

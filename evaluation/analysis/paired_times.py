@@ -139,7 +139,7 @@ def machine_speed(pair: PairedEngines) -> MachineSpeed | None:
     slower for a while, both have it. How far it may be off follows from how far cases
     lie apart.
     What an engine leaves in the core's caches is part of what the work after it takes,
-    so that units of the same engine are compared: of all that are in both runs, since
+    so that cases of the same engine are compared: of all that are in both runs, since
     they took turns; only where there is none, of the two of the pair.
     """
     if pair.a.run is pair.b.run:

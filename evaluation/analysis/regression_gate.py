@@ -144,7 +144,7 @@ def gate_table(gates: Sequence[BaselineComparison], percent: float) -> Table:
         title="Regression gate",
         columns=("baseline", "now", "no worse", "worse", "better", "not run", "gate"),
         rows=tuple(rows),
-        note=f"At least {percent:g} % of the baseline's units have to be no worse. "
+        note=f"At least {percent:g} % of the baseline's cases have to be no worse. "
         "Order of outcomes, best first: "
         + "; ".join(", ".join(sorted(rank)).replace("_", " ") for rank in RANKS)
         + ".",
@@ -156,7 +156,7 @@ def moved_table(gates: Sequence[BaselineComparison], limit: int) -> Table:
     moved = list(_moved(gates))
     left = len(moved) - limit
     return Table(
-        title="Units that moved",
+        title="Cases that moved",
         columns=("engine", "way", "task", "schema", "before", "now"),
         rows=tuple(moved[:limit]),
         note=f"{left:,} more: --limit {len(moved)}" if left > 0 else "",

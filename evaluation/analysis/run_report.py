@@ -70,7 +70,7 @@ def conditions_of(run: RecordedRun) -> Table:
     rows += [(name, _flat(header.get(name))) for name in _CONDITIONS]
     if run.header.timer_ns is not None:
         rows.append(("timer", f"{run.header.timer_ns:,} ns a reading"))
-    rows.append(("units", f"{len(run):,}"))
+    rows.append(("rows", f"{len(run):,}"))
     rows += [("lacks", gap) for gap in gaps_of(run)]
     return Table(title="Run", columns=("what", "value"), rows=tuple(rows))
 
@@ -105,7 +105,7 @@ def reports(run: RecordedRun, wanted: Sequence[str] = ()) -> dict[str, Report]:
         if name not in there:
             known = ", ".join(there) or "no task at all"
             raise NoInput(
-                f"no unit of task {name!r}", str(run.folder), f"it has {known}"
+                f"no row of task {name!r}", str(run.folder), f"it has {known}"
             )
     found = {
         name: _suite_report(run, suite, name)
@@ -136,7 +136,7 @@ def joined_report(runs: Sequence[RecordedRun], suite: Suite[Any]) -> Report:
     for run in runs:
         if suite.name not in run.tasks:
             known = ", ".join(sorted(run.tasks)) or "no task at all"
-            what = f"no unit of suite {suite.name}"
+            what = f"no row of suite {suite.name}"
             raise NoInput(what, str(run.folder), f"it has {known}")
         name = run.folder.resolve().name
         scored[name if name not in scored else str(run.folder)] = scored_run(

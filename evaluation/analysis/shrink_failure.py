@@ -181,7 +181,7 @@ def case_of(run: RecordedRun, task: str, name: str, fetch: FetchSettings) -> Cas
     for case in kind.cases(wanted, run.header.settings):
         if f"{case.config}/{case.id}" == name:
             return case
-    raise NoInput(f"no unit {name} of task {task}", str(where))
+    raise NoInput(f"no case {name} of task {task}", str(where))
 
 
 def engine_of_failure(

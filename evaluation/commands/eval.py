@@ -97,7 +97,7 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
         {"run": str(folder), "header": run.raw_header},
         every=[table for report in found.values() for table in report.tables],
     )
-    done = f"{totals.ran + totals.found:,} units: {totals.ran:,} run now"
+    done = f"{totals.ran + totals.found:,} rows: {totals.ran:,} run now"
     if totals.found:
         done += f", {totals.found:,} found in the folder"
     if totals.disturbed:

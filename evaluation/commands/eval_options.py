@@ -142,7 +142,7 @@ class WorkOptions:
         int,
         typer.Option(
             min=1,
-            help="Measure each unit so often where times are taken; tells how far "
+            help="Measure each case so often where times are taken; tells how far "
             "times of one engine lie apart.",
         ),
     ] = 1

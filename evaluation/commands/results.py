@@ -41,9 +41,9 @@ class ExportFormat(StrEnum):
     PLOTS = "plots"
     """Every plot as SVG and PNG."""
     CSV = "csv"
-    """`units.csv` and `walks.csv`."""
+    """`rows.csv` and `walks.csv`."""
     PARQUET = "parquet"
-    """`units.parquet` and `walks.parquet`."""
+    """`rows.parquet` and `walks.parquet`."""
     MASKBENCH = "maskbench"
     """A folder of MaskBench's result files for each engine."""
     BOWTIE = "bowtie"
@@ -101,7 +101,7 @@ class GateOptions:
             min=0,
             max=100,
             metavar="PERCENT",
-            help="Exit 1 unless so many per cent of the baseline's units are no worse.",
+            help="Exit 1 unless so many per cent of the baseline's cases are no worse.",
         ),
     ] = None
     fail_slower: Annotated[
@@ -117,7 +117,7 @@ class GateOptions:
         bool,
         typer.Option(help="Leave out what the baseline has and the runs have not."),
     ] = False
-    limit: Annotated[int, typer.Option(min=0, help="Units that moved to list.")] = 20
+    limit: Annotated[int, typer.Option(min=0, help="Cases that moved to list.")] = 20
 
     @property
     def gated(self) -> bool:
@@ -211,7 +211,7 @@ def merge(
     from evaluation.results.merging import merge as join
 
     joined = join(runs, out)
-    say(f"{len(joined):,} units in {out}")
+    say(f"{len(joined):,} rows in {out}")
     print_tables([conditions_of(joined)], format_, {"run": str(out)})
 
 
@@ -223,7 +223,7 @@ def export(
         typer.Option(
             "--as",
             help="html: a page without scripts; plots: SVG and PNG; csv, parquet: a "
-            "line a unit and a line a walk; maskbench: its result files; bowtie: a "
+            "line a case and a line a walk; maskbench: its result files; bowtie: a "
             "report of task test-suite for each draft.",
         ),
     ],
@@ -308,7 +308,7 @@ def shrink(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         str, typer.Argument(metavar="CONFIG/ID", help="As --failures names it.")
     ],
     task: Annotated[
-        str, typer.Option(metavar="TASK", help="The unit's task.")
+        str, typer.Option(metavar="TASK", help="The case's task.")
     ] = "masks",
     engine: Annotated[
         str | None, typer.Option(metavar="LABEL", help="As the run names it.")

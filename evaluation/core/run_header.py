@@ -140,17 +140,17 @@ class ModelHeader(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FinishedPart(msgspec.Struct, frozen=True, kw_only=True):
-    """How many units one participant has of one task, in a run that came to its end."""
+    """How many rows one participant has of one task, in a run that came to its end."""
 
     engine: str
     task: str
-    units: int
+    rows: int
 
 
 class FinishedHeader(msgspec.Struct, frozen=True, kw_only=True):
     """What a run had when it came to its end; it is written last."""
 
-    units: tuple[FinishedPart, ...] = ()
+    parts: tuple[FinishedPart, ...] = ()
 
 
 class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
@@ -172,7 +172,7 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
     started: str = ""
     #: The version that measured.
     csbdata: str = ""
-    #: How many units are asked of all who can be run; None where that is not known.
+    #: Rows that the run is to have, of all participants that can run; None if unknown.
     asked: int | None = None
     #: None while a run is going on, and in one that was ended before its end.
     finished: FinishedHeader | None = None

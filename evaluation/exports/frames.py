@@ -1,4 +1,4 @@
-"""A run as two tables for other tools: one line a unit, one line a walk."""
+"""A run as two tables for other tools: one line a case, one line a walk."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def write_parquet(run: RecordedRun, folder: Path) -> list[Path]:
-    """Write `units.parquet` and `walks.parquet`; returns the files.
+    """Write `rows.parquet` and `walks.parquet`; returns the files.
 
     Raises:
         CannotCreate: the folder cannot be written.
@@ -30,7 +30,7 @@ def write_parquet(run: RecordedRun, folder: Path) -> list[Path]:
 
 
 def write_csv(run: RecordedRun, folder: Path) -> list[Path]:
-    """Write `units.csv` and `walks.csv`; lists are JSON, what is missing is empty.
+    """Write `rows.csv` and `walks.csv`; lists are JSON, what is missing is empty.
 
     Raises:
         CannotCreate: the folder cannot be written.
@@ -45,7 +45,7 @@ def write_csv(run: RecordedRun, folder: Path) -> list[Path]:
 
 
 def _frames(run: RecordedRun) -> list[tuple[str, pl.DataFrame]]:
-    return [("units", run.frame()), ("walks", run.walks())]
+    return [("rows", run.frame()), ("walks", run.walks())]
 
 
 def _as_json(frame: pl.DataFrame) -> list[pl.Expr]:

@@ -88,7 +88,7 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
         totals = _measure(participants, plan, models, asked, out, progress)
         # A text that a server in trouble left without an answer is asked for again.
         if not totals.unanswered:
-            out.record_end(_units(participants, plan, totals, out.folder))
+            out.record_end(_row_counts(participants, plan, totals, out.folder))
     return RunResult(folder=folder, totals=totals)
 
 
@@ -151,8 +151,8 @@ def _models(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _AskedUnits:
-    """How many units are asked of all who can be run."""
+class _WantedRows:
+    """How many rows are wanted of all who can be run."""
 
     cases: int
     #: Texts of models that write one batch after the other.
@@ -163,7 +163,7 @@ def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
     participants: Sequence[EngineUnderTest | ModelServer],
     plan: RunPlan,
     models: ModelSetup | None,
-    asked: _AskedUnits,
+    asked: _WantedRows,
     out: ResultsFolder,
     progress: Progress,
 ) -> RunTotals:
@@ -194,15 +194,15 @@ def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
     return totals
 
 
-def _units(
+def _row_counts(
     participants: Sequence[EngineUnderTest | ModelServer],
     plan: RunPlan,
     totals: RunTotals,
     folder: Path,
 ) -> dict[tuple[str, str], int]:
-    """Return how many units there are, of everyone who could be run."""
-    there = open_run(folder).units
-    # The units of a task that only reads are those of the task that it reads.
+    """Return how many rows there are, of everyone who could be run."""
+    there = open_run(folder).row_counts
+    # The rows of a task that only reads are those of the task that it reads.
     tasks = dict.fromkeys(task.reads or task.name for task in plan.tasks)
     return {
         (participant.label, task): there.get((participant.label, task), 0)
@@ -223,7 +223,7 @@ def _asked(
     plan: RunPlan,
     models: ModelSetup | None,
     samples: int,
-) -> _AskedUnits:
+) -> _WantedRows:
     usable = sum(not participant.unavailable for participant in participants)
     cases = sum(
         (samples if task.needs_data else sum(1 for _ in wanted_cases(task, (), plan)))
@@ -232,7 +232,7 @@ def _asked(
         if not task.needs_model
     )
     texts = samples * models.questions.samples if models else 0
-    return _AskedUnits(
+    return _WantedRows(
         cases=cases * usable,
         texts=texts * usable,
     )

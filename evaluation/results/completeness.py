@@ -1,6 +1,6 @@
-"""What a run lacks: units that were not measured, and shards that are not there.
+"""What a run lacks: rows that were not measured, and shards that are not there.
 
-A run that came to its end says in its header how many units it has (`finished`). One
+A run that came to its end says in its header how many rows it has (`finished`). One
 that was killed says nothing; whatever it has looks like a smaller run.
 """
 
@@ -23,16 +23,16 @@ _MOST = 100_000
 def gaps_of(run: RecordedRun) -> list[str]:
     """Return what a run lacks of what it was asked, a line each; empty if nothing.
 
-    An engine that could not be run is no gap: the header says why it has no units.
+    An engine that could not be run is no gap: the header says why it has no rows.
     """
     finished = run.header.finished
     if finished is None:
         of = "" if run.header.asked is None else f" of {run.header.asked:,}"
-        return [f"not finished: {len(run):,}{of} units are there"]
+        return [f"not finished: {len(run):,}{of} rows are there"]
     return [
-        f"{part.engine} has {there:,} of {part.units:,} units of task {part.task}"
-        for part in finished.units
-        if (there := run.units.get((part.engine, part.task), 0)) < part.units
+        f"{part.engine} has {there:,} of {part.rows:,} rows of task {part.task}"
+        for part in finished.parts
+        if (there := run.row_counts.get((part.engine, part.task), 0)) < part.rows
     ]
 
 
@@ -52,7 +52,7 @@ def missing_shards(runs: Sequence[RecordedRun]) -> list[str]:
     """
     shards: dict[tuple[str, str], set[str]] = {}
     for run in runs:
-        for part in run.header.finished.units if run.header.finished else ():
+        for part in run.header.finished.parts if run.header.finished else ():
             own = shards.setdefault((part.engine, part.task), set())
             own.add(run.header.shard)
     return [

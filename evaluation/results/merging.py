@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from evaluation.core.cases import Row
     from evaluation.results.reader import RecordedRun
 
-_LINES = "units-1-of-1.jsonl"
+_LINES = "rows-1-of-1.jsonl"
 
 
 def merge(folders: Sequence[Path], out: Path) -> RecordedRun:
@@ -112,11 +112,11 @@ def _header(
         (part.engine, part.task): FinishedPart(
             engine=part.engine,
             task=part.task,
-            units=written[part.engine, part.task],
+            rows=written[part.engine, part.task],
         )
         for run in runs
         if run.header.finished
-        for part in run.header.finished.units
+        for part in run.header.finished.parts
     }
     joined: dict[str, UntypedJson] = {
         **heads[0],
@@ -125,7 +125,7 @@ def _header(
         "shard": WHOLE,
         "engines": _participants(heads),
         "tasks": [*dict.fromkeys(task for run in runs for task in run.header.tasks)],
-        "finished": msgspec.to_builtins(FinishedHeader(units=tuple(parts.values()))),
+        "finished": msgspec.to_builtins(FinishedHeader(parts=tuple(parts.values()))),
         "merged": [{"run": run.folder.name, "shard": run.header.shard} for run in runs],
     }
     for name in ("data", "models", "writing"):

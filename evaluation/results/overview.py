@@ -308,10 +308,10 @@ def conditions(cases_by_engine: Mapping[str, Sequence[CaseMeasurement]]) -> Tabl
         rows=tuple(
             (name, *_conditions(cases)) for name, cases in cases_by_engine.items()
         ),
-        note="memory: resident set of the engine's process when a unit was done. "
-        "undisturbed: units during which nothing else was given the engine's core: "
+        note="memory: resident set of the engine's process when a case was done. "
+        "undisturbed: cases during which nothing else was given the engine's core: "
         "where these are few, so are comparable times. ended by the wall clock: "
-        "time-outs of units that had not used up their processor time, so that the "
+        "time-outs of cases that had not used up their processor time, so that the "
         "machine may have been why.",
     )
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 #: Names in a run's folder.
 HEADER = "run.json"
-LINES = "units-*.jsonl"
+LINES = "rows-*.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class RecordedRun:
     #: Names of the tasks that have rows, in alphabetical order.
     tasks: tuple[str, ...]
     #: How many rows there are, by the label of the engine and the task.
-    units: Mapping[tuple[str, str], int]
+    row_counts: Mapping[tuple[str, str], int]
     _places: tuple[_RowPlace, ...] = field(repr=False)
 
     def __len__(self) -> int:
@@ -134,7 +134,7 @@ def open_run(folder: Path) -> RecordedRun:
         problems=tuple(problems),
         replaced=rows - len(places),
         tasks=tuple(sorted({task for _, task, *_ in places})),
-        units=Counter((engine, task) for engine, task, *_ in places),
+        row_counts=Counter((engine, task) for engine, task, *_ in places),
         _places=tuple(places[key] for key in sorted(places)),
     )
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from evaluation.suite_runs.request import ChosenSuite
 
 _Number = TypeVar("_Number", int, float)
-_ROWS: Final = "units-1-of-1.jsonl"
+_ROWS: Final = "rows-1-of-1.jsonl"
 
 
 def score_into(  # noqa: PLR0913 (one parameter an independent choice)

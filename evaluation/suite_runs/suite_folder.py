@@ -93,7 +93,7 @@ class SuiteFolder:
             What it returns.
         """
         found = score(self.folder)
-        record_end(self.folder, open_run(self.folder).units)
+        record_end(self.folder, open_run(self.folder).row_counts)
         return found
 
 

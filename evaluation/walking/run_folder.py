@@ -124,13 +124,13 @@ class ResultsFolder:
         if found != engines:
             _write_header(path, {**header, "engines": found})
 
-    def record_end(self, units: Mapping[tuple[str, str], int]) -> None:
+    def record_end(self, row_counts: Mapping[tuple[str, str], int]) -> None:
         """Write into the header that the run has come to its end (`record_end`).
 
         Raises:
             CannotCreate: there is no room, or no right (exit 73).
         """
-        record_end(self.folder, units)
+        record_end(self.folder, row_counts)
 
     def reproducer(self, name: str) -> Path:
         """Return the path of the reproducer of this name."""
@@ -151,12 +151,12 @@ class ResultsFolder:
         self._lines.close()
 
 
-def record_end(folder: Path, units: Mapping[tuple[str, str], int]) -> None:
+def record_end(folder: Path, row_counts: Mapping[tuple[str, str], int]) -> None:
     """Write into the header of a run that it has come to its end.
 
     Args:
         folder: The run's folder, whose lock the caller holds.
-        units: How many units there are, by participant and task.
+        row_counts: Number of rows by participant and task.
 
     Raises:
         CannotCreate: there is no room, or no right (exit 73).
@@ -164,10 +164,10 @@ def record_end(folder: Path, units: Mapping[tuple[str, str], int]) -> None:
     path = folder / HEADER
     header: dict[str, Json] = orjson.loads(path.read_bytes())
     parts = tuple(
-        FinishedPart(engine=engine, task=task, units=count)
-        for (engine, task), count in units.items()
+        FinishedPart(engine=engine, task=task, rows=count)
+        for (engine, task), count in row_counts.items()
     )
-    finished = msgspec.to_builtins(FinishedHeader(units=parts))
+    finished = msgspec.to_builtins(FinishedHeader(parts=parts))
     if header.get("finished") != finished:
         _write_header(path, {**header, "finished": finished})
 
@@ -192,8 +192,8 @@ def open_results_folder(
             run.close()
 
 
-def lines_name(header: Mapping[str, Json], kind: str = "units") -> str:
-    """Return how the names of the files with a run's lines begin: `units` are rows."""
+def lines_name(header: Mapping[str, Json], kind: str = "rows") -> str:
+    """Return the beginning of the names of a run's files: `rows-1-of-1`."""
     return f"{kind}-{str(header['shard']).replace('/', '-of-')}"
 
 
@@ -228,7 +228,7 @@ def _write_or_check_header(folder: Path, header: Mapping[str, Json]) -> None:
     """Write the header, or see that the one there is of the same run."""
     path = folder / HEADER
     if not path.exists():
-        if any(folder.glob("units-*.jsonl")):
+        if any(folder.glob("rows-*.jsonl")):
             raise BadConfiguration(
                 "lines of a run without its header",
                 str(folder),

@@ -82,7 +82,7 @@ def write_run(
     header: Mapping[str, UntypedJson] = HEAD,
     *,
     tail: bytes = b"",
-    name: str = "units-0.jsonl",
+    name: str = "rows-0.jsonl",
 ) -> Path:
     """Write a run's folder; `tail` is what comes after the rows as it is.
 
@@ -99,8 +99,8 @@ def finished(rows: Iterable[Row]) -> Mapping[str, UntypedJson]:
     """Return what the header says at the end of a run with these rows."""
     counts = Counter((row.engine, row.task) for row in rows)
     return {
-        "units": [
-            {"engine": engine, "task": task, "units": count}
+        "parts": [
+            {"engine": engine, "task": task, "rows": count}
             for (engine, task), count in counts.items()
         ]
     }

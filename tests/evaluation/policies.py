@@ -1,4 +1,4 @@
-"""Engines made up for report tests: each is a rule that says what became of a unit."""
+"""Engines made up for report tests: each is a rule that says what became of a case."""
 
 from __future__ import annotations
 

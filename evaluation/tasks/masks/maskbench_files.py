@@ -109,7 +109,7 @@ def write_maskbench(run: RecordedRun, folder: Path) -> list[Path]:
             atomic_write_bytes(path, json.dumps(content, indent=2).encode())
     if not totals:
         raise NoInput(
-            f"no unit of task {NAME}", str(run.folder), f"csbdata eval --task {NAME}"
+            f"no row of task {NAME}", str(run.folder), f"csbdata eval --task {NAME}"
         )
     for engine, own in totals.items():
         _write_sums(folder / _slug(engine), engine, own, run)

@@ -57,7 +57,7 @@ def write_bowtie(run: RecordedRun, folder: Path, fetch: FetchSettings) -> list[P
             rows.setdefault(row.config, []).append(row)
     if not rows:
         raise NoInput(
-            f"no unit of task {NAME}", str(run.folder), f"csbdata eval --task {NAME}"
+            f"no row of task {NAME}", str(run.folder), f"csbdata eval --task {NAME}"
         )
     cases = _cases(run, fetch)
     written = []

@@ -142,7 +142,7 @@ def test_a_gate_fails_where_one_is_worse(tmp_path: Path) -> None:
     answer = _gate(tmp_path, old, new)
     assert answer.holds is False
     assert "1 worse" in answer.reason
-    assert _table(answer, "Units that moved").rows[0][1:] == (
+    assert _table(answer, "Cases that moved").rows[0][1:] == (
         "worse", "masks", "Github_easy/o1", "passed", "under constrained",
     )  # fmt: skip
 
@@ -156,14 +156,14 @@ def test_a_gate_allows_what_it_is_told_to_allow(tmp_path: Path) -> None:
 
 
 def test_what_was_not_run_is_not_no_worse(tmp_path: Path) -> None:
-    """A unit of the baseline that is missing fails the gate, unless told otherwise."""
+    """A case of the baseline that is missing fails the gate, unless told otherwise."""
     old, new = [row(), row(id="o2")], [row()]
     assert _gate(tmp_path / "a", old, new).holds is False
     assert _gate(tmp_path / "b", old, new, common_only=True).holds is True
 
 
 def test_a_gate_over_nothing_does_not_hold(tmp_path: Path) -> None:
-    """No unit in common is no proof that nothing is worse."""
+    """No case in common is no proof that nothing is worse."""
     answer = _gate(tmp_path, [row()], [row(id="o2")], common_only=True)
     assert answer.holds is False
 

@@ -54,7 +54,7 @@ def test_a_run_prints_tables_and_the_next_command(words: list[str]) -> None:
     answer = _ask("--engine", miniature("accept_all"), *words, "--run-dir", "run")
     assert answer.exit_code == 0
     assert "Coverage" in answer.stdout
-    assert "2 units: 2 run now" in answer.stderr
+    assert "2 rows: 2 run now" in answer.stderr
     lines = answer.stderr.splitlines()
     assert lines[-4:] == [
         "Every table:",
@@ -84,7 +84,7 @@ def test_one_schema_is_chosen_by_its_id(words: list[str], tmp_path: Path) -> Non
 
 
 def test_a_reproducer_is_data(words: list[str], tmp_path: Path) -> None:
-    """The file of a failure, given as `--data`, is the unit that failed."""
+    """The file of a failure, given as `--data`, is the case that failed."""
     liar = miniature("troubled")
     (tmp_path / "data" / "Made---one.json").write_text(
         json.dumps({**_TEST, "schema": {"title": "lie"}}), "utf-8"
@@ -183,7 +183,7 @@ def test_what_makes_no_sense_is_refused(
 
 
 def test_shards_are_parts_of_one_run(words: list[str], tmp_path: Path) -> None:
-    """Each has its own folder, and together they hold every unit once."""
+    """Each has its own folder, and together they hold every case once."""
     for shard in ("1/2", "2/2"):
         _ask("--engine", miniature("accept_all"), *words, "--shard", shard)
     folders = sorted((tmp_path / "runs").iterdir())

@@ -77,8 +77,8 @@ def test_show_tells_what_is_no_row(tmp_path: Path) -> None:
     """On stderr, with file and line; the figures are those of the rows."""
     write_run(tmp_path / "run", [row()], _HEAD, tail=b"{}\n")
     answer = _ask("show", str(tmp_path / "run"))
-    assert "units-0.jsonl:2" in answer.stderr
-    assert "units-0.jsonl:2" not in answer.stdout
+    assert "rows-0.jsonl:2" in answer.stderr
+    assert "rows-0.jsonl:2" not in answer.stdout
 
 
 def test_show_of_a_task_that_was_not_run_says_which_were(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_show_says_what_a_run_lacks_and_what_of_it_is_sample(tmp_path: Path) -> 
     head = {**_HEAD, "data": data, "finished": None}
     write_run(tmp_path / "run", [row()], head)
     lines = _ask("show", str(tmp_path / "run")).stdout.splitlines()
-    assert lines[0] == "not finished: 1 units are there"
+    assert lines[0] == "not finished: 1 rows are there"
     assert "partial data: the embedded sample: none" in lines[:4]
 
 
@@ -259,7 +259,7 @@ def test_a_gate_without_a_baseline_is_wrong_usage(tmp_path: Path) -> None:
 
 
 def test_merge_says_what_it_made(tmp_path: Path) -> None:
-    """All units of all shards; without one of them nothing is made."""
+    """All rows of all shards; without one of them nothing is made."""
     rows = many("alpha 1.0", 6)
     folders = [
         str(
@@ -273,7 +273,7 @@ def test_merge_says_what_it_made(tmp_path: Path) -> None:
     ]
     answer = _ask("merge", *folders, "--out", str(tmp_path / "out"))
     assert answer.exit_code == 0
-    assert "6 units" in answer.stderr
+    assert "6 rows" in answer.stderr
     with pytest.raises(BadData, match="no shard 3/3"):
         _ask("merge", *folders[:2], "--out", str(tmp_path / "less"))
 

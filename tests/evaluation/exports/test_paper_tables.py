@@ -99,7 +99,7 @@ def _run(
         for engine, name, made, judgement in texts
     ]
     lines = b"".join(orjson.dumps(asdict(row)) + b"\n" for row in rows)
-    (folder / "units-1-of-1.jsonl").write_bytes(lines)
+    (folder / "rows-1-of-1.jsonl").write_bytes(lines)
     return open_run(folder)
 
 

@@ -76,7 +76,7 @@ def test_samples_are_chosen_as_those_of_a_file_are(
 
 
 def test_shards_join_to_the_run_that_was_not_divided(tmp_path: Path) -> None:
-    """Each knows that it came to its end; together they have every unit once."""
+    """Each knows that it came to its end; together they have every row once."""
     folders = []
     for part in (1, 2):
         folders.append(tmp_path / f"shard-{part}")
@@ -85,7 +85,7 @@ def test_shards_join_to_the_run_that_was_not_divided(tmp_path: Path) -> None:
         )
     joined = merge(folders, tmp_path / "joined")
     whole = evaluation.run(_request(tmp_path)).open()
-    assert joined.units == whole.units
+    assert joined.row_counts == whole.row_counts
     assert joined.raw_header["finished"] == whole.raw_header["finished"]
     assert joined.raw_header["plan"] == whole.raw_header["plan"]
     with pytest.raises(BadData, match="has no shard 2/2"):

@@ -146,15 +146,15 @@ def _shards(folder: Path, rows: list[Row], parts: int) -> list[Path]:
 
 
 def test_shards_make_the_whole(tmp_path: Path) -> None:
-    """Every unit of each shard once, in one file, under one header."""
+    """Every row of each shard once, in one file, under one header."""
     rows = many("alpha 1.0", 30)
     run = merge(_shards(tmp_path, rows, 3), tmp_path / "out")
     assert {each.id: each for each in run.rows()} == {each.id: each for each in rows}
     assert len(run) == 30
     assert (run.raw_header["shard"], run.raw_header["plan"]) == ("1/1", "p")
     assert [each["shard"] for each in run.raw_header["merged"]] == ["1/3", "2/3", "3/3"]
-    (part,) = run.raw_header["finished"]["units"]
-    assert part["units"] == 30
+    (part,) = run.raw_header["finished"]["parts"]
+    assert part["rows"] == 30
 
 
 def test_what_was_joined_can_be_joined_again(tmp_path: Path) -> None:
@@ -233,18 +233,18 @@ def test_a_run_that_was_killed_is_refused(tmp_path: Path) -> None:
     """Its header says `1/1` like a whole one's; what is lost is the end."""
     head = {**_WHOLE, "finished": None, "asked": 20}
     killed = write_run(tmp_path / "a", many("alpha 1.0", 13), head)
-    with pytest.raises(BadData, match=r"not finished: 13 of 20 units.*--engine alpha"):
+    with pytest.raises(BadData, match=r"not finished: 13 of 20 rows.*--engine alpha"):
         merge([killed], tmp_path / "out")
     (gap,) = objections([open_run(killed)])
-    assert gap == "a: not finished: 13 of 20 units are there"
+    assert gap == "a: not finished: 13 of 20 rows are there"
     assert not (tmp_path / "out").exists()
 
 
 def test_a_run_that_has_lost_rows_is_refused(tmp_path: Path) -> None:
-    """Of 20 units 13 are left: somebody cut the file."""
+    """Of 20 rows 13 are left: somebody cut the file."""
     rows = many("alpha 1.0", 20)
     cut = write_run(tmp_path / "a", rows[:13], {**_WHOLE, "finished": finished(rows)})
-    with pytest.raises(BadData, match=r"alpha 1\.0 has 13 of 20 units of task masks"):
+    with pytest.raises(BadData, match=r"alpha 1\.0 has 13 of 20 rows of task masks"):
         merge([cut], tmp_path / "out")
 
 
@@ -288,7 +288,7 @@ def test_an_engine_that_one_shard_lacks_is_named(tmp_path: Path) -> None:
 
 def test_an_empty_shard_is_a_shard(tmp_path: Path) -> None:
     """Few schemas in many parts leave some without any, and finished."""
-    nothing = {"units": [{"engine": "alpha 1.0", "task": "masks", "units": 0}]}
+    nothing = {"parts": [{"engine": "alpha 1.0", "task": "masks", "rows": 0}]}
     whole = write_run(tmp_path / "a", [row()], {**_WHOLE, "shard": "1/2"})
     empty = {**_WHOLE, "shard": "2/2", "finished": nothing}
     assert (
@@ -303,7 +303,7 @@ def test_the_same_unit_twice_must_be_the_same(tmp_path: Path) -> None:
     assert len(merge([tmp_path / "a", tmp_path / "b"], tmp_path / "out")) == 1
     with pytest.raises(BadData, match=r"another result of alpha 1\.0/masks"):
         merge([tmp_path / "a", tmp_path / "c"], tmp_path / "other")
-    assert not list((tmp_path / "other").glob("units-*"))
+    assert not list((tmp_path / "other").glob("rows-*"))
 
 
 def test_nothing_is_written_over(tmp_path: Path) -> None:

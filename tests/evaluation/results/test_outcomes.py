@@ -1,4 +1,4 @@
-"""One word for each unit: nothing untested passes, nothing unwalked is walked."""
+"""One word for each case: nothing untested passes, nothing unwalked is walked."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_compiled_unit_is_what_its_walks_are(
 
 @pytest.mark.parametrize("result", [each for each in Result if each is not Result.OK])
 def test_what_ended_otherwise_is_what_it_ended_with(result: Result) -> None:
-    """Walks that were right before a death do not make a unit pass."""
+    """Walks that were right before a death do not make a case pass."""
     assert outcome_of(row(result=result, walks=(accepted(),))).value == result.value
 
 

@@ -1,4 +1,4 @@
-"""Runs read back: every unit once, whatever stands in the files."""
+"""Runs read back: every case once, whatever stands in the files."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_walks_apart_do_not_count(tmp_path: Path) -> None:
 
 
 def test_a_torn_last_line_is_left_out(tmp_path: Path) -> None:
-    """What a killed writer left behind costs its own unit alone, silently."""
+    """What a killed writer left behind costs its own case alone, silently."""
     whole = line(row(id="o2"))
     for cut in range(1, len(whole) - 1):
         run = open_run(write_run(tmp_path, [row()], tail=whole[:cut]))
@@ -107,11 +107,11 @@ def test_a_line_that_is_no_row_is_told_and_left_out(
     run = open_run(write_run(tmp_path, [row()], tail=tail))
     assert [each.id for each in run.rows()] == ["o1", "o2"]
     (problem,) = run.problems
-    assert problem.startswith("units-0.jsonl:2: ")
+    assert problem.startswith("rows-0.jsonl:2: ")
 
 
 def test_the_later_of_two_rows_counts(tmp_path: Path) -> None:
-    """A unit that was run twice is there once, as it was run last."""
+    """A case that was run twice is there once, as it was run last."""
     rows = [row(), row(id="o2"), row(result=Result.CRASH, walks=())]
     run = open_run(write_run(tmp_path, rows))
     assert [(each.id, each.result) for each in run.rows()] == [
@@ -128,9 +128,9 @@ def test_other_engines_tasks_and_configs_are_other_units(tmp_path: Path) -> None
 
 
 def test_all_files_of_a_run_are_read(tmp_path: Path) -> None:
-    """Every `units-*.jsonl` counts, and no other file does."""
+    """Every `rows-*.jsonl` counts, and no other file does."""
     write_run(tmp_path, [row()])
-    write_run(tmp_path, [row(id="o2")], name="units-1.jsonl")
+    write_run(tmp_path, [row(id="o2")], name="rows-1.jsonl")
     write_run(tmp_path, [row(id="o3")], name="other.jsonl")
     assert [each.id for each in open_run(tmp_path).rows()] == ["o1", "o2"]
 

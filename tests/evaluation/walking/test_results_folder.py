@@ -34,7 +34,7 @@ def test_rows_are_appended_and_found_again(tmp_path: Path) -> None:
         with open_results_folder(tmp_path / "run", _HEAD) as out:
             assert out.finished == {f"f{each}" for each in range(number)}
             out.write(row(fingerprint=f"f{number}"))
-    lines = (tmp_path / "run" / "units-1-of-1.jsonl").read_bytes()
+    lines = (tmp_path / "run" / "rows-1-of-1.jsonl").read_bytes()
     assert lines.count(b"\n") == 3
 
 
@@ -79,8 +79,8 @@ def test_the_end_of_a_run_is_written_last(tmp_path: Path) -> None:
         out.write(row())
         assert open_run(tmp_path / "run").header.finished is None
         record_end(tmp_path / "run", {("alpha 1.0", "masks"): 1})
-    (part,) = open_run(tmp_path / "run").header.finished.units  # type: ignore[union-attr]  # it was just written
-    assert (part.engine, part.task, part.units) == ("alpha 1.0", "masks", 1)
+    (part,) = open_run(tmp_path / "run").header.finished.parts  # type: ignore[union-attr]  # it was just written
+    assert (part.engine, part.task, part.rows) == ("alpha 1.0", "masks", 1)
 
 
 def test_a_second_writer_is_refused(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_lines_without_a_header_are_not_taken_over(tmp_path: Path) -> None:
     """Nobody knows what they answer."""
     folder = tmp_path / "run"
     folder.mkdir()
-    (folder / "units-1-of-1.jsonl").write_bytes(b"{}\n")
+    (folder / "rows-1-of-1.jsonl").write_bytes(b"{}\n")
     with (
         pytest.raises(BadConfiguration, match="without its header"),
         open_results_folder(folder, _HEAD),

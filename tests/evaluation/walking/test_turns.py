@@ -25,7 +25,7 @@ _ENGINES = [miniature("accept_all"), miniature("refuse_all")]
 
 def _written(folder: Path) -> list[tuple[str, str, int]]:
     """Return who measured which case for which time, as the lines were written."""
-    (path,) = folder.glob("units-*.jsonl")
+    (path,) = folder.glob("rows-*.jsonl")
     rows = map(orjson.loads, path.read_bytes().splitlines())
     return [(row["id"], row["engine"], row["repetition"]) for row in rows]
 
@@ -50,7 +50,7 @@ def test_a_run_that_was_ended_goes_on_where_it_was(tmp_path: Path) -> None:
     request = request_of(tmp_path, _SAMPLES, repeats=2)
     _, run = measured(tmp_path, _ENGINES, request)
     whole = _written(run.folder)
-    (path,) = run.folder.glob("units-*.jsonl")
+    (path,) = run.folder.glob("rows-*.jsonl")
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:9]))
     totals, again = measured(tmp_path, _ENGINES, request)
     assert (totals.found, totals.ran) == (9, 15)

@@ -1,4 +1,4 @@
-"""Whatever an engine does, every unit has one row, with what exactly came of it."""
+"""Whatever an engine does, every case has one row, with what exactly came of it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _LONG = json.dumps(["x"] * 200)
 
 
 def _rows(folder: Path) -> dict[str, list[Row]]:
-    """Run every trouble between two units that are well, on one worker."""
+    """Run every trouble between two cases that are well, on one worker."""
     samples = [sample("well-first", "{}", "[1]")]
     for number, name in enumerate(TROUBLES):
         text = _LONG if name == "slow-walk" else "[1, 2]"
@@ -103,7 +103,7 @@ def test_walks_that_were_not_reached_say_so(rows: dict[str, list[Row]]) -> None:
 
 
 def test_a_unit_is_blamed_only_after_a_fresh_worker(tmp_path: Path) -> None:
-    """A process that dies once of a unit that is well proves nothing."""
+    """A process that dies once of a case that is well proves nothing."""
     samples = [sample("well", "{}"), sample("flaky", "{}")]
     option = f"mark={tmp_path / 'mark'}"
     request = request_of(tmp_path, samples)

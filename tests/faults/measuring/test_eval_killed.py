@@ -36,7 +36,7 @@ measured(folder, [miniature("troubled")], request_of(folder, samples()))
 
 
 def samples() -> list[Sample]:
-    """Return units that take some fiftieths of a second each, and a few that fail."""
+    """Return cases that take some fiftieths of a second each, and a few that fail."""
     listed = [sample(f"slow-walk-{each}", "{}", "[1]") for each in range(_UNITS)]
     return [*listed[:10], sample("refuse", "{}"), *listed[10:], sample("lie", "{}")]
 
@@ -64,7 +64,7 @@ def _same(run: RecordedRun, other: RecordedRun) -> None:
 
 def _fingerprints(folder: Path) -> list[str]:
     """Return the fingerprints of all lines there are, in the file's order."""
-    (lines,) = (folder / "run").glob("units-*.jsonl")
+    (lines,) = (folder / "run").glob("rows-*.jsonl")
     return [
         orjson.loads(each)["fingerprint"] for each in lines.read_bytes().splitlines()
     ]
@@ -99,13 +99,13 @@ def test_a_driver_killed_at_random_goes_on(tmp_path: Path, whole: RecordedRun) -
 def test_a_worker_killed_at_random_is_replaced(
     tmp_path: Path, whole: RecordedRun
 ) -> None:
-    """Ten times SIGKILL of the worker: its unit is tried again, and not blamed."""
+    """Ten times SIGKILL of the worker: its case is tried again, and not blamed."""
     chance, over = random.Random(7), threading.Event()
-    lines = tmp_path / "run" / "units-1-of-1.jsonl"
+    lines = tmp_path / "run" / "rows-1-of-1.jsonl"
 
     def kill() -> None:
         for _ in range(10):
-            # A unit has had its row since the last time: never the same one four times.
+            # A case has had its row since the last time: never the same one four times.
             size = lines.stat().st_size if lines.exists() else 0
             while not (lines.exists() and lines.stat().st_size > size):
                 if over.wait(0.01):
@@ -135,7 +135,7 @@ def test_a_torn_last_line_is_measured_again(tmp_path: Path, whole: RecordedRun) 
     """What a killed driver has half written counts for nothing."""
     request = request_of(tmp_path, samples())
     measured(tmp_path, [miniature("troubled")], request)
-    (lines,) = (tmp_path / "run").glob("units-*.jsonl")
+    (lines,) = (tmp_path / "run").glob("rows-*.jsonl")
     content = lines.read_bytes()
     lines.write_bytes(content[:-40])
     totals, run = measured(tmp_path, [miniature("troubled")], request)
@@ -145,10 +145,10 @@ def test_a_torn_last_line_is_measured_again(tmp_path: Path, whole: RecordedRun) 
 
 @pytest.mark.slow
 def test_a_damaged_line_is_measured_again(tmp_path: Path, whole: RecordedRun) -> None:
-    """A line that is no row proves nothing of its unit."""
+    """A line that is no row proves nothing of its case."""
     request = request_of(tmp_path, samples())
     measured(tmp_path, [miniature("troubled")], request)
-    (lines,) = (tmp_path / "run").glob("units-*.jsonl")
+    (lines,) = (tmp_path / "run").glob("rows-*.jsonl")
     content = lines.read_bytes().splitlines(keepends=True)
     content[3] = b"\x00" * 20 + b"\n"
     lines.write_bytes(b"".join(content))

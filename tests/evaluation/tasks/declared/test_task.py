@@ -74,7 +74,7 @@ def _table(run: RecordedRun, name: str) -> Table:
 
 
 def test_it_asks_for_nothing_but_compiling() -> None:
-    """One unit a subject, without walks, and with its features."""
+    """One case a subject, without walks, and with its features."""
     sample = Sample(
         id="o1",
         config="x",

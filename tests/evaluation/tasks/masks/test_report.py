@@ -71,7 +71,7 @@ def test_other_orders_stand_apart(tmp_path: Path) -> None:
 
 
 def test_every_unit_has_one_outcome(tmp_path: Path) -> None:
-    """Outcomes add up to the units, and what one engine was not asked is not run."""
+    """Outcomes add up to the cases, and what one engine was not asked is not run."""
     rows = many("alpha 1.0", 40) + many("beta 2.0", 25)
     outcomes = _table(_report(tmp_path, rows), "outcomes")
     for cells in outcomes.rows:

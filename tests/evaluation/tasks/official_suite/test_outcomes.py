@@ -34,7 +34,7 @@ VERDICTS = st.sampled_from(
 
 
 def made(instances: str, category: str = "const", number: int = 0) -> Case:
-    """Return the unit of a case: a valid instance for each v, an invalid one for i."""
+    """Return a case: a valid instance for each v, an invalid one for i."""
     tests = tuple(
         SuiteTest(description=str(index), data=index, valid=each == "v")
         for index, each in enumerate(instances)

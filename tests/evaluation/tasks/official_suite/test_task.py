@@ -51,7 +51,7 @@ FILES = {
 
 @pytest.fixture
 def cases(tmp_path: Path) -> list[Case]:
-    """Return the units of a miniature suite."""
+    """Return the cases of a miniature suite."""
     suite = miniature(tmp_path / "packs", FILES)
     return list(draft_cases(suite, "2020-12", optional=False))
 

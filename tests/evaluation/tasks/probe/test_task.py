@@ -1,4 +1,4 @@
-"""The task `probe`: units, outcomes, and the tables of miniature engines."""
+"""The task `probe`: cases, outcomes, and the tables of miniature engines."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def _cases(**values: Any) -> list[str]:  # noqa: ANN401 (whatever a person write
 
 
 def test_settings_choose_families_sizes_and_repetitions() -> None:
-    """Small sizes come first, a repetition is a unit of its own."""
+    """Small sizes come first, a repetition is a case of its own."""
     assert _cases(families=["enum"], largest=16, repeats=2) == [
         "enum-000001-1",
         "enum-000004-1",
@@ -217,7 +217,7 @@ def load(tokenizer, options):
 
 @pytest.mark.slow
 def test_what_ended_at_its_deadline_is_not_repeated_for_ever(tmp_path: Path) -> None:
-    """Later repetitions get the row of an earlier one; every unit has its row."""
+    """Later repetitions get the row of an earlier one; every case has its row."""
     log = tmp_path / "asked"
     engine = tmp_path / "slow.py"
     engine.write_text(SLOW_ENGINE.format(log=str(log)))
