@@ -8,10 +8,10 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from curation.system.escaping import shortened
-from evaluation.answers.thinking import AnswerParts, split_thinking
+from evaluation.answers.extraction import AnswerParts, split_thinking
 
 if TYPE_CHECKING:
-    from evaluation.answers.policies import Policy
+    from evaluation.answers.extraction import Policy
     from evaluation.core.suite_records import SuiteResponse
 
 _SHOWN: Final = 300

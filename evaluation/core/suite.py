@@ -140,6 +140,16 @@ class ScoredRun(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Rewording(Generic[S]):
+    """Records whose requests a model rewords (`generate --rewriter`)."""
+
+    #: Returns the request to reword a record.
+    prompt: Callable[[SuiteRecord, S], SuitePrompt]
+    #: Returns the record with the model's text, unchanged if the text lost anything.
+    accept: Callable[[SuiteRecord, str], SuiteRecord]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Suite(Generic[S]):
     """One suite; `SUITE` in the module `suite` of its folder.
 
@@ -170,6 +180,8 @@ class Suite(Generic[S]):
     #: Yields so many records of its own, drawn with a seed: `generate(count, seed,
     #: settings)`; None where it has no generator.
     generate: Callable[[int, int, S], Iterable[SuiteRecord]] | None = None
+    #: Lets a model reword generated records; None where it cannot.
+    rewording: Rewording[S] | None = None
     #: Layouts of a file of records beside our own, by the name of `generate --as`:
     #: each returns the bytes of such a file.
     layouts: Mapping[str, Callable[[Sequence[SuiteRecord]], bytes]] = field(

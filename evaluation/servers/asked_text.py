@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
 
-from evaluation.answers.thinking import split_thinking
+from evaluation.answers.extraction import split_thinking
 from evaluation.core.cases import Result
 from evaluation.generation.text_generation import Generation, TextEnding
 

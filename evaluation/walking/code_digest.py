@@ -39,7 +39,7 @@ _MEASURING: Final = (
 )
 #: What writes texts, and what judges them.
 _WRITING: Final = (
-    "evaluation/answers/thinking.py",
+    "evaluation/answers/extraction.py",
     "evaluation/generation",
     "evaluation/judging",
     "evaluation/models",

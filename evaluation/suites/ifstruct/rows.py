@@ -1,75 +1,481 @@
-"""The rows of a run: a published file, or rows of our own, drawn as they are needed."""
+"""Rows of IFStruct: fields, choices, requirements, and the columns of a file."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final, Self
 
-from evaluation.core.messages import Message
-from evaluation.core.suite import RecordSet
-from evaluation.core.suite_records import SuitePrompt
-from evaluation.suites.ifstruct.generator.entity_kinds import entity_kinds
-from evaluation.suites.ifstruct.generator.generate import generate_rows
-from evaluation.suites.ifstruct.generator.mixes import find_mix
-from evaluation.suites.ifstruct.generator.row_draw import RowSource
-from evaluation.suites.ifstruct.records.asked import as_asked, read_published
-from evaluation.suites.ifstruct.rewriter.rewrites import read_rewrites, reworded
+import msgspec
+
+from curation.core.documents import Rejected
+from curation.core.json_types import Json, UntypedJson
+from curation.json.text import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from evaluation.core.suite import RecordRequest
-    from evaluation.core.suite_records import SuiteRecord
-    from evaluation.suites.ifstruct.settings import IfstructSettings
-
-#: Rows of a run that neither reads a file nor says how many; the published file has
-#: 2,000.
-_ROWS: Final = 200
+    from collections.abc import Iterator, Mapping
 
 
-def draw_records(
-    count: int, seed: int, settings: IfstructSettings, *, extended: bool
-) -> Iterator[SuiteRecord]:
-    """Yield rows of our own.
+class FieldType(StrEnum):
+    """The type of a field's value."""
 
-    Args:
-        count: How many.
-        seed: Another seed gives rows of which none is in the first file.
-        settings: Which taxonomy, and how often each choice.
-        extended: Whether they are rows of `ifstruct-ext`.
+    STRING = "string"
+    INTEGER = "integer"
+    NUMBER = "number"
+    BOOLEAN = "boolean"
+    ENUM = "enum"
+    """One of `values`, which are strings."""
+    OBJECT = "object"
+    """An object of `fields`."""
+    OBJECTS = "objects"
+    """A list of objects of `fields`, as many as `min_items` to `max_items`."""
+    STRINGS = "strings"
+    """A list of strings, as many as `min_items` to `max_items`."""
+
+
+class Field(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+):
+    """One field: its name, its type and the limits of its values.
+
+    Data files say with it all that a field may be, and the `spec` of a row what was
+    drawn of that.
     """
-    source = RowSource(
-        split=settings.split,
-        kinds=entity_kinds(settings.split, settings.entities),
-        mix=find_mix(settings.mix),
-        mix_name=settings.mix,
-        extended=extended,
+
+    #: Of two words at least, joined by `_`, so that prose never names it by chance.
+    name: str
+    type: FieldType
+    #: A few words for a reader; empty if the name says enough.
+    about: str = ""
+    #: Whether it may be absent.
+    optional: bool = False
+    minimum: int | float | None = None
+    maximum: int | float | None = None
+    #: The values of an `enum`.
+    values: tuple[str, ...] = ()
+    min_items: int | None = None
+    max_items: int | None = None
+    #: The fields of an `object`, or of each of `objects`.
+    fields: tuple[Field, ...] = ()
+    #: Kinds of text that need escaping, by their names in `escapes.toml`.
+    stress: tuple[str, ...] = ()
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether it holds no other fields."""
+        return self.type not in (FieldType.OBJECT, FieldType.OBJECTS)
+
+
+def all_fields(
+    fields: tuple[Field, ...], path: str = ""
+) -> Iterator[tuple[str, Field]]:
+    """Yield every field with its path, parents first: `poems[].poem_title`."""
+    for field in fields:
+        own = f"{path}.{field.name}" if path else field.name
+        yield own, field
+        ending = "" if field.type is FieldType.OBJECT else "[]"
+        yield from all_fields(field.fields, own + ending)
+
+
+def list_schema(fields: tuple[Field, ...], least: int, most: int) -> dict[str, Json]:
+    """Return the JSON Schema of a list of items, as a record's `json_schema` has it."""
+    return {
+        "type": "array",
+        "minItems": least,
+        "maxItems": most,
+        "items": _object_schema(fields),
+    }
+
+
+def _object_schema(fields: tuple[Field, ...]) -> dict[str, Json]:
+    """Return the JSON Schema of an object of these fields and no others."""
+    return {
+        "type": "object",
+        "properties": {field.name: _described_schema(field) for field in fields},
+        "required": [field.name for field in fields if not field.optional],
+        "additionalProperties": False,
+    }
+
+
+def _described_schema(field: Field) -> dict[str, Json]:
+    schema = _field_schema(field)
+    return schema | {"description": field.about} if field.about else schema
+
+
+def _field_schema(field: Field) -> dict[str, Json]:
+    match field.type:
+        case FieldType.ENUM:
+            return {"type": "string", "enum": list(field.values)}
+        case FieldType.OBJECT:
+            return _object_schema(field.fields)
+        case FieldType.OBJECTS | FieldType.STRINGS:
+            items: dict[str, Json] = {"type": "string"}
+            if field.type is FieldType.OBJECTS:
+                items = _object_schema(field.fields)
+            lengths: dict[str, Json] = {
+                "minItems": field.min_items,
+                "maxItems": field.max_items,
+            }
+            return {"type": "array", "items": items, **_without_nulls(lengths)}
+    bounds: dict[str, Json] = {"minimum": field.minimum, "maximum": field.maximum}
+    return {"type": str(field.type), **_without_nulls(bounds)}
+
+
+def _without_nulls(limits: dict[str, Json]) -> dict[str, Json]:
+    return {name: limit for name, limit in limits.items() if limit is not None}
+
+
+def number_text(number: float) -> str:
+    """Return a number as requests write it: `60`, `0.5`, never `60.0`."""
+    return str(int(number)) if number == int(number) else repr(float(number))
+
+
+class AnswerFormat(StrEnum):
+    """The language of an answer."""
+
+    JSON = "json"
+    YAML = "yaml"
+
+
+class FenceWish(StrEnum):
+    """The request for a Markdown code block around the answer."""
+
+    REQUIRED = "required"
+    FORBIDDEN = "forbidden"
+    FREE = "free"
+    """No request: both are right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """The request for a code block: as text `required:json`, `forbidden`, `free`."""
+
+    wish: FenceWish
+    #: The language that its first line must name; empty for any, or none.
+    language: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Return the value of a record's `fence`.
+
+        Raises:
+            ValueError: the text has another form.
+        """
+        wish, _, language = text.partition(":")
+        if language and wish != FenceWish.REQUIRED:
+            raise ValueError(f"{text!r}: only a required fence names a language")
+        return cls(FenceWish(wish), language)
+
+    def __str__(self) -> str:
+        """Return it as a record's `fence` has it."""
+        return f"{self.wish}:{self.language}" if self.language else str(self.wish)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requirements:
+    """The requirements of one row."""
+
+    format: AnswerFormat
+    #: The one key of the object around the list; None for a bare list.
+    wrapper: str | None
+    #: The number of items, both ends included.
+    least: int
+    most: int
+    fence: Fence
+    #: Whether there may be text before and after the answer.
+    commentary: bool
+    #: The JSON Schema of the list.
+    schema: dict[str, UntypedJson]
+
+    def answer_schema(self) -> dict[str, UntypedJson]:
+        """Return the JSON Schema of the whole answer, the wrapper included.
+
+        Constrained answers follow this schema. It includes the number of items: where
+        the schema of the list says less, that is added.
+        """
+        listing: dict[str, UntypedJson] = {
+            "type": "array",
+            **self.schema,
+            "minItems": self.least,
+            "maxItems": self.most,
+        }
+        if self.wrapper is None:
+            return listing
+        return {
+            "type": "object",
+            "properties": {self.wrapper: listing},
+            "required": [self.wrapper],
+            "additionalProperties": False,
+        }
+
+
+class Presentation(StrEnum):
+    """The style in which the fields are shown."""
+
+    PROSE = "prose"
+    """Sentences of a request."""
+    BULLETS = "bullets"
+    """One bullet a field, with explicit paths: `poems[].poem_title`."""
+    SCHEMA = "schema"
+    """The raw JSON Schema."""
+    ANNOTATED = "annotated"
+    """An example of the structure, with types and limits in place of values."""
+    GLOSSARY = "glossary"
+    """A flat list of paths with their definitions."""
+    TABLE = "table"
+    """A table drawn in characters."""
+
+
+class Choice(StrEnum):
+    """A choice that a text may state twice, where only the last word counts."""
+
+    FORMAT = "format"
+    COUNT = "count"
+    WRAPPER = "wrapper"
+    FENCE = "fence"
+    LIMIT = "limit"
+    """The largest value of one field."""
+    FIELD = "field"
+    """A field that is named and then taken back."""
+
+
+class Retraction(msgspec.Struct, frozen=True, kw_only=True):
+    """A choice that a text states first and takes back later."""
+
+    choice: Choice
+    #: The first statement, as the text spells it.
+    wrong: str
+    #: The final one, as the text spells it; empty for a field that is taken back.
+    final: str = ""
+    #: The field whose limit it is.
+    field: str = ""
+
+
+class RowSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """All choices of one row, so that results can be sliced by each."""
+
+    #: The kind of thing that is asked for, and its words: one, and several.
+    entity: str
+    label: str
+    plural: str
+    #: The purpose of the items, as an ending of a sentence: `for a spring catalogue`.
+    context: str = ""
+    #: A sentence on the manner of the values.
+    manner: str = ""
+    fields: tuple[Field, ...]
+    least: int
+    most: int
+    format: AnswerFormat
+    wrapper: str | None = None
+    #: As `Fence` reads it.
+    fence: str = "free"
+    commentary: bool = True
+    #: Whether some text has to be escaped; then a field has a `stress`.
+    escaping: bool = False
+    presentation: Presentation
+    voice: str
+    #: Choices that a voice thinking aloud states first and takes back.
+    retractions: tuple[Retraction, ...] = ()
+    #: The mix that the choices were drawn from.
+    mix: str = ""
+
+    @property
+    def requirements(self) -> Requirements:
+        """The requirements of the answer."""
+        return Requirements(
+            format=self.format,
+            wrapper=self.wrapper,
+            least=self.least,
+            most=self.most,
+            fence=Fence.parse(self.fence),
+            commentary=self.commentary,
+            schema=list_schema(self.fields, self.least, self.most),
+        )
+
+
+class IfstructRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """One row of a file: the ten published columns, and four of ours.
+
+    Published files hold `seed` to `output_format`.
+    """
+
+    #: Identifies the rows of a file, and orders them.
+    seed: int
+    #: The kind of thing; `test__` stands before the kinds of the test taxonomy.
+    entity_type: str
+    prompt: str
+    #: The JSON Schema of the list.
+    json_schema: dict[str, UntypedJson]
+    #: The exact number of items, or the least and the most.
+    top_level_count: int | tuple[int, int]
+    #: The key of the object around the list, None for a bare list.
+    top_level_key: str | None
+    require_wrapper_key: bool
+    require_code_block: bool
+    require_no_commentary: bool
+    output_format: AnswerFormat
+    #: The whole request for a code block, as `Fence` reads it; empty in a published
+    #: file, which has `require_code_block` only.
+    fence: str = ""
+    #: Two choices of `spec`, as columns.
+    presentation: str = ""
+    voice: str = ""
+    #: Every choice that was drawn; None in a published file.
+    spec: RowSpec | None = None
+
+    @property
+    def id(self) -> str:
+        """The row's name in a response file: its seed."""
+        return str(self.seed)
+
+    @property
+    def requirements(self) -> Requirements:
+        """The requirements of the answer."""
+        count = self.top_level_count
+        least, most = (count, count) if isinstance(count, int) else count
+        plain = FenceWish.REQUIRED if self.require_code_block else FenceWish.FREE
+        return Requirements(
+            format=self.output_format,
+            wrapper=self.top_level_key if self.require_wrapper_key else None,
+            least=least,
+            most=most,
+            fence=Fence.parse(self.fence) if self.fence else Fence(plain),
+            commentary=not self.require_no_commentary,
+            schema=self.json_schema,
+        )
+
+
+def record_of(seed: int, spec: RowSpec, prompt: str) -> IfstructRecord:
+    """Return the row that asks for what was drawn."""
+    requirements = spec.requirements
+    same = spec.least == spec.most
+    return IfstructRecord(
+        seed=seed,
+        entity_type=spec.entity,
+        prompt=prompt,
+        json_schema=requirements.schema,
+        top_level_count=spec.least if same else (spec.least, spec.most),
+        top_level_key=spec.wrapper,
+        require_wrapper_key=spec.wrapper is not None,
+        require_code_block=requirements.fence.wish is FenceWish.REQUIRED,
+        require_no_commentary=not spec.commentary,
+        output_format=spec.format,
+        fence=spec.fence,
+        presentation=str(spec.presentation),
+        voice=spec.voice,
+        spec=spec,
     )
-    texts = read_rewrites(settings.rewrites) if settings.rewrites else {}
-    for row in generate_rows(source, seed, count):
-        yield reworded(as_asked(row), texts)
 
 
-def find_records(
-    request: RecordRequest, settings: IfstructSettings, *, extended: bool
-) -> RecordSet:
-    """Return the rows that a run asks.
+#: The columns that the Hub's variant of a file holds as JSON text.
+TEXT_COLUMNS: Final = ("json_schema", "top_level_count")
+
+
+def read_record(row: Mapping[str, Json]) -> IfstructRecord:
+    """Return the row that a JSON object stands for, in either published variant.
+
+    The Hub's variant holds two columns as JSON text, `""` for a null, and `doc_id`
+    beside or in place of `seed`.
 
     Raises:
-        NoInput: the file cannot be read.
-        BadData: a line of it is no row.
+        ValueError: a column is missing, or holds a wrong value
+            (`msgspec.ValidationError` is one).
     """
-    if request.data is not None:
-        listed = [as_asked(row) for row in read_published(request.data)]
-        return RecordSet(name=request.data, origin="published file", records=listed)
-    count = request.limit or _ROWS
-    drawn = draw_records(count, request.seed, settings, extended=extended)
-    name = f"{settings.split} split, mix {settings.mix}, seed {request.seed}"
-    return RecordSet(name=name, origin="generated by csbdata", records=list(drawn))
+    values: dict[str, Json] = {
+        name: value for name, value in row.items() if value is not None
+    }
+    number = values.get("doc_id")
+    if "seed" not in values and number is not None:
+        is_text = isinstance(number, str) and number.isdecimal()
+        values["seed"] = int(str(number)) if is_text else number
+    for name in TEXT_COLUMNS:
+        text = values.get(name)
+        if isinstance(text, str):
+            values[name] = _parsed(name, text)
+    values["top_level_key"] = row.get("top_level_key") or None
+    if values.get("spec") == "":
+        del values["spec"]
+    record = msgspec.convert(values, IfstructRecord)
+    if record.require_wrapper_key and record.top_level_key is None:
+        raise ValueError("a wrapper is required, and `top_level_key` names none")
+    requirements = record.requirements
+    if not 0 <= requirements.least <= requirements.most:
+        raise ValueError(f"`top_level_count` is no range: {record.top_level_count}")
+    return record
 
 
-def ask(record: SuiteRecord, settings: IfstructSettings) -> SuitePrompt:
-    """Return the request of a row as the one turn of a conversation."""
-    text = str(record.fields["prompt"])
-    return SuitePrompt(
-        messages=(Message(role="user", content=text),), budget=settings.budget
-    )
+def _parsed(name: str, text: str) -> Json:
+    value = parse(text.encode("utf-8", "surrogatepass"))
+    if isinstance(value, Rejected):
+        raise ValueError(f"`{name}` is no JSON text: {value.detail}")  # noqa: TRY004 (the data are wrong, no type is)
+    return value
+
+
+#: A slice of a published row, which does not record the choice.
+UNKNOWN: Final = "not recorded"
+#: The slices of a row, in the order of a report.
+SLICES: Final = (
+    "style",
+    "voice",
+    "format",
+    "wrapper",
+    "count",
+    "fence",
+    "commentary",
+    "escaping",
+)
+
+
+def slices_of(record: IfstructRecord) -> dict[str, str]:
+    """Return the alternative that was drawn for each choice of a row."""
+    requirements, spec = record.requirements, record.spec
+    escaping = UNKNOWN
+    if spec is not None:
+        escaping = "stressed" if spec.escaping else "plain"
+    return {
+        "style": record.presentation or UNKNOWN,
+        "voice": record.voice or UNKNOWN,
+        "format": str(requirements.format),
+        "wrapper": "bare" if requirements.wrapper is None else "wrapped",
+        "count": "exact" if requirements.least == requirements.most else "range",
+        "fence": str(requirements.fence),
+        "commentary": "allowed" if requirements.commentary else "banned",
+        "escaping": escaping,
+    }
+
+
+def difficulty_of(record: IfstructRecord) -> int:
+    """Return the points of a row: of its fields, their limits, and its wishes.
+
+    One for each field, enum, bound, length of a list and other limit; one for each wish
+    about code block, commentary and wrapper; one for a text to escape, and one for each
+    choice that the text takes back.
+    """
+    requirements, spec = record.requirements, record.spec
+    limits = ("enum", "minimum", "maximum", "pattern", "format", "minLength")
+    more = ("maxLength", "uniqueItems", "minItems", "maxItems", "allOf")
+    points = 0
+    for schema in inner_schemas(requirements.schema.get("items", {})):
+        points += len(schema.get("properties", ()))
+        points += sum(limit in schema for limit in (*limits, *more))
+    points += requirements.fence.wish is not FenceWish.FREE
+    points += not requirements.commentary
+    points += requirements.wrapper is not None
+    if spec is not None:
+        points += spec.escaping + len(spec.retractions)
+    return points
+
+
+def inner_schemas(schema: UntypedJson) -> Iterator[Mapping[str, UntypedJson]]:
+    """Yield a schema and those of its members and items."""
+    stack = [schema]
+    while stack:
+        inner = stack.pop()
+        if isinstance(inner, dict):
+            yield inner
+            stack += inner.get("properties", {}).values()
+            stack += [inner["items"]] if "items" in inner else []

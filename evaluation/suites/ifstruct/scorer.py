@@ -1,163 +1,496 @@
-"""The verdict on one response, with all that a report slices it by."""
+"""Score a response: text around the answer, outer shape, fields, types and values.
+
+The rules are those of the published verifier, save where `RuleReading` says otherwise.
+A whole number is a Python `int`: `1.0` is none, and a boolean is never a number. An
+object has no members but those of its schema, whatever `additionalProperties` says.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from curation.system.escaping import shortened
+from evaluation.answers.triage import (
+    MissingAnswer,
+    NoAnswer,
+    Refusals,
+    TriageRules,
+    triage,
+)
 from evaluation.core.suite_records import FREE, Verdict
-from evaluation.suites.ifstruct.core.requirement import Requirement
-from evaluation.suites.ifstruct.records.asked import read_asked
-from evaluation.suites.ifstruct.records.slices import (
-    asked_of,
+from evaluation.suites.ifstruct.answer_text import (
+    AnswerValue,
+    Finding,
+    check_commentary,
+    check_fence,
+    find_code_block,
+    read_answer,
+)
+from evaluation.suites.ifstruct.rows import (
+    AnswerFormat,
+    FenceWish,
     difficulty_of,
+    inner_schemas,
+    read_record,
     slices_of,
 )
-from evaluation.suites.ifstruct.verifier.findings import (
+from evaluation.suites.ifstruct.settings import (
+    LOST_REQUIREMENTS,
+    PUBLISHED_CLASSES,
+    STRUCTURE,
     Failure,
+    IfstructSettings,
+    Requirement,
     RuleReading,
-    StructureFinding,
-)
-from evaluation.suites.ifstruct.verifier.published_errors import published_class
-from evaluation.suites.ifstruct.verifier.verify import (
-    StructureVerdict,
-    compile_requirements,
-    verify,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from curation.core.json_types import Json
+    from curation.core.json_types import Json, UntypedJson
     from evaluation.core.suite_records import SuiteRecord, SuiteResponse
-    from evaluation.suites.ifstruct.settings import IfstructSettings
-    from evaluation.suites.ifstruct.verifier.verify import CompiledRequirements
+    from evaluation.suites.ifstruct.rows import IfstructRecord, Requirements
 
-#: Requirements that are about what is in the answer, whatever stands around it.
-STRUCTURE: Final = frozenset(
-    {
-        Requirement.WRAPPER,
-        Requirement.COUNT,
-        Requirement.FIELDS,
-        Requirement.NO_EXTRA,
-        Requirement.TYPES,
-        Requirement.ENUMS,
-        Requirement.BOUNDS,
-        Requirement.LISTS,
-        Requirement.EXTENDED,
-    }
-)
-_REFUSED: Final = frozenset({"refusal", "content_filter"})
-#: Reasons that a verdict tells.
-_MOST_REASONS: Final = 20
-
-#: What a constrained run has of a row whose answer no engine can constrain.
-_NOT_ASKED: Final = Verdict(
+#: A response of more characters is not read; 16,000 tokens are a twentieth of it.
+LONGEST: Final = 1_000_000
+_RULES: Final = TriageRules(refusals=Refusals.WITHOUT_TEXT, longest=LONGEST)
+_MISSING: Final = {
+    NoAnswer.FAILED: Failure.NO_ANSWER,
+    NoAnswer.ENGINE_FAILED: Failure.NO_ANSWER,
+    NoAnswer.REFUSED: Failure.REFUSED,
+    NoAnswer.TOO_LARGE: Failure.TOO_LARGE,
+}
+_ORDER: Final = {failure: place for place, failure in enumerate(Failure)}
+#: Most reasons of a verdict, and most faults of one answer that are recorded.
+_MOST_REASONS, _MOST_FAULTS = 20, 200
+#: The verdict on a row whose answer no engine can constrain.
+_NOT_RUN: Final = Verdict(
     passed=False,
     failure_class=str(Failure.NO_ANSWER),
     reasons=("not run: YAML is held to no schema",),
     counted=False,
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
-    """A row, ready to have responses held against it."""
-
-    key: str
-    compiled: CompiledRequirements
-    facts: Mapping[str, Json]
+_KINDS: Final = {
+    dict: "object",
+    list: "array",
+    str: "string",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    type(None): "null",
+}
 
 
 class IfstructScorer:
-    """Judges responses; the row that was asked last is kept compiled."""
+    """Judges responses; the latest row stays prepared."""
 
     def __init__(self, settings: IfstructSettings) -> None:
         """Take the settings of the suite."""
         self._settings = settings
-        self._row: _Row | None = None
+        self._decides = settings.decides
+        self._key: str | None = None
+        self._requirements: Requirements
+        self._facts: Mapping[str, Json]
 
     def __call__(self, record: SuiteRecord, response: SuiteResponse) -> Verdict:
-        """Return the verdict on one response."""
+        """Return the verdict on one response, with all that a report slices it by."""
         if record.schema is None and response.condition != FREE:
-            return _NOT_ASKED
-        row = self._row
-        if row is None or row.key != record.key:
-            row = self._row = _prepared(record)
-        judged = self._judged(row, response)
-        decides = self._settings.decides
-        counted = judged.counted(decides)
-        lost = {found.failure.requirement for found in counted}
+            return _NOT_RUN
+        if self._key != record.key:
+            row = read_record(record.fields)
+            self._requirements = row.requirements
+            self._facts = {
+                "slices": {**slices_of(row)},
+                "kind": row.entity_type,
+                "difficulty": difficulty_of(row),
+                "asked": [str(requirement) for requirement in requirements_of(row)],
+            }
+            self._key = record.key
+        structure = verify(response, self._requirements, self._settings)
+        counted = structure.counted(self._decides)
+        lost = {_lost(finding) for finding in counted}
         scores = {"layout": float(not lost - STRUCTURE)}
-        if judged.parsed:
+        if structure.parsed:
             scores["structure"] = float(not lost & STRUCTURE)
-            total = judged.fields_total
-            scores["fields"] = judged.fields_passed / total if total else 1.0
+            total = structure.fields_total
+            scores["fields"] = structure.fields_passed / total if total else 1.0
         return Verdict(
             passed=not counted,
             failure_class=str(counted[0].failure) if counted else "",
-            reasons=tuple(str(found) for found in counted[:_MOST_REASONS]),
+            reasons=tuple(str(finding) for finding in counted[:_MOST_REASONS]),
             scores=scores,
-            details={**row.facts, **_details(judged, counted)},
-        )
-
-    def _judged(self, row: _Row, response: SuiteResponse) -> StructureVerdict:
-        """Return what is wrong with a response, or why there is none."""
-        if response.text is None or response.error:
-            return _unjudged(Failure.NO_ANSWER, response.error or "no text")
-        if response.finish in _REFUSED and not response.text.strip():
-            return _unjudged(Failure.REFUSED, response.finish)
-        judged = verify(response.text, row.compiled, self._settings.options)
-        cut = response.finish == "length" and not judged.parsed
-        if not cut:
-            return judged
-        finding = StructureFinding(
-            Failure.TRUNCATED, "the budget was used up", reading=RuleReading.RECOMMENDED
-        )
-        return StructureVerdict(
-            findings=(finding, *judged.findings), parsed=False, fenced=judged.fenced
+            details={**self._facts, **_details(structure, lost)},
         )
 
 
-def _prepared(record: SuiteRecord) -> _Row:
-    row = read_asked(record)
-    return _Row(
-        key=record.key,
-        compiled=compile_requirements(row.requirements),
-        facts={
-            "slices": {**slices_of(row)},
-            "kind": row.entity_type,
-            "difficulty": difficulty_of(row),
-            "asked": [str(requirement) for requirement in asked_of(row)],
-        },
-    )
-
-
-def _unjudged(failure: Failure, why: str) -> StructureVerdict:
-    return StructureVerdict(findings=(StructureFinding(failure, why),), parsed=False)
-
-
-def _details(
-    judged: StructureVerdict, counted: tuple[StructureFinding, ...]
-) -> dict[str, Json]:
-    """Return what was found, by requirement and by both readings."""
-    lost = {found.failure.requirement for found in counted}
-    differs = {
-        str(found.failure)
-        for found in judged.findings
-        if found.reading is not RuleReading.BOTH
+def requirements_of(record: IfstructRecord) -> list[Requirement]:
+    """Return the requirements of a row; some are in every row."""
+    requirements = record.requirements
+    present = {
+        Requirement.ANSWER,
+        Requirement.SYNTAX,
+        Requirement.FORMAT,
+        Requirement.WRAPPER,
+        Requirement.COUNT,
+        Requirement.FIELDS,
+        Requirement.NO_EXTRA,
+        Requirement.TYPES,
     }
-    published = judged.counted(RuleReading.PUBLISHED)
+    if requirements.fence.wish is not FenceWish.FREE:
+        present.add(Requirement.FENCE)
+    if not requirements.commentary:
+        present.add(Requirement.COMMENTARY)
+    for schema in inner_schemas(requirements.schema.get("items", {})):
+        if "enum" in schema:
+            present.add(Requirement.ENUMS)
+        if "minimum" in schema or "maximum" in schema:
+            present.add(Requirement.BOUNDS)
+        if schema.get("type") == "array":
+            present.add(Requirement.LISTS)
+    return [requirement for requirement in Requirement if requirement in present]
+
+
+def _details(structure: StructureVerdict, lost: set[Requirement]) -> dict[str, Json]:
+    """Return the faults by requirement and by both readings."""
+    differs = {
+        str(finding.failure)
+        for finding in structure.findings
+        if finding.reading is not RuleReading.BOTH
+    }
+    published = structure.counted(RuleReading.PUBLISHED)
     return {
         "lost": [
             str(requirement) for requirement in Requirement if requirement in lost
         ],
-        "fenced": judged.fenced,
-        "wrapped": judged.wrapped,
-        "fields_total": judged.fields_total,
-        "fields_passed": judged.fields_passed,
-        "passes_published": judged.passed(RuleReading.PUBLISHED),
-        "passes_recommended": judged.passed(RuleReading.RECOMMENDED),
+        "fenced": structure.fenced,
+        "wrapped": structure.wrapped,
+        "fields_total": structure.fields_total,
+        "fields_passed": structure.fields_passed,
+        "passes_published": structure.passed(RuleReading.PUBLISHED),
+        "passes_recommended": structure.passed(RuleReading.RECOMMENDED),
         "differs": [*sorted(differs)],
-        "published_errors": [published_class(found) for found in published],
+        "published_errors": [
+            PUBLISHED_CLASSES.get(finding.failure, str(finding.failure))
+            for finding in published
+        ],
     }
+
+
+def _lost(finding: Finding) -> Requirement:
+    return LOST_REQUIREMENTS.get(finding.failure, Requirement.SYNTAX)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StructureVerdict:
+    """All faults of one response, by both readings."""
+
+    findings: tuple[Finding, ...]
+    #: Whether a JSON or YAML value could be read.
+    parsed: bool = False
+    fenced: bool = False
+    wrapped: bool = False
+    #: Scalars that the items should have, and those without fault; 0 and 0 if no value
+    #: could be read.
+    fields_total: int = 0
+    fields_passed: int = 0
+
+    def counted(self, reading: RuleReading) -> tuple[Finding, ...]:
+        """Return the faults by a reading, the failure that names the row first.
+
+        A fault by the published verifier alone is a second count of one fault, and
+        comes last.
+        """
+        counted = [finding for finding in self.findings if finding.reading & reading]
+        return tuple(sorted(counted, key=_rank))
+
+    def passed(self, reading: RuleReading) -> bool:
+        """Return whether there is no fault by a reading."""
+        return not any(finding.reading & reading for finding in self.findings)
+
+
+def _rank(finding: Finding) -> tuple[bool, int]:
+    return finding.reading is RuleReading.PUBLISHED, _ORDER[finding.failure]
+
+
+def verify(
+    response: SuiteResponse,
+    requirements: Requirements,
+    settings: IfstructSettings | None = None,
+) -> StructureVerdict:
+    """Return all faults of a response.
+
+    Args:
+        response: The response of a model.
+        requirements: The requirements of its row.
+        settings: Options of the rules; by default those of the published verifier.
+    """
+    settings = settings or IfstructSettings()
+    answer = triage(response, _RULES)
+    if isinstance(answer, MissingAnswer):
+        failure = _MISSING.get(answer.kind)
+        if failure in (Failure.NO_ANSWER, Failure.REFUSED):
+            return StructureVerdict(findings=(Finding(failure, answer.reason),))
+        empty = Failure.THINKING_UNCLOSED if answer.unclosed else Failure.EMPTY
+        detail = answer.reason if failure else ""
+        structure = StructureVerdict(findings=(Finding(failure or empty, detail),))
+    else:
+        structure = _verify_answer(answer, requirements, settings)
+    if response.finish != "length" or structure.parsed:
+        return structure
+    cut = Finding(
+        Failure.TRUNCATED, "the budget was used up", reading=RuleReading.RECOMMENDED
+    )
+    return StructureVerdict(
+        findings=(cut, *structure.findings), fenced=structure.fenced
+    )
+
+
+def _verify_answer(
+    answer: str, requirements: Requirements, settings: IfstructSettings
+) -> StructureVerdict:
+    block = find_code_block(answer)
+    findings = list(check_fence(block, requirements.fence))
+    value = read_answer(answer, block, requirements, settings)
+    if not requirements.commentary:
+        findings += check_commentary(answer, block, requirements, value)
+    fenced = block is not None
+    if isinstance(value, Finding):
+        if value.failure is not Failure.UNCLOSED_FENCE:
+            findings.append(value)
+        return StructureVerdict(findings=tuple(findings), fenced=fenced)
+    return _verify_value(value, requirements, settings, findings, fenced=fenced)
+
+
+def _verify_value(
+    answer: AnswerValue,
+    requirements: Requirements,
+    settings: IfstructSettings,
+    findings: list[Finding],
+    *,
+    fenced: bool,
+) -> StructureVerdict:
+    """Return the verdict on a value, after the faults of its text."""
+    findings += answer.findings
+    if settings.no_duplicate_keys:
+        findings += [Finding(Failure.DUPLICATE_KEY, name) for name in answer.duplicates]
+    items, wrapped = answer.value, False
+    if isinstance(items, dict) and len(items) == 1:
+        ((key, inner),) = items.items()
+        if isinstance(inner, list):
+            items, wrapped = inner, True
+            findings += _check_key(str(key), requirements.wrapper)
+    elif isinstance(items, list) and requirements.wrapper is not None:
+        findings.append(
+            Finding(Failure.NOT_WRAPPED, f"the key is {requirements.wrapper}")
+        )
+    walk = _SchemaWalk(
+        is_yaml=requirements.format is AnswerFormat.YAML,
+        whole_floats=settings.whole_floats,
+        non_finite=not settings.no_nan,
+    )
+    if isinstance(items, list):
+        findings += _check_length(items, requirements)
+        walk.visit(requirements.schema, items, "")
+    else:
+        findings.append(Finding(Failure.NOT_A_LIST, f"it is {_kind_of(items)}"))
+    return StructureVerdict(
+        findings=(*findings, *walk.findings),
+        parsed=True,
+        fenced=fenced,
+        wrapped=wrapped,
+        fields_total=walk.fields_total,
+        fields_passed=walk.fields_passed,
+    )
+
+
+def _check_key(key: str, wrapper: str | None) -> Iterator[Finding]:
+    """Yield the fault of a wrapper: an object with one member that is a list.
+
+    An object with a second member is no wrapper.
+    """
+    if wrapper is None:
+        yield Finding(Failure.WRAPPED, f"under {shortened(key, 40)}")
+    elif key != wrapper:
+        detail = f"{shortened(key, 40)} for {wrapper}"
+        yield Finding(Failure.WRONG_WRAPPER_KEY, detail)
+
+
+def _check_length(
+    items: Sequence[UntypedJson], requirements: Requirements
+) -> Iterator[Finding]:
+    """Yield a wrong number of items.
+
+    The published verifier counts it twice if the schema of the list refuses it too.
+    """
+    least, most, count = requirements.least, requirements.most, len(items)
+    if not least <= count <= most:
+        span = str(least) if least == most else f"{least} to {most}"
+        yield Finding(Failure.ITEM_COUNT, f"{count} items, {span} are required")
+    low, high = (requirements.schema.get(name) for name in ("minItems", "maxItems"))
+    if (low is not None and count < low) or (high is not None and count > high):
+        detail = "the schema's own bound"
+        yield Finding(Failure.ITEM_COUNT, detail, reading=RuleReading.PUBLISHED)
+
+
+def _kind_of(value: UntypedJson) -> str:
+    """Return JSON's word for a value's type; Python's for other values of YAML."""
+    return _KINDS.get(type(value), type(value).__name__)
+
+
+@dataclass(slots=True, kw_only=True)
+class _SchemaWalk:
+    """A walk over one answer; `findings` and the two counts grow as it goes.
+
+    The keywords are those that the published verifier knows: `type`, `enum`,
+    `minimum`, `maximum`, `minItems`, `maxItems`, `items`, `properties`, `required`.
+    """
+
+    #: Whether a scalar of another type may be text without its quotes.
+    is_yaml: bool
+    #: Whether `1.0` counts as a whole number, as in JSON Schema.
+    whole_floats: bool
+    #: Whether NaN and infinities count as numbers.
+    non_finite: bool
+    findings: list[Finding] = field(default_factory=list)
+    #: Scalars that there should be, and those without fault. A missing field counts
+    #: with all the scalars that it would hold.
+    fields_total: int = 0
+    fields_passed: int = 0
+
+    def visit(self, schema: UntypedJson, value: UntypedJson, place: str) -> None:
+        """Compare a value and all inside it with a schema.
+
+        Args:
+            schema: The schema; anything but an object requires nothing.
+            value: The value.
+            place: Its path, for messages.
+        """
+        schema = schema if isinstance(schema, dict) else {}
+        members = schema.get("properties")
+        types = schema.get("type", ())
+        types = (types,) if isinstance(types, str) else types
+        if types and not self._has_type(types, value):
+            self._refuse_type(schema, types, value, place)
+        elif isinstance(members, dict) and isinstance(value, dict):
+            self._visit_object(schema, members, value, place)
+        elif "items" in schema and isinstance(value, list):
+            self._visit_list(schema, value, place)
+        else:
+            self.fields_total += 1
+            self.fields_passed += self._scalar_is_right(schema, value, place)
+
+    def _has_type(self, types: Sequence[str], value: UntypedJson) -> bool:
+        kind = _kind_of(value)
+        if kind in types or (kind == "integer" and "number" in types):
+            return True
+        return (
+            self.whole_floats
+            and isinstance(value, float)
+            and "integer" in types
+            and value.is_integer()
+        )
+
+    def _refuse_type(
+        self,
+        schema: UntypedJson,
+        types: Sequence[str],
+        value: UntypedJson,
+        place: str,
+    ) -> None:
+        self.fields_total += _leaves(schema)
+        coerced = (
+            self.is_yaml
+            and set(types) == {"string"}
+            and isinstance(value, bool | int | float | None)
+        )
+        failure = Failure.COERCED_SCALAR if coerced else Failure.WRONG_TYPE
+        detail = f" ({value!r})" if isinstance(value, bool | int | float) else ""
+        detail = f"{_kind_of(value)}{detail[:40]} for {' or '.join(sorted(types))}"
+        self._add(failure, detail, place)
+
+    def _visit_object(
+        self,
+        schema: Mapping[str, UntypedJson],
+        members: Mapping[str, UntypedJson],
+        value: dict[UntypedJson, UntypedJson],
+        place: str,
+    ) -> None:
+        for name, member in members.items():
+            path = f"{place}.{name}"
+            if name in value:
+                self.visit(member, value[name], path)
+            elif name in schema.get("required", ()):
+                self.fields_total += _leaves(member)
+                self._add(Failure.MISSING_FIELD, "", path)
+        for name in value:
+            if name not in members:
+                path = f"{place}.{shortened(str(name), 40)}"
+                self._add(Failure.UNKNOWN_FIELD, "", path)
+
+    def _visit_list(
+        self,
+        schema: Mapping[str, UntypedJson],
+        value: list[UntypedJson],
+        place: str,
+    ) -> None:
+        least, most, items = map(schema.get, ("minItems", "maxItems", "items"))
+        # The length of the outermost list is checked elsewhere.
+        if place and least is not None and len(value) < least:
+            self.fields_total += _leaves(items) * (least - len(value))
+            detail = f"{len(value)} for at least {least}"
+            self._add(Failure.TOO_FEW_ITEMS, detail, place)
+        if place and most is not None and len(value) > most:
+            self._add(Failure.TOO_MANY_ITEMS, f"{len(value)} for at most {most}", place)
+        for index, item in enumerate(value):
+            self.visit(items, item, f"{place}[{index}]")
+
+    def _scalar_is_right(
+        self, schema: Mapping[str, UntypedJson], value: UntypedJson, place: str
+    ) -> bool:
+        """Check enum and bounds; return whether they hold."""
+        if "enum" in schema and value not in schema["enum"]:
+            self._add(Failure.NOT_IN_ENUM, shortened(repr(value), 60), place)
+            return False
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return True
+        low, high = schema.get("minimum"), schema.get("maximum")
+        if not self.non_finite and not math.isfinite(value):
+            self._add(Failure.NOT_FINITE, str(value), place)
+        elif low is not None and value < low:
+            detail = f"{_number(value)} for at least {low}"
+            self._add(Failure.BELOW_MINIMUM, detail, place)
+        elif high is not None and value > high:
+            detail = f"{_number(value)} for at most {high}"
+            self._add(Failure.ABOVE_MAXIMUM, detail, place)
+        else:
+            return True
+        return False
+
+    def _add(self, failure: Failure, detail: str, place: str) -> None:
+        if len(self.findings) < _MOST_FAULTS:
+            self.findings.append(Finding(failure, detail, place))
+
+
+def _leaves(schema: UntypedJson) -> int:
+    """Return the number of scalars in a value of a schema.
+
+    One for a scalar; those of the members of an object; of a list those of the least
+    number of items, and of one item at least.
+    """
+    schema = schema if isinstance(schema, dict) else {}
+    members = schema.get("properties")
+    if isinstance(members, dict):
+        return sum(_leaves(member) for member in members.values())
+    if "items" in schema:
+        return _leaves(schema["items"]) * max(1, schema.get("minItems") or 1)
+    return 1
+
+
+def _number(value: float) -> str:
+    """Return a number as a message shows it, in 40 characters at most."""
+    try:
+        return f"{value}"[:40]
+    except ValueError:
+        return "a number of more than 4,300 digits"

@@ -1,20 +1,197 @@
-"""The settings of IFStruct and of its extended track."""
+"""Settings of IFStruct, requirements of its rows, and failures of its responses."""
 
 from __future__ import annotations
 
-from typing import Literal
+from enum import Flag, StrEnum, auto
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
-from evaluation.suites.ifstruct.verifier.findings import RuleReading
-from evaluation.suites.ifstruct.verifier.verify import VerifierOptions
+from curation.core.documents import Explained
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class RuleReading(Flag):
+    """A reading of the rules, by which a failure counts."""
+
+    PUBLISHED = auto()
+    """The published verifier."""
+    RECOMMENDED = auto()
+    """The requests as they read, where the published verifier differs."""
+    BOTH = PUBLISHED | RECOMMENDED
+
+
+class Requirement(StrEnum):
+    """A requirement of a row, in the words of a report."""
+
+    ANSWER = "an answer"
+    SYNTAX = "valid text"
+    FORMAT = "the right format"
+    FENCE = "code block"
+    COMMENTARY = "no commentary"
+    WRAPPER = "wrapper"
+    COUNT = "number of items"
+    FIELDS = "all fields"
+    NO_EXTRA = "no other fields"
+    TYPES = "types"
+    ENUMS = "enum values"
+    BOUNDS = "numeric bounds"
+    LISTS = "lengths of lists"
+    OPTIONAL = "optional rules"
+    """Rules that only a setting turns on: `no_duplicate_keys`, `no_nan`."""
+
+
+#: Requirements of the content of an answer, apart from the text around it.
+STRUCTURE: Final = frozenset(Requirement) - {
+    Requirement.ANSWER,
+    Requirement.SYNTAX,
+    Requirement.FORMAT,
+    Requirement.FENCE,
+    Requirement.COMMENTARY,
+}
+
+
+class Failure(Explained):
+    """A reason to fail; of several, the first in this order names the row."""
+
+    NO_ANSWER = ("no_answer", "the server, the engine or the model failed")
+    REFUSED = ("refused", "the server says that the model refuses to answer")
+    TRUNCATED = ("truncated", "cut off by the budget of tokens before it could be read")
+    EMPTY = ("empty", "there is nothing, or nothing but white space")
+    TOO_LARGE = ("too_large", "more characters than are read")
+    THINKING_UNCLOSED = ("thinking_unclosed", "thinking that never ends, and no answer")
+    UNCLOSED_FENCE = ("unclosed_fence", "a code block that is opened and never closed")
+    MISSING_FENCE = ("missing_fence", "a code block is required and there is none")
+    WRONG_FENCE_LANGUAGE = (
+        "wrong_fence_language",
+        "the code block names another language than the one that is required",
+    )
+    FORBIDDEN_FENCE = ("forbidden_fence", "a code block, where none is wanted")
+    WRONG_FORMAT = ("wrong_format", "JSON where YAML is asked for, or the reverse")
+    COMMENTARY = ("commentary", "text around the answer, where none is wanted")
+    SEVERAL_FENCES = (
+        "several_fences",
+        "more than one code block, where no text around the answer is wanted",
+    )
+    BYTE_ORDER_MARK = ("byte_order_mark", "JSON that begins with a byte order mark")
+    LEADING_TEXT = ("leading_text", "text before JSON that stands in no code block")
+    TRAILING_TEXT = ("trailing_text", "text after the JSON value")
+    INVALID_JSON = ("invalid_json", "no JSON can be read")
+    INVALID_YAML = ("invalid_yaml", "no YAML can be read")
+    YAML_TAB = ("yaml_tab", "a tab where YAML allows none")
+    YAML_TAG = ("yaml_tag", "a YAML tag that stands for no plain value")
+    YAML_ALIASES = (
+        "yaml_aliases",
+        "aliases that hold themselves, or amount to more values than are read",
+    )
+    TOO_DEEP = ("too_deep", "nested deeper than is read")
+    NUMBER_TOO_LONG = ("number_too_long", "a whole number of more than 4,300 digits")
+    NOT_WRAPPED = ("not_wrapped", "a bare list, where a wrapper is required")
+    WRAPPED = ("wrapped", "a wrapper, where a bare list is wanted")
+    WRONG_WRAPPER_KEY = ("wrong_wrapper_key", "a wrapper under another key")
+    NOT_A_LIST = ("not_a_list", "no list where the items should be")
+    ITEM_COUNT = ("item_count", "more or fewer items than are wanted")
+    MISSING_FIELD = ("missing_field", "a required field is not there")
+    UNKNOWN_FIELD = ("unknown_field", "a field that was not asked for")
+    COERCED_SCALAR = (
+        "coerced_scalar",
+        "a YAML scalar without quotes that became something else than text",
+    )
+    WRONG_TYPE = ("wrong_type", "a value of another type")
+    NOT_IN_ENUM = ("not_in_enum", "a value that is none of those allowed")
+    BELOW_MINIMUM = ("below_minimum", "a number below its minimum")
+    ABOVE_MAXIMUM = ("above_maximum", "a number above its maximum")
+    TOO_FEW_ITEMS = ("too_few_items", "a list inside an item that is too short")
+    TOO_MANY_ITEMS = ("too_many_items", "a list inside an item that is too long")
+    DUPLICATE_KEY = ("duplicate_key", "an object has two members of one name")
+    NOT_FINITE = ("not_finite", "a number that is NaN or infinite")
+
+
+#: The requirement that a failure loses; `Requirement.SYNTAX` for all others.
+LOST_REQUIREMENTS: Final[Mapping[Failure, Requirement]] = MappingProxyType(
+    {
+        Failure.NO_ANSWER: Requirement.ANSWER,
+        Failure.REFUSED: Requirement.ANSWER,
+        Failure.TRUNCATED: Requirement.ANSWER,
+        Failure.EMPTY: Requirement.ANSWER,
+        Failure.THINKING_UNCLOSED: Requirement.ANSWER,
+        Failure.UNCLOSED_FENCE: Requirement.FENCE,
+        Failure.MISSING_FENCE: Requirement.FENCE,
+        Failure.WRONG_FENCE_LANGUAGE: Requirement.FENCE,
+        Failure.FORBIDDEN_FENCE: Requirement.FENCE,
+        Failure.WRONG_FORMAT: Requirement.FORMAT,
+        Failure.COMMENTARY: Requirement.COMMENTARY,
+        Failure.SEVERAL_FENCES: Requirement.COMMENTARY,
+        Failure.NOT_WRAPPED: Requirement.WRAPPER,
+        Failure.WRAPPED: Requirement.WRAPPER,
+        Failure.WRONG_WRAPPER_KEY: Requirement.WRAPPER,
+        Failure.NOT_A_LIST: Requirement.WRAPPER,
+        Failure.ITEM_COUNT: Requirement.COUNT,
+        Failure.MISSING_FIELD: Requirement.FIELDS,
+        Failure.UNKNOWN_FIELD: Requirement.NO_EXTRA,
+        Failure.COERCED_SCALAR: Requirement.TYPES,
+        Failure.WRONG_TYPE: Requirement.TYPES,
+        Failure.NOT_IN_ENUM: Requirement.ENUMS,
+        Failure.BELOW_MINIMUM: Requirement.BOUNDS,
+        Failure.ABOVE_MAXIMUM: Requirement.BOUNDS,
+        Failure.TOO_FEW_ITEMS: Requirement.LISTS,
+        Failure.TOO_MANY_ITEMS: Requirement.LISTS,
+        Failure.DUPLICATE_KEY: Requirement.OPTIONAL,
+        Failure.NOT_FINITE: Requirement.OPTIONAL,
+    }
+)
+
+
+_UNREADABLE: Final = "no valid JSON or YAML"
+#: The error classes of the published summary. Failures without one count under their
+#: own class; the published summary shows 80 characters of its message for them.
+PUBLISHED_CLASSES: Final[Mapping[Failure, str]] = MappingProxyType(
+    {
+        Failure.MISSING_FIELD: "required field missing",
+        Failure.MISSING_FENCE: "missing code block",
+        Failure.NOT_WRAPPED: "expected a wrapper",
+        Failure.WRAPPED: "expected a bare list",
+        Failure.WRONG_WRAPPER_KEY: "wrong wrapper key",
+        Failure.NOT_A_LIST: "type mismatch",
+        Failure.WRONG_TYPE: "type mismatch",
+        Failure.COERCED_SCALAR: "type mismatch",
+        Failure.ITEM_COUNT: "wrong number of items",
+        Failure.TOO_FEW_ITEMS: "wrong number of items",
+        Failure.TOO_MANY_ITEMS: "wrong number of items",
+        **dict.fromkeys(
+            (
+                Failure.UNCLOSED_FENCE,
+                Failure.WRONG_FORMAT,
+                Failure.BYTE_ORDER_MARK,
+                Failure.LEADING_TEXT,
+                Failure.TRAILING_TEXT,
+                Failure.INVALID_JSON,
+                Failure.INVALID_YAML,
+                Failure.YAML_TAB,
+                Failure.YAML_TAG,
+                Failure.YAML_ALIASES,
+                Failure.TOO_DEEP,
+                Failure.TOO_LARGE,
+                Failure.NUMBER_TOO_LONG,
+                Failure.EMPTY,
+                Failure.THINKING_UNCLOSED,
+                Failure.TRUNCATED,
+            ),
+            _UNREADABLE,
+        ),
+    }
+)
+
 
 #: Tokens of an answer; the published run allows 16,000.
 DEFAULT_BUDGET = 2048
 
 
 class IfstructSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """How rows are drawn, asked and judged."""
+    """Settings of drawing rows, of prompts and of scoring."""
 
     #: The taxonomy of the rows that are drawn.
     split: Literal["train", "test"] = "test"
@@ -22,10 +199,7 @@ class IfstructSettings(msgspec.Struct, frozen=True, kw_only=True):
     mix: str = "published"
     #: A folder of files of kinds that takes the place of ours; empty for ours.
     entities: str = ""
-    #: A run of suite `ifstruct-rewrite` on the same rows, or its file of responses:
-    #: its texts take the place of ours where they say all that their row asks for.
-    rewrites: str = ""
-    #: Whose rules decide: `recommended`, or `published` (`--compat paper`).
+    #: The reading that decides: `recommended`, or `published` (`--compat paper`).
     reading: Literal["recommended", "published"] = "recommended"
     #: Most tokens of an answer.
     budget: int = DEFAULT_BUDGET
@@ -40,19 +214,9 @@ class IfstructSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def decides(self) -> RuleReading:
-        """The reading that decides whether a response passes."""
+        """The reading by which a response passes or fails."""
         published = self.reading == "published"
         return RuleReading.PUBLISHED if published else RuleReading.RECOMMENDED
-
-    @property
-    def options(self) -> VerifierOptions:
-        """What the verifier reads otherwise."""
-        return VerifierOptions(
-            lenient_raw=self.lenient_raw,
-            whole_floats=self.whole_floats,
-            no_duplicate_keys=self.no_duplicate_keys,
-            no_nan=self.no_nan,
-        )
 
 
 def as_published(settings: IfstructSettings) -> IfstructSettings:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from evaluation.answers.extraction import POLICIES
 from evaluation.answers.json_answers import read_json_answer
-from evaluation.answers.policies import POLICIES
 from evaluation.answers.schema_cache import SchemaCache
 from evaluation.answers.triage import (
     MissingAnswer,

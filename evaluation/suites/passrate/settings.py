@@ -58,7 +58,7 @@ class PassrateSettings(msgspec.Struct, frozen=True, kw_only=True):
     shots: int = 0
     #: Most tokens of an answer.
     budget: int = DEFAULT_BUDGET
-    #: How the answer is taken out of the text (`evaluation.answers.policies`).
+    #: How the answer is taken out of the text (`evaluation.answers.extraction`).
     cleaning: Literal["outer_fence", "strip_all_backticks", "raw", "outer_braces"] = (
         "outer_fence"
     )

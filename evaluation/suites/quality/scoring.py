@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import jsonschema_rs
 
+from evaluation.answers.extraction import outer_braces, outer_fence, split_thinking
 from evaluation.answers.json_answers import JsonProblem, read_json_answer
-from evaluation.answers.policies import outer_braces, outer_fence
-from evaluation.answers.thinking import split_thinking
 from evaluation.core.suite_records import Verdict
 from evaluation.suites.quality.problems import ANSWER
 from evaluation.suites.quality.records import MEMBERS, problem_of_record

@@ -15,6 +15,7 @@ from curation.core.documents import Explained
 from curation.json.pointer import pointer
 from curation.json.text import plain
 from curation.json.values import is_number, type_of
+from evaluation.answers.extraction import outer_braces, outer_fence, split_thinking
 from evaluation.answers.json_answers import (
     MOST_CHARACTERS,
     MOST_LEVELS,
@@ -22,8 +23,6 @@ from evaluation.answers.json_answers import (
     JsonProblem,
     read_json_answer,
 )
-from evaluation.answers.policies import outer_braces, outer_fence
-from evaluation.answers.thinking import split_thinking
 from evaluation.core.suite_records import Verdict
 from evaluation.suites.sob.metrics import (
     SEVEN,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.answers.thinking import split_thinking
+from evaluation.answers.extraction import split_thinking
 
 #: Text, answer, thinking, whether it never ended.
 VECTORS = [

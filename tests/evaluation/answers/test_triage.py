@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.answers.policies import outer_fence
+from evaluation.answers.extraction import outer_fence
 from evaluation.answers.triage import (
     MissingAnswer,
     NoAnswer,

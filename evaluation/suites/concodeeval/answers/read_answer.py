@@ -5,8 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from evaluation.answers.policies import first_fence
-from evaluation.answers.thinking import split_thinking
+from evaluation.answers.extraction import first_fence, split_thinking
 from evaluation.suites.concodeeval.answers.json_answer import read_json
 from evaluation.suites.concodeeval.answers.model import (
     MAX_CHARACTERS,

@@ -11,8 +11,7 @@ import re
 from enum import StrEnum
 from typing import Final
 
-from evaluation.answers.policies import first_fence
-from evaluation.answers.thinking import split_thinking
+from evaluation.answers.extraction import first_fence, split_thinking
 from evaluation.suites.concodeeval.answers.model import MAX_CHARACTERS
 from evaluation.suites.concodeeval.compatibility import SuiteReading
 

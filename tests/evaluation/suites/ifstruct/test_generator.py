@@ -13,32 +13,28 @@ from msgspec.structs import replace
 from scipy.stats import chisquare
 
 from curation.system.errors import BadConfiguration, BadData, CsbdataError, NoInput
-from evaluation.suites.ifstruct.core.fields import all_fields
-from evaluation.suites.ifstruct.core.requirements import Fence, FenceWish
-from evaluation.suites.ifstruct.core.row_spec import Presentation
-from evaluation.suites.ifstruct.generator.entity_kinds import entity_kinds
-from evaluation.suites.ifstruct.generator.extended_fields import field_groups
-from evaluation.suites.ifstruct.generator.generate import (
+from evaluation.suites.ifstruct.data_files import (
+    CHOICES,
+    alternatives,
+    entity_kinds,
+    escapes,
+    find_mix,
+    named_mixes,
+    voices,
+)
+from evaluation.suites.ifstruct.generator import (
+    draw_row,
     generate_rows,
     identity,
     prompt_of,
 )
-from evaluation.suites.ifstruct.generator.mixes import (
-    CHOICES,
-    alternatives,
-    find_mix,
-    named_mixes,
-)
-from evaluation.suites.ifstruct.generator.row_draw import draw_row
-from evaluation.suites.ifstruct.records.files import read_records, write_records
-from evaluation.suites.ifstruct.rewriter.escapes import escapes
-from evaluation.suites.ifstruct.rewriter.voice import voices
-from evaluation.suites.ifstruct.rows import draw_records
+from evaluation.suites.ifstruct.rows import Fence, FenceWish, Presentation, all_fields
 from evaluation.suites.ifstruct.settings import IfstructSettings
+from evaluation.suites.ifstruct.suite import SUITE, read_records, write_records
 from tests.evaluation.suites.ifstruct.rows import rows, source
 
 if TYPE_CHECKING:
-    from evaluation.suites.ifstruct.core.row_spec import RowSpec
+    from evaluation.suites.ifstruct.rows import RowSpec
 
 _BLOCK = re.compile(r"^```toml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _KIND = """
@@ -66,18 +62,6 @@ def test_there_are_kinds_enough_and_the_taxonomies_share_none() -> None:
     for part in ("name", "label", "plural"):
         assert not {getattr(k, part) for k in train} & {getattr(k, part) for k in test}
     assert all(len({kind.label, kind.plural}) == 2 for kind in (*train, *test))
-
-
-def test_the_fields_of_the_extended_track_are_no_fields_of_a_kind() -> None:
-    """What is added to a row never collides with what its kind has."""
-    added = {field.name for group in field_groups() for field in group.fields}
-    own = {
-        field.name
-        for split in ("train", "test")
-        for kind in entity_kinds(split)
-        for _, field in all_fields(kind.fields)
-    }
-    assert not added & own
 
 
 @pytest.mark.parametrize(
@@ -214,7 +198,7 @@ def test_a_draw_that_would_repeat_a_row_is_drawn_anew(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Equal draws give different rows, and an end where no other is to be had."""
-    module = "evaluation.suites.ifstruct.generator.generate.draw_row"
+    module = "evaluation.suites.ifstruct.generator.draw_row"
     monkeypatch.setattr(module, lambda one, _seed, attempt: draw_row(one, 0, attempt))
     first, second = generate_rows(source(), 0, 2)
     assert first.prompt != second.prompt
@@ -231,10 +215,9 @@ def test_a_file_is_the_same_every_time() -> None:
     assert not other & {row.prompt for row in again}
 
 
-@pytest.mark.parametrize("extended", [False, True])
-def test_rows_survive_a_file(extended: bool) -> None:  # noqa: FBT001 (a parameter)
+def test_rows_survive_a_file() -> None:
     """What is written is read back as it was, `spec` and all."""
-    made = rows(60, extended=extended)
+    made = rows(60)
     assert read_records(write_records(made), "rows") == list(made)
     assert read_records(write_records(made, hub=True), "rows") == list(made)
     assert all(row.spec and row.spec.requirements == row.requirements for row in made)
@@ -282,7 +265,7 @@ def test_a_voice_that_loses_a_requirement_is_a_defect(
     assert row.spec
     silent = replace(voices()["plain"], bare=("",), wrapped=("",))
     monkeypatch.setattr(
-        "evaluation.suites.ifstruct.generator.generate.voices",
+        "evaluation.suites.ifstruct.generator.voices",
         lambda: {"plain": silent},
     )
     with pytest.raises(CsbdataError, match="lost: wrapper"):
@@ -299,4 +282,5 @@ def test_the_kind_of_the_documentation_is_one(tmp_path: Path) -> None:
     (kind,) = entity_kinds("test", str(tmp_path))
     assert kind.name == "garden_gate"
     settings = IfstructSettings(entities=str(tmp_path))
-    assert len(list(draw_records(5, 0, settings, extended=False))) == 5
+    assert SUITE.generate
+    assert len(list(SUITE.generate(5, 0, settings))) == 5

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.system.errors import BadData
-from evaluation.suites.ifstruct.core.requirements import Fence, FenceWish
-from evaluation.suites.ifstruct.records.files import (
+from evaluation.suites.ifstruct.rows import Fence, FenceWish
+from evaluation.suites.ifstruct.suite import (
     PUBLISHED,
     read_records,
     write_records,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import replace as with_fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration, NoInput
@@ -18,13 +19,11 @@ from evaluation.reporting.tables import Rate
 from evaluation.results.suite_rows import RecordedSuiteRun
 from evaluation.suite_runs.records import layout_of
 from evaluation.suite_runs.request import choose_suite
-from evaluation.suites.ifstruct.records.asked import as_asked, read_asked
-from evaluation.suites.ifstruct.records.files import write_records
-from evaluation.suites.ifstruct.records.slices import SLICES, difficulty_of
-from evaluation.suites.ifstruct.settings import IfstructSettings
-from evaluation.suites.ifstruct.suite import SUITE
-from evaluation.suites.ifstruct_ext.suite import SUITE as EXTENDED
+from evaluation.suites.ifstruct.rows import SLICES, difficulty_of, read_record
+from evaluation.suites.ifstruct.settings import IfstructSettings, RuleReading
+from evaluation.suites.ifstruct.suite import SUITE, suite_record, write_records
 from evaluation.suites.registry import suites
+from tests.evaluation.suites.ifstruct.answers.known import judged_answers
 from tests.evaluation.suites.ifstruct.rows import rows
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ def _records(data: str | None = None, limit: int | None = None) -> RecordSet:
 
 
 def _asked(count: int = 12) -> list[SuiteRecord]:
-    return [as_asked(row) for row in rows(240)[:count]]
+    return [suite_record(row) for row in rows(240)[:count]]
 
 
 def _judge(
@@ -56,18 +55,44 @@ def _judge(
     return SUITE.scorer(settings)(record, response)
 
 
-def test_both_tracks_are_found() -> None:
-    """The suites stand where they are looked for, under their names."""
+def _answers(record: SuiteRecord) -> dict[str, str]:
+    """Return right and broken answers to a record by their kinds."""
+    row = read_record(record.fields)
+    answers = judged_answers(row, RuleReading.RECOMMENDED)
+    return {answer.kind: answer.text for answer in answers}
+
+
+def test_known_answers_get_their_verdicts() -> None:
+    """The self-test's answers have the classes that it expects, by both readings."""
+    assert SUITE.paper is not None
+    for settings in (_SETTINGS, SUITE.paper(_SETTINGS)):
+        classes = set()
+        for row in rows(240)[:20]:
+            record = suite_record(row)
+            for known in SUITE.known_answers(record, settings):
+                verdict = _judge(
+                    record,
+                    settings,
+                    text=known.text,
+                    finish=known.finish,
+                    error=known.error,
+                )
+                assert verdict.failure_class == known.expected, known
+                classes.add(known.expected)
+        assert len(classes) > 8
+
+
+def test_the_suite_is_found() -> None:
+    """The suite stands where it is looked for, under its name."""
     assert suites()["ifstruct"] is SUITE
-    assert suites()["ifstruct-ext"] is EXTENDED
 
 
 def test_a_row_is_a_record_and_back() -> None:
     """Rows in JSON have the schema of the whole answer; rows in YAML have none."""
     for row in rows(240)[:12]:
-        record = as_asked(row)
+        record = suite_record(row)
         written = msgspec.json.encode(record)
-        assert read_asked(msgspec.json.decode(written, type=SuiteRecord)) == row
+        assert read_record(msgspec.json.decode(written, type=SuiteRecord).fields) == row
         assert record.group == row.output_format
         if record.group == "yaml":
             assert record.schema is None
@@ -112,12 +137,8 @@ def test_a_prompt_is_the_text_and_the_budget() -> None:
 def test_a_verdict_says_where_the_readings_differ() -> None:
     """A forbidden code block fails by one reading, and is named as the difference."""
     row = next(row for row in rows(240) if row.fence == "forbidden")
-    record = as_asked(row)
-    (text,) = [
-        answer.text
-        for answer in SUITE.known_answers(record, _SETTINGS)
-        if answer.kind == "code block forbidden"
-    ]
+    record = suite_record(row)
+    text = _answers(record)["code block forbidden"]
     verdict = _judge(record, text=text)
     assert (verdict.passed, verdict.failure_class) == (False, "forbidden_fence")
     assert verdict.details["differs"] == ["forbidden_fence"]
@@ -144,7 +165,7 @@ def test_what_is_no_answer_has_its_class(
 ) -> None:
     """Failed servers, refusals and cut texts are told apart, and count as failed."""
     row = next(row for row in rows(240) if row.fence == "free")
-    verdict = _judge(as_asked(row), _SETTINGS, **answer)
+    verdict = _judge(suite_record(row), _SETTINGS, **answer)
     assert (verdict.failure_class, verdict.counted) == (failure, True)
     assert "structure" not in verdict.scores
 
@@ -152,7 +173,7 @@ def test_what_is_no_answer_has_its_class(
 def test_yaml_under_an_engine_is_not_run_and_not_counted() -> None:
     """No engine holds YAML to a schema: such rows are in no constrained rate."""
     row = next(row for row in rows(240) if row.output_format == "yaml")
-    record = as_asked(row)
+    record = suite_record(row)
     held = _judge(record, text="", error="compile_error", condition="llguidance")
     assert (held.counted, held.reasons) == (
         False,
@@ -164,16 +185,17 @@ def test_yaml_under_an_engine_is_not_run_and_not_counted() -> None:
 def test_thinking_apart_is_never_judged() -> None:
     """What a server sends as reasoning changes nothing."""
     (record,) = _asked(1)
-    text = next(iter(SUITE.known_answers(record, _SETTINGS))).text
+    text = _answers(record)["reference"]
     assert _judge(record, text=text, reasoning="[{").passed
 
 
 def test_difficulty_counts_what_is_asked() -> None:
-    """Rows of the extended track ask for more, and no row for nothing."""
-    plain = [difficulty_of(row) for row in rows(240)[:12]]
-    extended = [difficulty_of(row) for row in rows(40, extended=True)[:12]]
-    assert min(plain) > 4
-    assert sum(extended) > sum(plain)
+    """No row asks for nothing, and a row that takes choices back for more."""
+    row = next(row for row in rows(240) if row.spec and row.spec.retractions)
+    assert row.spec
+    assert min(difficulty_of(row) for row in rows(240)[:12]) > 4
+    plain = replace(row, spec=replace(row.spec, retractions=()))
+    assert difficulty_of(row) == difficulty_of(plain) + len(row.spec.retractions)
 
 
 def _scored(
@@ -182,9 +204,8 @@ def _scored(
     """Return the verdicts on one kind of known answer to some records."""
     found = []
     for record in records:
-        known = {one.kind: one for one in SUITE.known_answers(record, _SETTINGS)}
-        answer = known.get(kind) or known["reference"]
-        verdict = _judge(record, text=answer.text)
+        texts = _answers(record)
+        verdict = _judge(record, text=texts.get(kind) or texts["reference"])
         found.append(
             ScoredResponse(
                 record=record.key,
@@ -215,7 +236,7 @@ def test_the_report_says_which_requirement_costs_what() -> None:
         "100.0 % [75.8, 100.0] (12 of 12)",
     ]
     assert str(lines["all fields"][0]).startswith("0.0 %")
-    assert str(lines["extended rules"][0]) == "no row"
+    assert str(lines["optional rules"][0]) == "no row"
     (error,) = tables["published-errors"].rows
     assert error[0] == "unknown_field"
     choices = {row[0] for row in tables["choices"].rows}
@@ -240,7 +261,7 @@ def test_the_report_pairs_free_and_constrained_answers() -> None:
 
 def test_the_report_tells_both_readings() -> None:
     """Rows that only one reading passes are counted, with what they differ in."""
-    records = [as_asked(row) for row in rows(240) if row.fence == "forbidden"][:6]
+    records = [suite_record(row) for row in rows(240) if row.fence == "forbidden"][:6]
     (line,) = _tables(_scored(records, "free", "code block forbidden"))["readings"].rows
     assert str(line[1]).startswith("100.0 %")
     assert str(line[2]).startswith("0.0 %")
@@ -251,6 +272,6 @@ def test_a_response_whose_scorer_was_ended_is_in_every_table() -> None:
     """A verdict without facts counts as failed, and breaks no table."""
     (lost,) = _scored(_asked(1), "free", "reference")
     ended = Verdict(passed=False, failure_class="scoring_timeout")
-    tables = _tables([replace(lost, verdicts=(ended,))])
+    tables = _tables([with_fields(lost, verdicts=(ended,))])
     assert str(tables["pass-rate"].rows[0][3]).startswith("0.0 %")
     assert tables["kinds"].rows[0][0] == "not recorded"

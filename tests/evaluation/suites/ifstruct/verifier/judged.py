@@ -5,21 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evaluation.suites.ifstruct.core.requirements import (
+from evaluation.core.suite_records import SuiteResponse
+from evaluation.suites.ifstruct.rows import (
     AnswerFormat,
     Fence,
     FenceWish,
     Requirements,
 )
-from evaluation.suites.ifstruct.verifier.verify import (
-    VerifierOptions,
-    compile_requirements,
-    verify,
-)
+from evaluation.suites.ifstruct.scorer import verify
 
 if TYPE_CHECKING:
-    from evaluation.suites.ifstruct.verifier.findings import Failure, RuleReading
-    from evaluation.suites.ifstruct.verifier.verify import StructureVerdict
+    from evaluation.suites.ifstruct.scorer import StructureVerdict
+    from evaluation.suites.ifstruct.settings import (
+        Failure,
+        IfstructSettings,
+        RuleReading,
+    )
 
 ITEM = {
     "type": "object",
@@ -46,10 +47,10 @@ BLOCK = f"```json\n{PLAIN}\n```"
 
 
 def judge(
-    text: str, wanted: Requirements, options: VerifierOptions | None = None
+    text: str, wanted: Requirements, options: IfstructSettings | None = None
 ) -> StructureVerdict:
     """Return the verdict on an answer."""
-    return verify(text, compile_requirements(wanted), options)
+    return verify(SuiteResponse(record="a", text=text), wanted, options)
 
 
 def failures_of(text: str, wanted: Requirements, reading: RuleReading) -> list[Failure]:

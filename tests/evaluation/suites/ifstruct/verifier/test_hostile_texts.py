@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.suites.ifstruct.verifier.findings import Failure, RuleReading
+from evaluation.suites.ifstruct.settings import Failure, RuleReading
 from tests.evaluation.suites.ifstruct.verifier.judged import (
     BAN,
     JSON,
@@ -19,7 +19,7 @@ from tests.evaluation.suites.ifstruct.verifier.judged import (
 )
 
 if TYPE_CHECKING:
-    from evaluation.suites.ifstruct.core.requirements import Requirements
+    from evaluation.suites.ifstruct.rows import Requirements
 
 
 _BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from evaluation.suites.ifstruct.core.requirements import AnswerFormat, Fence
-from evaluation.suites.ifstruct.verifier.findings import Failure, RuleReading
-from evaluation.suites.ifstruct.verifier.verify import VerifierOptions
+from evaluation.suites.ifstruct.rows import AnswerFormat, Fence
+from evaluation.suites.ifstruct.settings import Failure, IfstructSettings, RuleReading
 from tests.evaluation.suites.ifstruct.verifier.judged import (
     BAN,
     BLOCK,
@@ -67,18 +66,18 @@ def test_a_broken_end_is_commentary_by_the_published_rule_alone() -> None:
 @pytest.mark.parametrize(
     ("text", "options", "failure"),
     [
-        (f"Sure: {PLAIN} there.", VerifierOptions(lenient_raw=True), None),
-        ('[{"id": 1.0}]', VerifierOptions(whole_floats=True), None),
-        ('[{"id": 1.5}]', VerifierOptions(whole_floats=True), Failure.WRONG_TYPE),
+        (f"Sure: {PLAIN} there.", IfstructSettings(lenient_raw=True), None),
+        ('[{"id": 1.0}]', IfstructSettings(whole_floats=True), None),
+        ('[{"id": 1.5}]', IfstructSettings(whole_floats=True), Failure.WRONG_TYPE),
         (
             '[{"id": 1, "id": 2}]',
-            VerifierOptions(no_duplicate_keys=True),
+            IfstructSettings(no_duplicate_keys=True),
             Failure.DUPLICATE_KEY,
         ),
     ],
 )
 def test_options_change_one_rule_each(
-    text: str, options: VerifierOptions, failure: Failure | None
+    text: str, options: IfstructSettings, failure: Failure | None
 ) -> None:
     """An option lets pass what fails without it, or the reverse."""
     found = [found.failure for found in judge(text, JSON, options).findings]
@@ -97,5 +96,5 @@ def test_numbers_that_are_none_count_where_they_are_asked_for() -> None:
         ("- n: .nan", replace(wanted, format=AnswerFormat.YAML)),
         ("- n: -.inf", replace(wanted, format=AnswerFormat.YAML)),
     ):
-        verdict = judge(text, asked, VerifierOptions(no_nan=True))
+        verdict = judge(text, asked, IfstructSettings(no_nan=True))
         assert [found.failure for found in verdict.findings] == [Failure.NOT_FINITE]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.suites.ifstruct.verifier.fences import find_code_block
+from evaluation.suites.ifstruct.answer_text import find_code_block
 from tests.evaluation.suites.ifstruct.verifier.judged import BAN, PLAIN, judge
 
 

@@ -8,7 +8,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.suites.ifstruct.verifier.findings import Failure, RuleReading
+from evaluation.suites.ifstruct.settings import Failure, RuleReading
 from tests.evaluation.suites.ifstruct.verifier.judged import (
     ITEM,
     YAML,

@@ -1,0 +1,295 @@
+"""Take the answer out of a text: its thinking off, then what a named policy leaves.
+
+Thinking stands in tags, in the channels of OpenAI's harmony format
+(https://cookbook.openai.com/articles/openai-harmony), or before a closing tag alone.
+End tokens that a server left in the text are taken off too.
+
+Published benchmarks take the answer out of its fences in five ways, which differ in
+unclosed fences, backticks inside strings and text around. A suite names the policy that
+it follows, and its results show the name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+_TAGS: Final = (
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<reasoning>", "</reasoning>"),
+    ("[THINK]", "[/THINK]"),
+)
+_FINAL: Final = "<|channel|>final<|message|>"
+_CHANNEL: Final = "<|channel|>"
+#: Harmony where the special tokens were left out of the text.
+_BARE_HARMONY: Final = re.compile(
+    r"\A\s*(?:analysis|commentary)(.*?)assistant\s*final", re.DOTALL
+)
+#: Most end tokens that are taken off one text.
+_MOST_END_TOKENS: Final = 32
+_END_TOKENS: Final = (
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<|endoftext|>",
+    "<|end_of_text|>",
+    "<|return|>",
+    "<|end|>",
+    "<end_of_turn>",
+    "</s>",
+)
+#: What an answer begins with that is no thinking, whatever tags it may quote.
+_ANSWER_STARTS: Final = ("{", "[", '"', "```", "- ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerParts:
+    """A model's text in its two parts."""
+
+    answer: str
+    thinking: str = ""
+    #: Whether thinking began and never ended: then there is no answer.
+    unclosed: bool = False
+
+
+def split_thinking(text: str) -> AnswerParts:
+    """Return the answer of a text, and the thinking that stands before it.
+
+    A tag counts at the beginning of a text, or in one that does not begin as an
+    answer does: `{"tag": "<think>"}` is an answer as a whole. Of a closing tag
+    without its opening one everything before is thinking; of an opening tag without
+    its closing one everything after.
+
+    Example:
+        >>> split_thinking("<think>Two?</think>[2]").answer
+        '[2]'
+        >>> split_thinking("<think>Two?").unclosed
+        True
+    """
+    text = _without_end_tokens(text)
+    harmony = _split_harmony(text)
+    if harmony is not None:
+        return harmony
+    start = text.lstrip()
+    opened = start.startswith(tuple(tag for tag, _ in _TAGS))
+    if start.startswith(_ANSWER_STARTS) and not opened:
+        return AnswerParts(answer=text)
+    thoughts: list[str] = []
+    unclosed = False
+    for opening, closing in _TAGS:
+        text, found, open_ended = _without_tag(text, opening, closing)
+        thoughts += found
+        unclosed = unclosed or open_ended
+    if not thoughts:
+        return AnswerParts(answer=text)
+    return AnswerParts(
+        answer=text.strip(),
+        thinking="\n".join(thought.strip() for thought in thoughts),
+        unclosed=unclosed,
+    )
+
+
+def _without_end_tokens(text: str) -> str:
+    """Return a text without the end tokens at its end, and the space around them."""
+    for _ in range(_MOST_END_TOKENS):
+        ended = text.rstrip()
+        token = next((one for one in _END_TOKENS if ended.endswith(one)), "")
+        if not token:
+            break
+        text = ended.removesuffix(token).rstrip()
+    return text
+
+
+def _split_harmony(text: str) -> AnswerParts | None:
+    before, final, answer = text.rpartition(_FINAL)
+    if final:
+        return AnswerParts(answer=answer.strip(), thinking=before.strip())
+    if text.lstrip().startswith(_CHANNEL):
+        return AnswerParts(answer="", thinking=text.strip(), unclosed=True)
+    bare = _BARE_HARMONY.match(text)
+    if bare is None:
+        return None
+    return AnswerParts(answer=text[bare.end() :].strip(), thinking=bare[1].strip())
+
+
+def _without_tag(text: str, opening: str, closing: str) -> tuple[str, list[str], bool]:
+    """Return a text without one kind of thinking, the thinking, and whether it ends."""
+    thoughts: list[tuple[int, int]] = []
+    kept: list[tuple[int, int]] = []
+    place, level, begun = 0, 0, 0
+    for mark in re.finditer(f"{re.escape(opening)}|{re.escape(closing)}", text):
+        if mark[0] == opening:
+            if level == 0:
+                kept.append((place, mark.start()))
+                begun = mark.end()
+            level += 1
+            continue
+        if level > 1:
+            level -= 1
+            continue
+        if level:
+            thoughts.append((begun, mark.start()))
+        else:
+            # Without an opening tag everything so far was thinking.
+            thoughts, kept = [(0, mark.start())], []
+        place, level = mark.end(), 0
+    if level:
+        thoughts.append((begun, len(text)))
+    else:
+        kept.append((place, len(text)))
+    answer = "".join(text[start:end] for start, end in kept)
+    unclosed = level > 0 and not answer.strip()
+    return answer, [text[start:end] for start, end in thoughts], unclosed
+
+
+_FENCE: Final = "```"
+_OPENING: Final = re.compile(r"\A```[ \t]*([^\s`]*)[ \t]*\r?\n?")
+_PAIR: Final = re.compile(r"```(.*?)```", re.DOTALL)
+#: A first line that names a language and holds nothing else.
+_LANGUAGE: Final = re.compile(r"\A[ \t]*\.?([A-Za-z][\w+#-]*)[ \t]*\r?\n")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extraction:
+    """What a policy takes out of an answer."""
+
+    #: None where the policy finds no answer; `problem` says why.
+    text: str | None
+    #: Whether it stood in a fence.
+    fenced: bool = False
+    #: The language that the fence names; empty for none.
+    language: str = ""
+    #: What stands before and after it.
+    before: str = ""
+    after: str = ""
+    #: `unclosed_fence`, `no_fence` or `no_braces`; empty where all is well.
+    problem: str = ""
+
+
+#: Takes the answer out of a text without thinking.
+Policy: TypeAlias = Callable[[str], Extraction]
+
+
+def raw(text: str) -> Extraction:
+    """Return the whole text, without the white space around it."""
+    return Extraction(text=text.strip())
+
+
+def outer_fence(text: str) -> Extraction:
+    """Return the content of a fence that holds the whole text, else the text.
+
+    Only that one fence is taken off: backticks inside strings stay. A fence that is
+    opened and not closed is taken off too, as an answer that was cut is told by what
+    it holds.
+    """
+    text = text.strip()
+    opening = _OPENING.match(text)
+    if opening is None:
+        return Extraction(text=text)
+    body = text[opening.end() :]
+    closed = body.endswith(_FENCE)
+    return Extraction(
+        text=(body[: -len(_FENCE)] if closed else body).strip(),
+        fenced=True,
+        language=opening[1],
+        problem="" if closed else "unclosed_fence",
+    )
+
+
+def strict_fence(text: str) -> Extraction:
+    """Return the lines between the first two lines that begin with a fence.
+
+    Without any such line the whole text is the answer; a fence that is not closed is
+    none. Source: the published validator of IFStruct.
+    """
+    lines = text.split("\n")
+    marks = [place for place, line in enumerate(lines) if line.startswith(_FENCE)]
+    if not marks:
+        return Extraction(text=text.strip())
+    first = marks[0]
+    before = "\n".join(lines[:first])
+    language = lines[first].strip().strip("`").strip()
+    if len(marks) == 1:
+        return Extraction(
+            text=None, language=language, before=before, problem="unclosed_fence"
+        )
+    return Extraction(
+        text="\n".join(lines[first + 1 : marks[1]]),
+        fenced=True,
+        language=language,
+        before=before,
+        after="\n".join(lines[marks[1] + 1 :]),
+    )
+
+
+def first_fence(text: str) -> Extraction:
+    """Return what stands between the first two marks of three backticks.
+
+    A first line that only names a language is no part of it. Without a pair of marks
+    there is no answer. Source: the published scripts of ConCodeEval.
+    """
+    pair = _PAIR.search(text)
+    if pair is None:
+        problem = "unclosed_fence" if _FENCE in text else "no_fence"
+        return Extraction(text=None, before=text, problem=problem)
+    named = _LANGUAGE.match(pair[1])
+    return Extraction(
+        text=pair[1][named.end() if named else 0 :].strip(),
+        fenced=True,
+        language=named[1] if named else "",
+        before=text[: pair.start()],
+        after=text[pair.end() :],
+    )
+
+
+def strip_all_backticks(text: str) -> Extraction:
+    """Return a text that begins with a fence without any mark of three backticks.
+
+    It damages strings that hold such marks; kept as the published reading of the
+    prompted pass rate, which deletes every "```json" and "```".
+    """
+    text = text.strip()
+    if not text.startswith(_FENCE):
+        return Extraction(text=text)
+    cleaned = text.replace(f"{_FENCE}json", "").replace(_FENCE, "").strip()
+    return Extraction(text=cleaned, fenced=True)
+
+
+def outer_braces(text: str) -> Extraction:
+    """Return what stands from the first opening bracket to the last closing one.
+
+    Brackets are those of objects and arrays; the last one is of the kind of the first.
+    """
+    starts = [place for place in (text.find("{"), text.find("[")) if place >= 0]
+    if not starts:
+        return Extraction(text=None, before=text, problem="no_braces")
+    start = min(starts)
+    end = text.rfind("}" if text[start] == "{" else "]")
+    if end < start:
+        return Extraction(text=text[start:].strip(), before=text[:start])
+    return Extraction(
+        text=text[start : end + 1], before=text[:start], after=text[end + 1 :]
+    )
+
+
+#: Every policy by the name that settings and results give it.
+POLICIES: Final[Mapping[str, Policy]] = MappingProxyType(
+    {
+        policy.__name__: policy
+        for policy in (
+            raw,
+            outer_fence,
+            strict_fence,
+            first_fence,
+            strip_all_backticks,
+            outer_braces,
+        )
+    }
+)

@@ -1,0 +1,320 @@
+"""Read an answer: its code block, the text around, and its JSON or YAML."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from curation.json.text import depth
+from curation.json.yaml_reader import (
+    YamlError,
+    YamlFault,
+    YamlOptions,
+    read_yaml,
+    yaml_1_1_scalar,
+)
+from curation.system.escaping import shortened
+from evaluation.answers.extraction import strict_fence
+from evaluation.suites.ifstruct.rows import AnswerFormat, FenceWish
+from evaluation.suites.ifstruct.settings import Failure, RuleReading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from curation.core.json_types import UntypedJson
+    from evaluation.suites.ifstruct.rows import Fence, Requirements
+    from evaluation.suites.ifstruct.settings import IfstructSettings
+
+#: Levels of nesting that are read; a row asks for five at most.
+DEEPEST: Final = 100
+#: Characters of a comment, and of a wrong beginning, that a message shows.
+_SHOWN, _SHOWN_BEGINNING = 60, 40
+#: The fences of one code block.
+_ONE_BLOCK: Final = 2
+#: Languages of a code block that name the other format.
+_OTHER_LANGUAGES: Final = {
+    AnswerFormat.JSON: frozenset({"yaml", "yml"}),
+    AnswerFormat.YAML: frozenset({"json"}),
+}
+_MARK: Final = "\ufeff"
+_BRACKETS: Final = ("[", "{")
+_BRACKET: Final = re.compile(r"[\[{]")
+#: The first line of YAML, as against that of prose.
+_YAML: Final = re.compile(r"- [\w\"']+:(?: |$)|-$|\w+:$", re.MULTILINE)
+#: YAML 1.1 as PyYAML's safe loader reads it, dates left as text, as the published
+#: verifier does.
+_YAML_OPTIONS: Final = YamlOptions(
+    scalar=yaml_1_1_scalar,
+    name=lambda _text, value: value,
+    unique_names=False,
+    max_values=100_000,
+    max_depth=DEEPEST,
+)
+_YAML_FAILURES: Final = {
+    YamlFault.TAB: Failure.YAML_TAB,
+    YamlFault.TAG: Failure.YAML_TAG,
+    YamlFault.ALIAS: Failure.YAML_ALIASES,
+    YamlFault.TOO_DEEP: Failure.TOO_DEEP,
+    YamlFault.NUMBER_TOO_LONG: Failure.NUMBER_TOO_LONG,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One fault of a response."""
+
+    failure: Failure
+    #: The names, values and limits.
+    detail: str = ""
+    #: Its place in the list, as a path: `[0].poems[1].poem_title`; empty for the whole.
+    place: str = ""
+    reading: RuleReading = RuleReading.BOTH
+
+    def __str__(self) -> str:
+        """Return it as one line."""
+        parts = (str(self.failure), self.place, self.detail)
+        return ": ".join(part for part in parts if part)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerValue:
+    """The value of an answer, with the remarks of its reader."""
+
+    value: UntypedJson
+    #: Names that stand twice in one object, in the order in which they do.
+    duplicates: tuple[str, ...] = ()
+    #: Faults of a text whose value could be read.
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeBlock:
+    """The first code block of a text."""
+
+    #: The first word after the opening fence, in lower case; empty if it has none.
+    language: str
+    #: The text inside; None if the block is never closed.
+    content: str | None
+    before: str
+    #: The text after the last fence of the whole answer.
+    after: str
+    #: The number of lines that begin with a fence.
+    fences: int
+
+
+def find_code_block(text: str) -> CodeBlock | None:
+    """Return the first code block of a text, None if no line begins with a fence.
+
+    A fence is three backticks at the beginning of a line. The first one opens the
+    block and the next one closes it, whatever else stands on its line.
+    """
+    block = strict_fence(text)
+    if not block.fenced and not block.problem:
+        return None
+    words = block.language.split()
+    # Text between this block and a later one is not after the answer.
+    after = block.after.split("\n") if block.fenced else []
+    marks = [place for place, line in enumerate(after) if line.startswith("```")]
+    return CodeBlock(
+        language=words[0].lower() if words else "",
+        content=block.text,
+        before=block.before,
+        after="\n".join(after[marks[-1] + 1 if marks else 0 :]),
+        fences=len(marks) + (2 if block.fenced else 1),
+    )
+
+
+def check_fence(block: CodeBlock | None, fence: Fence) -> Iterator[Finding]:
+    """Yield the faults of the code block, or of its absence.
+
+    A published row only says whether a block is required, of any language. The
+    recommended reading counts a forbidden block and another language too.
+    """
+    if block is not None and block.content is None:
+        yield Finding(Failure.UNCLOSED_FENCE)
+    closed = block is not None and block.content is not None
+    if fence.wish is FenceWish.REQUIRED and not closed:
+        yield Finding(Failure.MISSING_FENCE)
+    if block is None:
+        return
+    if fence.wish is FenceWish.FORBIDDEN:
+        yield Finding(Failure.FORBIDDEN_FENCE, reading=RuleReading.RECOMMENDED)
+    if fence.language and block.language != fence.language:
+        detail = f"{fence.language} is required, {block.language or 'none'} is named"
+        yield Finding(
+            Failure.WRONG_FENCE_LANGUAGE, detail, reading=RuleReading.RECOMMENDED
+        )
+
+
+def check_commentary(
+    answer: str,
+    block: CodeBlock | None,
+    requirements: Requirements,
+    value: AnswerValue | Finding,
+) -> Iterator[Finding]:
+    """Yield the text around an answer; raw YAML cannot be distinguished from it."""
+    if block is not None:
+        yield from _check_around_block(block)
+    elif requirements.format is AnswerFormat.JSON:
+        decoded = (
+            isinstance(value, AnswerValue) or value.failure is Failure.TRAILING_TEXT
+        )
+        yield from _check_around_json(answer, decoded=decoded)
+
+
+def _check_around_block(block: CodeBlock) -> Iterator[Finding]:
+    """Yield the text before the first fence and after the last one.
+
+    The published verifier ignores text between two code blocks; by the recommended
+    reading a second block is commentary too.
+    """
+    for text in (block.before, block.after):
+        if text.strip():
+            yield Finding(Failure.COMMENTARY, shortened(text.strip(), _SHOWN))
+    if block.fences > _ONE_BLOCK:
+        detail = f"{block.fences} lines begin with a fence"
+        yield Finding(Failure.SEVERAL_FENCES, detail, reading=RuleReading.RECOMMENDED)
+
+
+def _check_around_json(text: str, *, decoded: bool) -> Iterator[Finding]:
+    """Yield the text outside the outer brackets of JSON without a code block.
+
+    Args:
+        text: The answer.
+        decoded: Whether a JSON value was read at its beginning. If not, the text after
+            the last bracket is rather a piece of broken JSON, and commentary by the
+            published verifier only.
+    """
+    starts = [place for place in (text.find("["), text.find("{")) if place >= 0]
+    end = max(text.rfind("]"), text.rfind("}"))
+    if not starts or end < 0:
+        return
+    before, after = text[: min(starts)].strip("\ufeff \t\r\n"), text[end + 1 :].strip()
+    if before:
+        yield Finding(Failure.COMMENTARY, shortened(before, _SHOWN))
+    if after:
+        reading = RuleReading.BOTH if decoded else RuleReading.PUBLISHED
+        yield Finding(Failure.COMMENTARY, shortened(after, _SHOWN), reading=reading)
+
+
+def read_answer(
+    answer: str,
+    block: CodeBlock | None,
+    requirements: Requirements,
+    settings: IfstructSettings,
+) -> AnswerValue | Finding:
+    """Return the value of an answer, from its code block if it has one.
+
+    Args:
+        answer: The text without thinking.
+        block: Its code block.
+        requirements: The format, and whether commentary is allowed.
+        settings: Options of reading JSON.
+    """
+    text = answer
+    if block is not None:
+        if block.content is None:
+            return Finding(Failure.UNCLOSED_FENCE)
+        if block.language in _OTHER_LANGUAGES[requirements.format]:
+            detail = f"the code block names {block.language}"
+            return Finding(Failure.WRONG_FORMAT, detail)
+        text = block.content
+        if not text.strip():
+            return Finding(Failure.EMPTY, "the code block is empty")
+    if requirements.format is AnswerFormat.YAML:
+        return _read_yaml(text)
+    lenient = settings.lenient_raw and requirements.commentary
+    return _read_json(
+        text,
+        fenced=block is not None,
+        lenient=lenient,
+        notice_duplicates=settings.no_duplicate_keys,
+    )
+
+
+def _read_yaml(text: str) -> AnswerValue | Finding:
+    """Read YAML; JSON in its place is a fault, if its value can be read."""
+    try:
+        document = read_yaml(text, _YAML_OPTIONS)
+    except YamlError as error:
+        failure = _YAML_FAILURES.get(error.fault, Failure.INVALID_YAML)
+        return Finding(failure, shortened(error.detail))
+    findings = (Finding(Failure.WRONG_FORMAT, "JSON for YAML"),)
+    return AnswerValue(
+        value=document.value,
+        duplicates=document.duplicates,
+        findings=findings if document.is_flow else (),
+    )
+
+
+def _read_json(
+    text: str, *, fenced: bool, lenient: bool, notice_duplicates: bool
+) -> AnswerValue | Finding:
+    """Read JSON with Python's reader, as the published verifier does.
+
+    It accepts NaN and infinities, of two equal names the last one counts, and a lone
+    surrogate is a character.
+
+    Args:
+        text: The content of the code block, or the whole answer.
+        fenced: Whether it is the content of a code block.
+        lenient: Read the first JSON value wherever it begins, and ignore the text
+            around.
+        notice_duplicates: Look for names that stand twice in one object.
+    """
+    text = text.strip()
+    start = 0
+    if not fenced and lenient:
+        bracket = _BRACKET.search(text)
+        start = bracket.start() if bracket else 0
+    elif not fenced and not text.startswith(_BRACKETS):
+        return _wrong_beginning(text)
+    duplicates: list[str] = []
+
+    def members(pairs: list[tuple[str, UntypedJson]]) -> dict[str, UntypedJson]:
+        duplicates.extend(_repeated([name for name, _ in pairs]))
+        return dict(pairs)
+
+    hook = members if notice_duplicates else None
+    try:
+        value, end = json.JSONDecoder(object_pairs_hook=hook).raw_decode(text, start)
+    except json.JSONDecodeError as error:
+        if _YAML.match(text):
+            return Finding(Failure.WRONG_FORMAT, "YAML for JSON")
+        detail = f"{error.msg} (line {error.lineno}, column {error.colno})"
+        return Finding(Failure.INVALID_JSON, detail)
+    except RecursionError:
+        return Finding(Failure.TOO_DEEP, "deeper than Python's reader goes")
+    except ValueError:
+        return Finding(Failure.NUMBER_TOO_LONG)
+    # A level takes a bracket: with few of them the depth is within the limit.
+    if text.count("[") + text.count("{") > DEEPEST and depth(value) > DEEPEST:
+        return Finding(Failure.TOO_DEEP, f"over {DEEPEST} levels")
+    remainder = text[end:].strip()
+    if remainder and (fenced or not lenient):
+        return Finding(Failure.TRAILING_TEXT, shortened(remainder, _SHOWN_BEGINNING))
+    return AnswerValue(value=value, duplicates=tuple(duplicates))
+
+
+def _wrong_beginning(text: str) -> Finding:
+    begins = shortened(text, _SHOWN_BEGINNING)
+    if text.startswith(_MARK):
+        return Finding(Failure.BYTE_ORDER_MARK)
+    if _YAML.match(text):
+        return Finding(Failure.WRONG_FORMAT, f"YAML for JSON: {begins}")
+    if _BRACKET.search(text):
+        return Finding(Failure.LEADING_TEXT, begins)
+    detail = f"begins neither with [ nor {{: {begins}"
+    return Finding(Failure.INVALID_JSON, detail)
+
+
+def _repeated(names: list[str]) -> list[str]:
+    seen_names: set[str] = set()
+    repeated = []
+    for name in names:
+        if name in seen_names:
+            repeated.append(name)
+        seen_names.add(name)
+    return repeated

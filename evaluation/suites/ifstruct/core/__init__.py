@@ -1,1 +1,0 @@
-"""What a row asks for, as values: fields, fence, format, count, wrapper."""

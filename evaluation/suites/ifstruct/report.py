@@ -1,0 +1,313 @@
+"""Tables of a run of IFStruct."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final, Self, TypeAlias
+
+import msgspec
+
+from evaluation.core.suite_records import FREE
+from evaluation.reporting.report import Report
+from evaluation.reporting.statistics import mcnemar
+from evaluation.reporting.tables import MissingFigure, Rate, Table
+from evaluation.results.suite_tables import classes_table, costs, pass_rates
+from evaluation.suites.ifstruct.rows import SLICES, UNKNOWN
+from evaluation.suites.ifstruct.settings import Failure, Requirement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from evaluation.core.suite import ScoredResponse, ScoredRun
+    from evaluation.reporting.tables import Cell
+
+#: Rungs of the ladder, each of about as many responses.
+_RUNGS: Final = 5
+#: Error classes that the published summary shows.
+_TOP: Final = 10
+_CONDITION_NOTE: Final = (
+    "Responses to the same rows, all in JSON: an engine cannot hold YAML to a schema. "
+    "structure: wrapper, number of items and fields are right; what a free answer "
+    "lacks and a constrained one has is what the model could say and not write. "
+    "passed: code block and commentary count too; a constrained answer can never be in "
+    "a code block. p: McNemar's exact test."
+)
+_SLICE_NOTE: Final = (
+    "structure: wrapper, number of items and every field are right, whatever stands "
+    "around the answer. Brackets: Wilson's 95 % interval."
+)
+
+
+class JudgedResponse(msgspec.Struct, frozen=True, kw_only=True):
+    """One response, with the facts of its verdict; none if its scorer was ended."""
+
+    #: The record and the repeat, by which responses are paired.
+    key: tuple[str, int] = ("", 0)
+    model: str = ""
+    condition: str = ""
+    passed: bool = False
+    #: Whether the content is right, whatever stands around it.
+    structure: bool = False
+    #: The alternative that was drawn for each choice of the row.
+    slices: dict[str, str] = {}
+    #: The kind of thing that the row asks for.
+    kind: str = UNKNOWN
+    #: The points of the row.
+    difficulty: int = 0
+    #: The requirements of the row, and those that the response lost.
+    asked: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    #: Every error by the classes of the published summary.
+    published_errors: tuple[str, ...] = ()
+    #: The failures that one reading counts and the other does not.
+    differs: tuple[str, ...] = ()
+    passes_published: bool = False
+    passes_recommended: bool = False
+
+    @classmethod
+    def of(cls, scored: ScoredResponse) -> Self:
+        """Return a response with the facts of its verdict."""
+        verdict = scored.verdict
+        facts = {
+            "passes_published": verdict.passed,
+            "passes_recommended": verdict.passed,
+            **verdict.details,
+            "key": (scored.record, scored.repeat),
+            "model": scored.model,
+            "condition": scored.condition,
+            "passed": verdict.passed,
+            "structure": verdict.scores.get("structure", 0.0) == 1.0,
+        }
+        return msgspec.convert(facts, cls)
+
+
+#: The responses of each model and condition.
+Responses: TypeAlias = "Mapping[str, Sequence[JudgedResponse]]"
+
+
+def report(run: ScoredRun) -> Report:
+    """Return the tables of a run."""
+    responses = {
+        label: [JudgedResponse.of(scored) for scored in side if scored.verdict.counted]
+        for label, side in run.by_label.items()
+    }
+    explanations = {str(failure): failure.explanation for failure in Failure}
+    tables = (
+        pass_rates(run),
+        _readings(responses),
+        _free_or_constrained(responses),
+        _requirement_costs(responses),
+        _ladder(responses),
+        _by_choice(responses),
+        _by_kind(responses),
+        classes_table(run, explanations),
+        _published_classes(responses),
+        costs(run),
+    )
+    return Report(tables=tuple(table for table in tables if table is not None))
+
+
+def _readings(responses: Responses) -> Table:
+    """Return the pass rate by both readings, and their differences."""
+    rows: list[tuple[Cell, ...]] = []
+    for label, side in responses.items():
+        published = sum(response.passes_published for response in side)
+        recommended = sum(response.passes_recommended for response in side)
+        apart = [
+            response
+            for response in side
+            if response.passes_published is not response.passes_recommended
+        ]
+        names = sorted({name for response in apart for name in response.differs})
+        rates = Rate(published, len(side)), Rate(recommended, len(side))
+        rows.append((label, *rates, len(apart), ", ".join(names)))
+    return Table(
+        title="By both readings",
+        columns=("model", "published", "recommended", "rows apart", "for"),
+        rows=tuple(rows),
+        note="published: the rules of the published verifier. recommended: requests "
+        "are taken at their word, so that a forbidden code block, one that names "
+        "another language, and a second one count as well.",
+        name="readings",
+    )
+
+
+def _free_or_constrained(responses: Responses) -> Table | None:
+    """Return the effect of a constraint; None if every response is free."""
+    rows = tuple(_pairs(responses))
+    if not rows:
+        return None
+    columns = ("engine", "of", "rows", "free", "constrained")
+    return Table(
+        title="Cannot follow, or cannot format",
+        columns=(*columns, "only free", "only constrained", "p"),
+        rows=rows,
+        note=_CONDITION_NOTE,
+        name="free-or-constrained",
+    )
+
+
+def _pairs(responses: Responses) -> Iterator[tuple[Cell, ...]]:
+    sides = {
+        (side[0].model, side[0].condition): side for side in responses.values() if side
+    }
+    for (model, condition), side in sides.items():
+        free = sides.get((model, FREE))
+        if condition == FREE or free is None:
+            continue
+        by_key = {response.key: response for response in free}
+        pairs = [
+            (by_key[response.key], response)
+            for response in side
+            if response.key in by_key
+        ]
+        for figure in ("structure", "passed"):
+            both = [
+                (bool(getattr(first, figure)), bool(getattr(second, figure)))
+                for first, second in pairs
+            ]
+            yield (f"{model} {condition}", figure, *_compared(both))
+
+
+def _compared(both: Sequence[tuple[bool, bool]]) -> tuple[Cell, ...]:
+    only_free = sum(free and not constrained for free, constrained in both)
+    only_constrained = sum(constrained and not free for free, constrained in both)
+    return (
+        len(both),
+        Rate(sum(free for free, _ in both), len(both)),
+        Rate(sum(constrained for _, constrained in both), len(both)),
+        only_free,
+        only_constrained,
+        mcnemar(only_free, only_constrained),
+    )
+
+
+def _requirement_costs(responses: Responses) -> Table:
+    """Return how often each requirement is lost, and how often it alone."""
+    rows: list[tuple[Cell, ...]] = []
+    for requirement in Requirement:
+        for label, side in responses.items():
+            relevant = [response for response in side if requirement in response.asked]
+            lost = [response for response in relevant if requirement in response.lost]
+            alone = sum(len(response.lost) == 1 for response in lost)
+            passed = sum(response.passed for response in relevant)
+            rates = _rate(len(lost), len(relevant)), _rate(alone, alone + passed)
+            rows.append((str(requirement), label, *rates))
+    return Table(
+        title="What each requirement costs",
+        columns=("requirement", "model", "lost", "lost with all others kept"),
+        rows=tuple(rows),
+        note="lost: of the responses to rows that ask for it. lost with all others "
+        "kept: of the responses that keep every other requirement of their row, those "
+        "that lose this one. What cannot be read loses an answer, its syntax or its "
+        "format, and nothing is known of the rest.",
+        name="requirements",
+    )
+
+
+def _published_classes(responses: Responses) -> Table:
+    """Return the most frequent error classes, booked as the published summary does."""
+    counts = {
+        label: Counter(
+            error for response in side for error in response.published_errors
+        )
+        for label, side in responses.items()
+    }
+    total = sum(counts.values(), Counter[str]())
+    return Table(
+        title="Most frequent errors, as the published summary books them",
+        columns=("error", *counts),
+        rows=tuple(
+            (name, *(counted[name] for counted in counts.values()))
+            for name, _ in total.most_common(_TOP)
+        ),
+        note="Errors, not responses: one response may have several, and a wrong number "
+        "of items counts twice where the schema says it too.",
+        name="published-errors",
+    )
+
+
+def _ladder(responses: Responses) -> Table:
+    """Return the pass rate by the points of rows, the least first."""
+    points = sorted(
+        response.difficulty for side in responses.values() for response in side
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for low, high in _rungs(points):
+        span = f"{low} to {high}" if low < high else str(low)
+        for label, side in responses.items():
+            rung = [response for response in side if low <= response.difficulty <= high]
+            rows.append((span, label, *_rates(rung)))
+    return Table(
+        title="Ladder of difficulty",
+        columns=("points", "model", "passed", "structure"),
+        rows=tuple(rows),
+        note="Points of a row: one for each field, enum, bound, length of a list and "
+        "other limit, one for each wish about code block, commentary and wrapper, one "
+        "for a text to escape, one for each choice that the text takes back.",
+        name="ladder",
+    )
+
+
+def _rungs(points: Sequence[int]) -> list[tuple[int, int]]:
+    """Return spans of points that divide the responses into rungs of like size."""
+    if not points:
+        return []
+    cuts = {points[len(points) * rung // _RUNGS] for rung in range(1, _RUNGS)}
+    starts = sorted({points[0], *cuts})
+    ends = [max(value for value in points if value < start) for start in starts[1:]]
+    return list(zip(starts, [*ends, points[-1]], strict=True))
+
+
+def _by_choice(responses: Responses) -> Table:
+    """Return the pass rate by every alternative of every choice of the rows."""
+    rows: list[tuple[Cell, ...]] = []
+    for name in SLICES:
+        values = {
+            response.slices.get(name, UNKNOWN)
+            for side in responses.values()
+            for response in side
+        }
+        for value in sorted(values):
+            for label, side in responses.items():
+                own = [
+                    response
+                    for response in side
+                    if response.slices.get(name, UNKNOWN) == value
+                ]
+                rows.append((name, value, label, *_rates(own)))
+    return Table(
+        title="By what was drawn",
+        columns=("choice", "drawn", "model", "passed", "structure"),
+        rows=tuple(rows),
+        note=_SLICE_NOTE,
+        name="choices",
+    )
+
+
+def _by_kind(responses: Responses) -> Table:
+    """Return the pass rate by kind of thing."""
+    kinds = {response.kind for side in responses.values() for response in side}
+    rows: list[tuple[Cell, ...]] = []
+    for kind in sorted(kinds):
+        for label, side in responses.items():
+            own = [response for response in side if response.kind == kind]
+            rows.append((kind, label, *_rates(own)))
+    return Table(
+        title="By kind of thing",
+        columns=("kind", "model", "passed", "structure"),
+        rows=tuple(rows),
+        note=_SLICE_NOTE,
+        name="kinds",
+    )
+
+
+def _rates(responses: Sequence[JudgedResponse]) -> tuple[Cell, Cell]:
+    """Return the shares that pass, and whose content is right."""
+    passed = sum(response.passed for response in responses)
+    structure = sum(response.structure for response in responses)
+    return _rate(passed, len(responses)), _rate(structure, len(responses))
+
+
+def _rate(count: int, of: int) -> Cell:
+    return Rate(count, of) if of else MissingFigure("no row")

@@ -1,1 +1,0 @@
-"""What a run of IFStruct amounts to: one module a question."""

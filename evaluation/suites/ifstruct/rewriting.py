@@ -1,0 +1,333 @@
+"""Check that a request states all that its row requires; take a model's rewordings.
+
+The check takes the last word on everything: of several formats the last one counts, and
+so it is with the number of items, the key and the code block. The patterns are those of
+ordinary English requests, whether a voice here or a model wrote them; a statement that
+they cannot read counts as missing.
+
+A field's facts are searched for in the stretches of text that begin at its name and end
+at the name of another field. Names of fields are several words joined by `_`, so prose
+never names one by chance.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from evaluation.suites.ifstruct.rows import (
+    AnswerFormat,
+    Choice,
+    Fence,
+    FenceWish,
+    FieldType,
+    Presentation,
+    all_fields,
+    number_text,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evaluation.suites.ifstruct.rows import (
+        Field,
+        IfstructRecord,
+        Retraction,
+        RowSpec,
+    )
+
+#: The `voice` of a row whose text a model wrote.
+BY_MODEL: Final = "model"
+_TASK: Final = """\
+Rewrite the request below as another person would write it to a chat assistant:
+{manner}. Keep every requirement: the number of items, the format, the outermost shape
+with its key, what is said of a code block and of commentary, and every field with its
+exact name, its type, its limits, its allowed values and whether it is optional. Keep
+schemas, tables and examples of structure character by character. Write nothing but the
+new request.
+
+{text}"""
+#: Manners of writing, one for each row in turn.
+_MANNERS: Final = (
+    "friendly and in a hurry",
+    "polite and a little long-winded",
+    "thinking aloud, changing your mind once and then settling on what is asked for",
+    "dry and exact",
+    "telling first what it is for",
+)
+_SCHEMA_WORDS: Final = re.compile(r"json[ -]?schema", re.IGNORECASE)
+_FORMAT: Final = re.compile(r"\b(json|yaml)\b", re.IGNORECASE)
+_KEY: Final = re.compile(r"\bkey\b[^.\n`\"]{0,40}[`\"]([^`\"\n]+)[`\"]", re.IGNORECASE)
+_BARE: Final = re.compile(
+    r"\b(?:bare|plain|naked|top-level) (?:list|array)\b|\b(?:no|without a) wrapper\b",
+    re.IGNORECASE,
+)
+_BLOCK: Final = re.compile(r"\bcode[ -]?(?:block|fence)s?\b|\bfenced?\b", re.IGNORECASE)
+_COMMENT: Final = re.compile(
+    r"\b(?:commentary|explanations?|(?:additional|extra) text)\b", re.IGNORECASE
+)
+#: A refusal of the words after it in the same part of a sentence.
+_REFUSAL: Final = re.compile(
+    r"\b(?:no|not|without|never|skip|drop|avoid|omit|don't|nor)\b[^,.;:\n]*$",
+    re.IGNORECASE,
+)
+_LANGUAGE: Final = re.compile(r"```(json|yaml)\b|\b(json|yaml) code", re.IGNORECASE)
+_REFUSAL_REACH: Final = 60
+_WORDS: Final = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight")
+#: Words for each type, in any style.
+_TYPES: Final = {
+    FieldType.STRING: re.compile(r"\b(?:string|text|str)\b"),
+    FieldType.INTEGER: re.compile(r"\b(?:integer|int|whole number)\b"),
+    FieldType.NUMBER: re.compile(r"\b(?:number|decimal|float)\b"),
+    FieldType.BOOLEAN: re.compile(r"\b(?:boolean|bool|true or false|true/false)\b"),
+    FieldType.OBJECTS: re.compile(r"\b(?:list|array|items?)\b|\["),
+    FieldType.STRINGS: re.compile(r"\b(?:list|array|items?)\b|\["),
+}
+_OPTIONAL: Final = re.compile(
+    r"\boptional|\b(?:may|can) be (?:left out|omitted|missing|absent)|not required"
+)
+_DROPPED: Final = re.compile(r"\b(?:forget|drop|scrap|leave|without|remove|no)\b")
+#: Styles that show the whole path of a nested field.
+_WITH_PATHS: Final = frozenset(
+    {Presentation.BULLETS, Presentation.GLOSSARY, Presentation.TABLE}
+)
+_NAME: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+")
+#: Characters that a stretch has at most.
+_LONGEST_STRETCH: Final = 900
+#: Characters around a retracted field in which its retraction stands.
+_NEAR: Final = 60
+
+
+def rewording_request(row: IfstructRecord) -> str:
+    """Return the request that a model reword a row's text."""
+    manner = _MANNERS[sum(row.id.encode()) % len(_MANNERS)]
+    return _TASK.format(manner=manner, text=row.prompt)
+
+
+def reworded(row: IfstructRecord, text: str) -> IfstructRecord:
+    """Return a row with a model's text; the row itself if the text lost anything."""
+    if not text or row.spec is None or lost_in_rewording(row, text):
+        return row
+    spec = msgspec.structs.replace(row.spec, voice=BY_MODEL, retractions=())
+    return msgspec.structs.replace(row, prompt=text, voice=BY_MODEL, spec=spec)
+
+
+def lost_in_rewording(row: IfstructRecord, text: str) -> tuple[str, ...]:
+    """Return the losses of a reworded request; a row without `spec` has no check."""
+    if row.spec is None:
+        return ("the row has no `spec` to check the text against",)
+    # A reworded text need not repeat the retractions of ours.
+    return lost_requirements(msgspec.structs.replace(row.spec, retractions=()), text)
+
+
+def lost_requirements(spec: RowSpec, text: str) -> tuple[str, ...]:
+    """Return the requirements that a request lost, empty if it states all of them.
+
+    Args:
+        spec: The choices of the row.
+        text: The request.
+    """
+    return (*_lost_choices(spec, text), *_lost_facts(spec, text))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastWords:
+    """The final statements of a text; None without a statement."""
+
+    format: AnswerFormat | None
+    count: tuple[int, int] | None
+    #: The key of the wrapper; empty for a bare list.
+    wrapper: str | None
+    fence: Fence | None
+    #: Whether commentary is allowed.
+    commentary: bool | None
+
+
+def last_words(text: str, label: str, plural: str) -> LastWords:
+    """Return the final statements of a text: format, count, wrapper, fence, comments.
+
+    Args:
+        text: The request.
+        label: The noun of one item.
+        plural: The noun of several.
+    """
+    formats = _FORMAT.findall(_SCHEMA_WORDS.sub("", text))
+    return LastWords(
+        format=AnswerFormat(formats[-1].lower()) if formats else None,
+        count=_count(text, label, plural),
+        wrapper=_wrapper(text),
+        fence=_fence(text),
+        commentary=_commentary(text),
+    )
+
+
+def _lost_choices(spec: RowSpec, text: str) -> list[str]:
+    """Return the choices without a right final statement."""
+    words = last_words(text, spec.label, spec.plural)
+    fence = Fence.parse(spec.fence)
+    # The text is silent about a choice that the row leaves free.
+    silent_fence = fence.wish is FenceWish.FREE and words.fence is None
+    silent_comment = spec.commentary and words.commentary is None
+    checks = {
+        "format": words.format is spec.format,
+        "count": words.count == (spec.least, spec.most),
+        "wrapper": words.wrapper == (spec.wrapper or ""),
+        "fence": silent_fence or words.fence == fence,
+        "commentary": silent_comment or words.commentary == spec.commentary,
+    }
+    return [name for name, holds in checks.items() if not holds]
+
+
+def _count(text: str, label: str, plural: str) -> tuple[int, int] | None:
+    number = rf"(\d+|{'|'.join(_WORDS)})"
+    nouns = f"(?:{re.escape(plural)}|{re.escape(label)})"
+    form = rf"\b{number}(?:\s*(?:-|–|to|and|or)\s*{number})?\s+{nouns}\b"  # noqa: RUF001 (a dash that people type)
+    counts = re.findall(form, text, re.IGNORECASE)
+    if not counts:
+        return None
+    least, most = counts[-1]
+    return _number(least), _number(most or least)
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdecimal() else _WORDS.index(text.lower())
+
+
+def _wrapper(text: str) -> str | None:
+    keys = {match.end(): match[1] for match in _KEY.finditer(text)}
+    keys |= {match.end(): "" for match in _BARE.finditer(text)}
+    return keys[max(keys)] if keys else None
+
+
+def _fence(text: str) -> Fence | None:
+    mentions = list(_BLOCK.finditer(text))
+    if not mentions:
+        return None
+    last = mentions[-1]
+    if _is_refused(text, last.start()):
+        return Fence(FenceWish.FORBIDDEN)
+    start = max(text.rfind(". ", 0, last.start()), text.rfind("\n", 0, last.start()), 0)
+    ends = [text.find(end, last.end()) for end in (". ", "\n")]
+    end = min((place for place in ends if place >= 0), default=len(text))
+    language = _LANGUAGE.search(text[start:end])
+    name = (language[1] or language[2]).lower() if language else ""
+    return Fence(FenceWish.REQUIRED, name)
+
+
+def _commentary(text: str) -> bool | None:
+    mentions = list(_COMMENT.finditer(text))
+    return not _is_refused(text, mentions[-1].start()) if mentions else None
+
+
+def _is_refused(text: str, place: int) -> bool:
+    """Return whether the words before a place refuse the one at it."""
+    return bool(_REFUSAL.search(text[max(0, place - _REFUSAL_REACH) : place]))
+
+
+def _lost_facts(spec: RowSpec, text: str) -> list[str]:
+    """Return the facts about fields that a text lacks, or ends up contradicting."""
+    lost = [
+        f"{retraction.wrong or retraction.field} is not taken back"
+        for retraction in spec.retractions
+        if not _is_final(retraction, text)
+    ]
+    if spec.presentation is Presentation.SCHEMA:
+        return lost if _holds_schema(spec, text) else [*lost, "the schema"]
+    fields = dict(all_fields(spec.fields))
+    names = [field.name for field in fields.values()]
+    names += [
+        retraction.wrong
+        for retraction in spec.retractions
+        if retraction.choice is Choice.FIELD
+    ]
+    stretches = _stretches(text, names)
+    for path, field in fields.items():
+        if spec.presentation in _WITH_PATHS and path not in text:
+            lost.append(f"the path {path}")
+        about = stretches.get(field.name, "")
+        lost += [f"{path}: {fact}" for fact in _missing_facts(field, about)]
+    return lost
+
+
+def _stretches(text: str, names: list[str]) -> dict[str, str]:
+    """Return the text after each mention of each field, joined."""
+    mentions = [match for match in _NAME.finditer(text) if match[0] in set(names)]
+    starts = [*(mention.start() for mention in mentions), len(text)]
+    stretches: dict[str, str] = {}
+    for mention, (start, end) in zip(mentions, pairwise(starts), strict=True):
+        stretch = text[mention.end() : min(end, start + _LONGEST_STRETCH)]
+        stretches[mention[0]] = f"{stretches.get(mention[0], '')} {stretch}"
+    return stretches
+
+
+def _missing_facts(field: Field, text: str) -> Iterator[str]:
+    """Yield the facts of a field that its stretches lack."""
+    if not text:
+        yield "not named"
+        return
+    form = _TYPES.get(field.type)
+    if form is not None and not form.search(text):
+        yield f"its type {field.type}"
+    for value in field.values:
+        if _last_place(value, text) < 0:
+            yield f"the value {value}"
+    for number in (field.minimum, field.maximum, field.min_items, field.max_items):
+        if number is not None and _last_place(number_text(number), text) < 0:
+            yield f"the limit {number_text(number)}"
+    if field.optional != bool(_OPTIONAL.search(text)):
+        yield "whether it is optional"
+
+
+def _last_place(word: str, text: str) -> int:
+    """Return the last place of a word or number in a text; -1 without one.
+
+    A part of another word or number does not count: `4` in `40`, `0.4` or `a4`.
+    """
+    place = text.rfind(word)
+    while place >= 0:
+        before, after = text[:place][-1:], text[place + len(word) :][:2]
+        inside = _is_part(before) or before == "." or _is_part(after[:1])
+        if not inside and not (after[:1] == "." and after[1:].isdigit()):
+            return place
+        place = text.rfind(word, 0, place + len(word) - 1)
+    return -1
+
+
+def _is_part(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
+def _holds_schema(spec: RowSpec, text: str) -> bool:
+    """Return whether the very schema stands in a text."""
+    decoder, start = json.JSONDecoder(), text.find("{")
+    while start >= 0:
+        try:
+            schema, _ = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            schema = None
+        if schema == spec.requirements.schema:
+            return True
+        start = text.find("\n{", start + 1)
+        start = start + 1 if start >= 0 else start
+    return False
+
+
+def _is_final(retraction: Retraction, text: str) -> bool:
+    """Return whether a text ends up with the final statement of a retraction.
+
+    Format, count, wrapper and code block are read by `last_words`.
+    """
+    wrong = retraction.wrong
+    if retraction.choice is Choice.LIMIT:
+        about = _stretches(text, [retraction.field]).get(retraction.field, "")
+        return _last_place(wrong, about) < _last_place(retraction.final, about)
+    if retraction.choice is Choice.FIELD:
+        place = text.rfind(wrong)
+        near = text[max(0, place - _NEAR) : place + len(wrong) + _NEAR]
+        return place < 0 or bool(_DROPPED.search(near))
+    return True

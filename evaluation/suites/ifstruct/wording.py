@@ -1,0 +1,403 @@
+"""Put a row into words: six styles of showing fields, in the words of a voice."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Final
+
+from evaluation.suites.ifstruct.data_files import escapes
+from evaluation.suites.ifstruct.rows import (
+    AnswerFormat,
+    Choice,
+    Fence,
+    FenceWish,
+    Field,
+    FieldType,
+    Presentation,
+    all_fields,
+    number_text,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from random import Random
+
+    from evaluation.suites.ifstruct.data_files import Voice
+    from evaluation.suites.ifstruct.rows import Retraction, RowSpec
+
+
+#: The gap in a request without a context.
+_GAP: Final = re.compile(r" +([.,?])")
+
+
+class Wording:
+    """Words one row; every draw comes from one generator of random numbers."""
+
+    def __init__(self, spec: RowSpec, voice: Voice, draw: Random) -> None:
+        """Take a row's choices, and the voice that words them."""
+        self._spec = spec
+        self._voice = voice
+        self._draw = draw
+        self._retracted = {retraction.choice for retraction in spec.retractions}
+
+    def prompt(self) -> str:
+        """Return the whole request, in three paragraphs."""
+        paragraphs = (
+            _GAP.sub(r"\1", " ".join(self._request())),
+            "\n".join(self._fields()),
+            self._joined(self._shape()),
+        )
+        return "\n\n".join(paragraphs)
+
+    def _one_of(self, texts: Sequence[str], **words: object) -> str:
+        """Return one text with its names filled in."""
+        return self._draw.choice(texts).format(**words)
+
+    def _final(self, choice: Choice, texts: Sequence[str], **words: object) -> str:
+        """Return the text of a choice, introduced as a correction if it is one."""
+        voice = self._voice
+        correction = ""
+        if choice in self._retracted:
+            correction = self._draw.choice(voice.corrections)
+        return _capital(self._one_of(texts, correction=correction, **words))
+
+    def _request(self) -> Iterator[str]:
+        spec, voice = self._spec, self._voice
+        if voice.opening:
+            yield self._one_of(voice.opening)
+        yield from self._musings()
+        yield self._final(
+            Choice.COUNT, voice.request, count=self._count(), context=spec.context
+        )
+        if spec.manner:
+            yield self._one_of(voice.manner, manner=spec.manner)
+        for _, field in all_fields(spec.fields):
+            for kind in field.stress:
+                yield self._one_of(escapes()[kind].ask, field=field.name)
+
+    def _musings(self) -> Iterator[str]:
+        musings = self._voice.musings
+        if musings is None:
+            return
+        for retraction in self._spec.retractions:
+            texts: tuple[str, ...] = getattr(musings, retraction.choice)
+            wrong, field = retraction.wrong, retraction.field
+            yield self._one_of(texts, wrong=wrong, field=field)
+
+    def _count(self) -> str:
+        spec = self._spec
+        same = spec.least == spec.most
+        noun = spec.label if spec.most == 1 else spec.plural
+        texts = self._voice.exact if same else self._voice.range
+        return self._one_of(texts, least=spec.least, most=spec.most, noun=noun)
+
+    def _fields(self) -> Iterator[str]:
+        spec, voice = self._spec, self._voice
+        match spec.presentation:
+            case Presentation.SCHEMA:
+                yield voice.schema
+                schema = spec.requirements.schema
+                yield json.dumps(schema, indent=2, ensure_ascii=False)
+            case Presentation.ANNOTATED:
+                yield voice.annotated
+                yield _annotated(spec)
+            case Presentation.GLOSSARY:
+                yield voice.glossary
+                yield _glossary(spec)
+            case Presentation.TABLE:
+                yield voice.table.format(label=spec.label)
+                yield _table(spec)
+            case Presentation.BULLETS:
+                yield voice.fields.format(label=spec.label)
+                yield _bullets(spec)
+            case Presentation.PROSE:
+                yield voice.fields.format(label=spec.label)
+                yield _prose(spec, self._sentence)
+        for retraction in spec.retractions:
+            yield from self._late_correction(retraction)
+
+    def _sentence(self, name: str, facts: str) -> str:
+        return self._one_of(self._voice.prose, name=name, facts=facts)
+
+    def _late_correction(self, retraction: Retraction) -> Iterator[str]:
+        field, final = retraction.field, retraction.final
+        if retraction.choice is Choice.LIMIT:
+            yield self._one_of(self._voice.limit, field=field, final=final)
+        elif retraction.choice is Choice.FIELD:
+            yield self._one_of(self._voice.dropped, wrong=retraction.wrong)
+
+    def _shape(self) -> Iterator[str]:
+        spec, voice = self._spec, self._voice
+        spelled = spec.format.upper()
+        yield self._final(Choice.FORMAT, voice.format, format=spelled)
+        shape = voice.bare if spec.wrapper is None else voice.wrapped
+        yield self._final(Choice.WRAPPER, shape, key=spec.wrapper)
+        yield self._one_of(voice.no_extra)
+        fence = Fence.parse(spec.fence)
+        if fence.wish is FenceWish.FORBIDDEN:
+            yield self._final(Choice.FENCE, voice.forbidden)
+        elif fence.language:
+            texts = voice.required_language
+            yield self._final(Choice.FENCE, texts, language=fence.language)
+        elif fence.wish is FenceWish.REQUIRED:
+            yield self._final(Choice.FENCE, voice.required)
+        comment = voice.allowed if spec.commentary else voice.banned
+        yield self._one_of(comment, format=spelled)
+
+    def _joined(self, sentences: Iterator[str]) -> str:
+        return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _prose(spec: RowSpec, sentence: Callable[[str, str], str]) -> str:
+    """Return a paragraph about all fields.
+
+    Args:
+        spec: The choices of the row.
+        sentence: Returns a sentence of a field's name and of its facts.
+    """
+    return " ".join(_sentences(spec.fields, sentence))
+
+
+def _sentences(
+    fields: tuple[Field, ...], sentence: Callable[[str, str], str]
+) -> Iterator[str]:
+    for field in fields:
+        yield sentence(field.name, _facts(field))
+
+
+def _facts(field: Field) -> str:
+    parts = [_plain_text(field)]
+    parts += [field.about[:1].lower() + field.about[1:]] if field.about else []
+    parts += ["this one may be left out"] if field.optional else []
+    facts = ", ".join(part for part in parts if part)
+    if not field.fields:
+        return facts
+    inner = ", ".join(f"`{member.name}` ({_facts(member)})" for member in field.fields)
+    each = "each one having" if field.type is FieldType.OBJECTS else "having"
+    return f"{facts}, {each} {inner}"
+
+
+def _bullets(spec: RowSpec) -> str:
+    """Return one bullet a field."""
+    return "\n".join(
+        f"- `{path}`: {_definition(field)}" for path, field in all_fields(spec.fields)
+    )
+
+
+def _definition(field: Field) -> str:
+    remarks = (_limits_text(field), "optional" if field.optional else "")
+    text = "; ".join(remark for remark in remarks if remark)
+    bracketed = f" ({text})" if text else ""
+    about = f" - {field.about}" if field.about else ""
+    match field.type:
+        case FieldType.OBJECT:
+            return f"an object{bracketed}{about}, with:"
+        case FieldType.OBJECTS:
+            count = _count_text(field.min_items, field.max_items)
+            return f"a list of {count} objects{bracketed}{about}, each with:"
+    return f"{_type_text(field)}{bracketed}{about}"
+
+
+def _glossary(spec: RowSpec) -> str:
+    """Return one line a path: `poems[].poem_title = string; Title of the poem`."""
+    return "\n".join(
+        f"{path} = {'; '.join(_parts(field))}"
+        for path, field in all_fields(spec.fields)
+    )
+
+
+def _parts(field: Field) -> list[str]:
+    parts = [_type_text(field), _limits_text(field)]
+    parts += ["optional" if field.optional else "", field.about]
+    return [part for part in parts if part]
+
+
+_HEAD: Final = ("path", "type", "limits", "required", "notes")
+_TYPES: Final = {
+    FieldType.ENUM: "string",
+    FieldType.OBJECTS: "list of objects",
+    FieldType.STRINGS: "list of strings",
+}
+
+
+def _table(spec: RowSpec) -> str:
+    """Return the table, framed with `+`, `-` and `|`."""
+    rows = [_HEAD, *(_row(path, field) for path, field in all_fields(spec.fields))]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    rule = f"+{'+'.join('-' * (width + 2) for width in widths)}+"
+    lines = [_line(row, widths) for row in rows]
+    return "\n".join([rule, lines[0], rule, *lines[1:], rule])
+
+
+def _row(path: str, field: Field) -> tuple[str, ...]:
+    limits = _signs_text(field)
+    if field.type is FieldType.ENUM:
+        limits = _enum_text(field, "/")
+    elif field.type in (FieldType.OBJECTS, FieldType.STRINGS):
+        limits = f"{_count_text(field.min_items, field.max_items)} items"
+    required = "optional" if field.optional else "yes"
+    kind = _TYPES.get(field.type, str(field.type))
+    return path, kind, limits, required, field.about
+
+
+def _line(row: Sequence[str], widths: Sequence[int]) -> str:
+    cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+    return f"| {' | '.join(cells)} |"
+
+
+def _annotated(spec: RowSpec) -> str:
+    """Return the example: JSON with `//` remarks, or YAML with `#` remarks."""
+    count = _items(spec.least, spec.most)
+    if spec.format is AnswerFormat.JSON:
+        lines = [f"[  // {count}", *_json_object(spec.fields, "  "), "  ...", "]"]
+        if spec.wrapper is not None:
+            inner = [f"  {line}" for line in lines[1:]]
+            lines = ["{", f'  "{spec.wrapper}": {lines[0]}', *inner, "}"]
+        return "\n".join(lines)
+    lines = [*_yaml_item(spec.fields, ""), "# ..."]
+    if spec.wrapper is not None:
+        lines = [f"{spec.wrapper}:  # {count}", *(f"  {line}" for line in lines)]
+    else:
+        lines = [f"# {count}", *lines]
+    return "\n".join(lines)
+
+
+def _items(least: int | None, most: int | None) -> str:
+    count = _count_text(least, most)
+    return f"{count} item" if count == "1" else f"{count} items"
+
+
+def _placeholder(field: Field) -> str:
+    if field.type is FieldType.ENUM:
+        return _enum_text(field, "|")
+    signs = _signs_text(field)
+    return f"{field.type} ({signs})" if signs else str(field.type)
+
+
+def _remark(field: Field, sign: str, more: str = "") -> str:
+    parts = ("optional" if field.optional else "", field.about, more)
+    text = "; ".join(part for part in parts if part)
+    return f"  {sign} {text}" if text else ""
+
+
+def _json_object(fields: tuple[Field, ...], indent: str) -> Iterator[str]:
+    yield f"{indent}{{"
+    for field in fields:
+        yield from _json_field(field, f"{indent}  ")
+    yield f"{indent}}},"
+
+
+def _json_field(field: Field, indent: str) -> Iterator[str]:
+    start = f'{indent}"{field.name}": '
+    count = _items(field.min_items, field.max_items)
+    match field.type:
+        case FieldType.OBJECT:
+            yield f"{start}{{{_remark(field, '//')}"
+            for inner in field.fields:
+                yield from _json_field(inner, f"{indent}  ")
+            yield f"{indent}}},"
+        case FieldType.OBJECTS:
+            yield f"{start}[{_remark(field, '//', count)}"
+            yield from _json_object(field.fields, f"{indent}  ")
+            yield f"{indent}  ..."
+            yield f"{indent}],"
+        case FieldType.STRINGS:
+            yield f"{start}[string, ...],{_remark(field, '//', count)}"
+        case _:
+            yield f"{start}{_placeholder(field)},{_remark(field, '//')}"
+
+
+def _yaml_item(fields: tuple[Field, ...], indent: str) -> Iterator[str]:
+    for index, line in enumerate(_yaml_fields(fields, "")):
+        yield f"{indent}{'- ' if index == 0 else '  '}{line}"
+
+
+def _yaml_fields(fields: tuple[Field, ...], indent: str) -> Iterator[str]:
+    for field in fields:
+        count = _items(field.min_items, field.max_items)
+        start = f"{indent}{field.name}:"
+        match field.type:
+            case FieldType.OBJECT:
+                yield f"{start}{_remark(field, '#')}"
+                yield from _yaml_fields(field.fields, f"{indent}  ")
+            case FieldType.OBJECTS:
+                yield f"{start}{_remark(field, '#', count)}"
+                yield from _yaml_item(field.fields, f"{indent}  ")
+                yield f"{indent}  # ..."
+            case FieldType.STRINGS:
+                yield f"{start}{_remark(field, '#', count)}"
+                yield f"{indent}  - string"
+                yield f"{indent}  # ..."
+            case _:
+                yield f"{start} {_placeholder(field)}{_remark(field, '#')}"
+
+
+_PLAIN: Final = {
+    FieldType.STRING: "text",
+    FieldType.INTEGER: "a whole number",
+    FieldType.NUMBER: "a number",
+    FieldType.BOOLEAN: "true or false",
+    FieldType.OBJECT: "an object",
+}
+
+
+def _count_text(least: int | None, most: int | None) -> str:
+    """Return the number of items of a list: `3`, `2-4`, `at least 2`, empty for any."""
+    if least is not None and most is not None:
+        return str(least) if least == most else f"{least}-{most}"
+    if least is not None:
+        return f"at least {least}"
+    return "" if most is None else f"at most {most}"
+
+
+def _limits_text(field: Field) -> str:
+    """Return the bounds of a number in words; empty without any."""
+    low, high = field.minimum, field.maximum
+    if low is not None and high is not None:
+        return f"between {number_text(low)} and {number_text(high)}"
+    if low is not None:
+        return f"at least {number_text(low)}"
+    return "" if high is None else f"at most {number_text(high)}"
+
+
+def _signs_text(field: Field) -> str:
+    """Return the bounds of a number in signs: `≥50, ≤25000`."""
+    signs = (("≥", field.minimum), ("≤", field.maximum))
+    return ", ".join(
+        f"{sign}{number_text(bound)}" for sign, bound in signs if bound is not None
+    )
+
+
+def _enum_text(field: Field, between: str = ", ") -> str:
+    """Return the values of an enum in quotation marks."""
+    return between.join(f'"{value}"' for value in field.values)
+
+
+def _type_text(field: Field) -> str:
+    """Return a field's type as a programmer writes it."""
+    match field.type:
+        case FieldType.ENUM:
+            return f"string, one of {_enum_text(field)}"
+        case FieldType.OBJECTS:
+            return f"list of {_count_text(field.min_items, field.max_items)} objects"
+        case FieldType.STRINGS:
+            return f"list of {_count_text(field.min_items, field.max_items)} strings"
+    return str(field.type)
+
+
+def _plain_text(field: Field) -> str:
+    """Return a field's type and limits as people say them."""
+    match field.type:
+        case FieldType.ENUM:
+            return f"one of {_enum_text(field)}"
+        case FieldType.OBJECTS:
+            count = _count_text(field.min_items, field.max_items)
+            return f"a list of {count} objects"
+        case FieldType.STRINGS:
+            return f"a list of {_count_text(field.min_items, field.max_items)} texts"
+    return " ".join(part for part in (_PLAIN[field.type], _limits_text(field)) if part)

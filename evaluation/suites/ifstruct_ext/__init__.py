@@ -1,1 +1,0 @@
-"""Suite `ifstruct-ext`: rows that ask for what IFStruct's verifier does not look at."""
