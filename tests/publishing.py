@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 from huggingface_hub import constants, file_download
 from huggingface_hub.utils import _http
 
-from curation.huggingface.session import HubTimeLimits, hub_client
+from curation.huggingface import HubTimeLimits, hub_client
 from curation.packaging.manifest import read_facts
-from curation.publish.file_inventory import inventory
-from curation.publish.hub_preview import HubPushRequest, plan_hub_push
-from curation.publish.hub_push import push_to_hub
+from curation.publish.hub_push import HubPushRequest, plan_hub_push, push_to_hub
+from curation.publish.plan import inventory
 from curation.system.progress import Quiet
 from tests.fake_hub import FakeHub, fake_hub
 
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from curation.publish.hub_preview import HubPreview
-    from curation.publish.hub_push import HubPushed
+    from curation.publish.hub_push import HubPreview, HubPushed
 
 NAME = "tester/data"
 TOKEN = "hf_" + "Qz7" * 11 + "Q"

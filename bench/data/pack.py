@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from curation.core.benchmark import is_table
-from curation.dataset.parquet_columns import parquet_writer
+from curation.dataset.parquet import parquet_writer
 from curation.packaging.derived_files import is_derived, rebuild
 
 

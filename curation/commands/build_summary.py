@@ -25,7 +25,7 @@ _FEW = 4
 
 def report(built: BuildResult) -> dict[str, Json]:
     """Return what `csbdata build --format json` prints."""
-    from curation.packaging.origins import origins_of
+    from curation.packaging.manifest import origins_of
 
     manifest, origins = built.manifest, origins_of(built.manifest)
     return {
@@ -72,7 +72,7 @@ def print_summary(built: BuildResult, shown_out: Path) -> None:
 
 def partiality(built: BuildResult) -> Iterator[str]:
     """Say which configs of a build are not real, why, and what to do; or nothing."""
-    from curation.packaging.origins import origins_of
+    from curation.packaging.manifest import origins_of
     from curation.sources.base import SAMPLE_REASON
 
     origins = origins_of(built.manifest)

@@ -71,7 +71,7 @@ def diff(
     if format_ is DiffFormat.JSON:
         print_json(as_json(first, second, pairs))
     elif format_ is DiffFormat.MARKDOWN:
-        from curation.publish.diff_markdown import diff_markdown
+        from curation.publish.changelog import diff_markdown
 
         show_whole(diff_markdown(first, second, pairs, limit=limit).rstrip())
     else:

@@ -89,7 +89,7 @@ def _list_rejected(
     build: Path, reason: Reason | None, config: str | None, format_: Format
 ) -> None:
     """Print what was rejected for a reason, of a config, or both."""
-    from curation.dataset.ledger_reader import open_ledger
+    from curation.dataset.ledger import open_ledger
 
     rows = open_ledger(build).rejected(reason=reason, config=config)
     if format_ is Format.JSON:

@@ -63,8 +63,7 @@ def release(  # noqa: PLR0913 (one parameter an option)
       csbdata release --against OWNER/JSONSchemaBench --dry-run
       csbdata release build/JSONSchemaBench --against released/JSONSchemaBench
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from curation.publish.release import write_release
-    from curation.publish.versions import Level
+    from curation.publish.release import Level, write_release
 
     if date and not _DAY.fullmatch(date):
         raise typer.BadParameter(f"--date {date!r}: a day is YYYY-MM-DD")
@@ -89,7 +88,7 @@ def _next(folder: Path, against: str, *, allow_partial: bool, released: str) -> 
         return next_release(
             folder, None, allow_partial=allow_partial, released=released
         )
-    from curation.huggingface.session import HubTimeLimits, hub_client
+    from curation.huggingface import HubTimeLimits, hub_client
 
     with hub_client(HubTimeLimits()), last_release(against) as last:
         return next_release(

@@ -13,7 +13,7 @@ import msgspec
 from curation.core.benchmark import split_of
 from curation.core.documents import KEPT, Change, Rejected
 from curation.core.records import Record
-from curation.dataset.raw_figures import RawFigures
+from curation.dataset.paper_tables import RawFigures
 from curation.system.atomic_files import cannot_write
 
 if TYPE_CHECKING:

@@ -5,23 +5,25 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
-from curation.core.benchmark import RAW_IN_TABLE_9, size_name, size_names
+import polars as pl
+
+from curation.core.benchmark import RAW_IN_TABLE_9
 from curation.core.documents import Origin
+from curation.core.benchmark import size_name, size_names
+from curation.dataset.ledger import CHANGES, DOCUMENTS, Ledger
 from curation.dataset.paper_tables import (
     figure_2,
     measure_row,
     measure_schemas,
+    measures_of,
     table_1,
     table_8,
     table_9,
 )
-from curation.dataset.raw_files import raw_file_measures
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
-
-    import polars as pl
 
     from curation.core.json_types import ReadOnlyJson
     from curation.dataset.editions import Edition
@@ -145,3 +147,35 @@ def draw(statistics: EditionStatistics, folder: Path) -> list[Path]:
         table_9(statistics.declared),
         folder,
     )
+
+
+_COLUMNS = (
+    "config",
+    "raw_size",
+    "raw_field_count",
+    "raw_fan_out",
+    "raw_depth",
+    "raw_draft",
+)
+
+
+def raw_file_measures(folder: Path) -> list[SchemaMeasures]:
+    """Return the measures of each raw file that could be read; none where unknown.
+
+    Rows of the embedded sample are left out.
+    """
+    if not all((folder / name).is_file() for name in (DOCUMENTS, CHANGES)):
+        return []
+    documents = Ledger(folder).documents()
+    if not set(_COLUMNS) <= set(documents.collect_schema().names()):
+        return []
+    known = documents.filter(
+        pl.col("raw_size").is_not_null(),
+        pl.col("origin") != Origin.SAMPLE.value,
+    )
+    return [
+        measures_of(config, (size, fields, fan_out, depth), draft)
+        for config, size, fields, fan_out, depth, draft in known.select(_COLUMNS)
+        .collect()
+        .iter_rows()
+    ]

@@ -28,7 +28,7 @@ from curation.core.benchmark import (
     natural_key,
 )
 from curation.core.documents import Rejected
-from curation.huggingface.names import dataset_name
+from curation.core.hub_names import dataset_name
 from curation.json.text import parse, write
 from curation.system.errors import BadConfiguration, BadData, NoInput
 
@@ -99,7 +99,7 @@ def open_edition(where: str) -> Edition:
 
 
 def _downloaded(name: str, revision: str | None) -> Path:
-    from curation.huggingface.snapshot import hub_snapshot  # noqa: PLC0415 - heavy, rarely asked
+    from curation.huggingface import hub_snapshot  # noqa: PLC0415 - heavy, rarely asked
 
     return hub_snapshot(name, revision)
 

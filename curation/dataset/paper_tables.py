@@ -20,12 +20,13 @@ from curation.core.documents import Rejected
 from curation.dataset.features import used
 from curation.json.text import Policy, parse
 from curation.schema.dialects import ANY_DIALECT
-from curation.schema.measures import nesting, size_bytes
+from curation.schema.measures import nesting, nesting_of_document, size_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from curation.core.json_types import Json
+    from curation.core.records import Record
 
 #: Columns of Table 9, oldest draft first.
 DRAFTS = ("draft-04", "draft-06", "draft-07", "2019-09", "2020-12", "unknown")
@@ -227,3 +228,37 @@ def _spread(values: list[float]) -> Spread:
 def _ranked(names: Iterable[str]) -> tuple[tuple[str, int], ...]:
     counted = Counter(names).items()
     return tuple(sorted(counted, key=lambda item: (-item[1], item[0])))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawFigures:
+    """The figures of one raw file; a ledger has them where the rules are the paper's.
+
+    The paper computed its Table 8 on the raw files.
+    """
+
+    #: Bytes of the JSON text with Python's default separators.
+    raw_size: int
+    raw_field_count: int
+    #: Most keys of one object, arrays not entered.
+    raw_fan_out: int
+    raw_depth: int
+    #: The draft whose name stands in the root's `$schema`, or `unknown`.
+    raw_draft: str
+
+
+def raw_figures(schema: Json, record: Record | None = None) -> RawFigures:
+    """Return the figures of a parsed raw file.
+
+    Args:
+        schema: The parsed file.
+        record: The record of the same schema, where no rule has changed it.
+    """
+    nested = nesting_of_document(schema)
+    return RawFigures(
+        raw_size=size_bytes(schema) if record is None else record.size,
+        raw_field_count=nested.field_count,
+        raw_fan_out=nested.fan_out,
+        raw_depth=nested.depth,
+        raw_draft=draft_of(schema),
+    )

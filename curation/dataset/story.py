@@ -10,7 +10,7 @@ import msgspec
 import polars as pl
 
 from curation.core.documents import KEPT, Reason
-from curation.dataset.ledger_reader import open_ledger
+from curation.dataset.ledger import open_ledger
 from curation.system.errors import BadData, NoInput
 from curation.system.registry import closest_names
 

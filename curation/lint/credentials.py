@@ -1,6 +1,6 @@
 """Is there a credential in here, which must not be published?
 
-The formats are those of `curation.credentials.formats`. What a finding says
+The formats are those of `curation.credentials`. What a finding says
 never includes the value. A placeholder (`EXAMPLE`, one character over and over) is
 not a credential.
 """
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import re2
 
-from curation.credentials.formats import FORMATS
-from curation.json.pointer import Tokens, pointer
+from curation.credentials import FORMATS
 from curation.json.values import searchable
+from curation.json.pointer import Tokens, pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

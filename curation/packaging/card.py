@@ -35,17 +35,16 @@ from curation.dataset.ledger import (
     LedgerRow,
 )
 from curation.dataset.paper_tables import TITLES
-from curation.dataset.parquet import COLUMNS
-from curation.dataset.parquet_columns import columns_of
+from curation.dataset.parquet import COLUMNS, columns_of
 from curation.dataset.summary import ConfigSummary, total_of
 from curation.instances.dataset.parquet import COLUMNS as INSTANCES
 from curation.instances.dataset.parquet import INSTANCE_LEDGER, InstanceLedgerRow
 from curation.instances.model import InstanceRow
 from curation.lint.lint import CODES
 from curation.packaging import licences
+from curation.packaging import plot_process as figures
 from curation.packaging.hub_info import configs_metadata
 from curation.packaging.markdown import render_template
-from curation.packaging.plots import plot_process as figures
 from curation.system.escaping import safe
 from curation.system.package_data import cards_folder
 
@@ -60,7 +59,7 @@ if TYPE_CHECKING:
     from curation.dataset.summary import Summary
     from curation.packaging.card_figures import FolderCounts
     from curation.packaging.hub_info import HubConfig
-    from curation.packaging.plots.plot_messages import PaperTables
+    from curation.packaging.plot_process import PaperTables
 
 #: The file's name in a build folder, and that of its template.
 FILE = "README.md"

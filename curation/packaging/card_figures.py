@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from curation.dataset.ledger_reader import Ledger
+    from curation.dataset.ledger import Ledger
 
 #: Characters of the schema in the row that the card shows.
 _EXAMPLE = (200, 600)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import tempfile
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from shutil import copyfile
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,20 +17,24 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from curation.core.benchmark import NOTICES
-from curation.dataset.ledger_reader import open_ledger
+from curation.dataset.ledger import open_ledger, write_ledger
+from curation.dataset.parquet import write_sorted
+from curation.instances.dataset.parquet import write_instances
 from curation.packaging import (
     card,
     croissant,
     eval_yaml,
     licences,
     manifest,
+    plot_process,
     signature,
 )
 from curation.packaging.card import CardContents
 from curation.packaging.card_figures import count_rows
+from curation.packaging.eval_yaml import FILE as EVAL_YAML
 from curation.packaging.hub_info import dataset_info, hub_configs
-from curation.packaging.plots import plot_process
-from curation.packaging.plots.tables import tables_of_folder
+from curation.packaging.manifest import Manifest, read_manifest, write_facts
+from curation.packaging.plot_tables import tables_of_folder
 from curation.packaging.recount import recount
 from curation.packaging.table_columns import refuse_foreign_columns
 from curation.system import checksums
@@ -38,8 +43,13 @@ from curation.system.atomic_folders import recover
 from curation.workers.run_folder import locked, run_folder_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from curation.core.records import Record
+    from curation.dataset.decisions import DecidedDocument
     from curation.dataset.summary import Publication, Summary
-    from curation.packaging.plots.plot_process import PlotProcess
+    from curation.instances.dataset.build_step import RecordInstances
+    from curation.packaging.plot_process import PlotProcess
     from curation.packaging.signature import SigningKey
     from curation.system.checksums import Sum
 
@@ -286,3 +296,48 @@ def set_version(folder: Path, *, version: str, released: str = "") -> list[str]:
         OSError: a file cannot be read or written.
     """
     return rebuild(folder, release=DataRelease(version=version, day=released))
+
+
+def write_folder(  # noqa: PLR0913 (one argument for each thing that is written)
+    folder: Path,
+    summary: Summary,
+    documents: Sequence[DecidedDocument],
+    *,
+    compiled: Mapping[str, str],
+    products: Iterable[RecordInstances],
+    drawing: PlotProcess,
+) -> Manifest:
+    """Write a build into a folder that holds at most what was carried over.
+
+    Args:
+        folder: Where to write.
+        summary: What the build came to.
+        documents: What became of every raw document, in benchmark order.
+        compiled: Digest of a schema to the verdict of fastjsonschema, where asked.
+        products: The instances, if any were made.
+        drawing: The process that draws the plots of these documents.
+
+    Returns:
+        Its manifest.
+
+    Raises:
+        CsbdataError: the plots could not be drawn.
+        OSError: a file cannot be written.
+    """
+    kept = (document for document in documents if document.kept)
+    for config, members in groupby(kept, key=lambda document: document.result.config):
+        records = (_compiled(member.record(), compiled) for member in members)
+        write_sorted(folder, config, records)
+    write_ledger((document.ledger_row() for document in documents), folder)
+    write_facts(summary, folder)
+    if summary.instances:
+        write_instances(folder, products)
+    wanted = (folder / EVAL_YAML).is_file()
+    write_derived(folder, folder, drawing, eval_yaml_too=wanted)
+    return read_manifest(folder)
+
+
+def _compiled(record: Record, verdicts: Mapping[str, str]) -> Record:
+    if record.sha256 not in verdicts:
+        return record
+    return replace(record, fastjsonschema=verdicts[record.sha256])

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from curation.core.benchmark import SPLITS, in_benchmark_order, instances_folder
 from curation.core.documents import KEPT, Origin, Reason
-from curation.dataset.ledger_reader import Ledger, open_ledger
+from curation.dataset.ledger import Ledger, open_ledger
 from curation.dataset.parquet import split_files
 from curation.dataset.summary import ConfigSummary, Pin, Publication, Summary
 

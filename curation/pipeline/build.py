@@ -19,10 +19,9 @@ import msgspec
 
 from curation.dataset.decisions import ResultFile
 from curation.dataset.summary import summarise
-from curation.packaging.derived_files import carry_over
-from curation.packaging.folder import write_folder
-from curation.packaging.plots.plot_process import PlotProcess
-from curation.packaging.plots.tables import tables_of_documents
+from curation.packaging.derived_files import carry_over, write_folder
+from curation.packaging.plot_process import PlotProcess
+from curation.packaging.plot_tables import tables_of_documents
 from curation.pipeline.build_shard import build_shard
 from curation.pipeline.decide_benchmark import in_clusters
 from curation.pipeline.notices import write_notices

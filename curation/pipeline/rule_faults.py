@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from curation.core.documents import Reason
-from curation.dataset.ledger_reader import open_ledger
+from curation.dataset.ledger import open_ledger
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,7 +17,7 @@ from curation.dataset.editions import (
 from curation.packaging.card import FILE as CARD
 from curation.packaging.croissant import FILE as CROISSANT
 from curation.packaging.derived_files import CHANGELOG
-from curation.publish.versions import Level
+from curation.publish.release import Level
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -20,10 +20,16 @@ import platformdirs
 from fsspec.implementations.local import LocalFileSystem
 
 from curation.core.benchmark import is_table
-from curation.credentials.redaction import redacted
+from curation.credentials import redacted
 from curation.packaging.manifest import FILE as MANIFEST
-from curation.publish.file_inventory import RemoteFile, describe_content, files_to_send
-from curation.publish.plan import PushPlan, files_listed, plan_for
+from curation.publish.plan import (
+    PushPlan,
+    RemoteFile,
+    describe_content,
+    files_listed,
+    files_to_send,
+    plan_for,
+)
 from curation.system.atomic_files import cannot_write
 from curation.system.atomic_folders import atomic_folder, recover
 from curation.system.checksums import FILE as SUMS
@@ -43,7 +49,7 @@ from curation.system.locks import locked
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from curation.publish.file_inventory import LocalFile
+    from curation.publish.plan import LocalFile
 
 #: What is written after everything it speaks of, in this order.
 _LAST = (SUMS, "README.md", MANIFEST)

@@ -11,21 +11,20 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from curation.huggingface.session import HubTimeLimits, hub_client
+from curation.huggingface import HubTimeLimits, hub_client
 from curation.packaging.signature import FILE as SIGNATURE
 from curation.packaging.signature import signed_sums
-from curation.publish.file_inventory import describe_content
 from curation.publish.fsspec_target import (
     copy_tables,
     open_target,
     plan_write,
     write_to_target,
 )
-from curation.publish.hub_preview import HubPushRequest, plan_hub_push
-from curation.publish.hub_push import push_to_hub
+from curation.publish.hub_push import HubPushRequest, plan_hub_push, push_to_hub
+from curation.publish.plan import describe_content
 from curation.publish.record_changes import changes_of_plan
 from curation.publish.repository import MAIN
-from curation.publish.verified_folder import verify_for_push
+from curation.publish.verify import verify_for_push
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.progress import Progress, Quiet
 
@@ -35,11 +34,10 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.packaging.signature import SigningKey
-    from curation.publish.hub_preview import HubPreview
-    from curation.publish.hub_push import HubPushed
+    from curation.publish.hub_push import HubPreview, HubPushed
     from curation.publish.plan import PushPlan
     from curation.publish.record_changes import RecordChanges
-    from curation.publish.verified_folder import VerifiedFolder
+    from curation.publish.verify import VerifiedFolder
 
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 

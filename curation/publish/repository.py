@@ -13,9 +13,9 @@ from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
 from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError
 from huggingface_hub.hf_api import RepoFile
 
-from curation.huggingface.session import HubTimeLimits, repeated
+from curation.huggingface import HubTimeLimits, repeated
 from curation.packaging.manifest import FILE as MANIFEST
-from curation.publish.file_inventory import RemoteFile, describe_content
+from curation.publish.plan import RemoteFile, describe_content
 from curation.system.errors import BadData, CsbdataError, NotPermitted
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from huggingface_hub import CommitInfo
 
-    from curation.publish.file_inventory import LocalFile
+    from curation.publish.plan import LocalFile
 
 _T = TypeVar("_T")
 #: The branch that readers of a dataset get if they name none.

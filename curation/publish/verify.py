@@ -8,16 +8,20 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from curation.huggingface.names import dataset_name
-from curation.system.errors import BadConfiguration, NoInput
+from curation.core.hub_names import dataset_name
+from curation.packaging.manifest import FILE as MANIFEST
+from curation.packaging.manifest import BuildFacts, read_facts
+from curation.publish.plan import describe_content, inventory
+from curation.system.errors import BadConfiguration, BadData, NoInput
 from curation.system.progress import Progress, Quiet
 from curation.verification import verify_folder
 from curation.verification.registry import select_checks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from curation.huggingface.names import HubName
+    from curation.core.hub_names import HubName
+    from curation.publish.plan import LocalFile
     from curation.verification import Verification
 
 
@@ -100,7 +104,7 @@ def _folder_of(request: VerificationRequest, progress: Progress) -> Iterator[Pat
 
 def _download(dataset: HubName, folder: Path, progress: Progress) -> None:
     """Download every file of a dataset, past every cache."""
-    from curation.huggingface.session import (  # noqa: PLC0415 - slow, rarely asked
+    from curation.huggingface import (  # noqa: PLC0415 - slow, rarely asked
         HubTimeLimits,
         hub_client,
     )
@@ -115,3 +119,52 @@ def _download(dataset: HubName, folder: Path, progress: Progress) -> None:
         state = repository.state(dataset.revision or MAIN)
         repository.fetch(state.head, state.files, folder)
     folder.mkdir(exist_ok=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifiedFolder:
+    """What was verified: these contents and no others may be published."""
+
+    files: Mapping[str, LocalFile]
+    facts: BuildFacts
+
+
+def _joined(reasons: Sequence[str]) -> str:
+    return " ".join(map(str, reasons)).removesuffix(".")
+
+
+def verify_for_push(
+    folder: Path, *, allow_partial: bool, jobs: int, progress: Progress
+) -> VerifiedFolder:
+    """Verify a folder.
+
+    The digests are taken before: a file that changes from here on is noticed when it
+    is sent.
+
+    Raises:
+        NoInput: the folder is no build.
+        BadData: it does not verify, or is partial and that was not allowed.
+    """
+    facts = read_facts(folder)
+    if facts.partial and not allow_partial:
+        raise BadData(
+            f"the build is partial: {_joined(facts.partial)}",
+            str(folder),
+            "build all of it, or say --allow-partial",
+        )
+    files = inventory(folder)
+    if describe_content((folder / MANIFEST).read_bytes()) != files[MANIFEST] or (
+        read_facts(folder) != facts
+    ):
+        raise BadData("changes while it is looked at", str(folder), "push it again")
+    verification = verify_folder(folder, jobs=jobs, progress=progress)
+    failures = verification.failures
+    if failures:
+        for failure in failures[1:]:
+            progress.say(str(failure))
+        raise BadData(
+            f"does not verify, {len(failures)} findings; the first: {failures[0]}",
+            str(folder),
+            f"csbdata verify {folder} lists them",
+        )
+    return VerifiedFolder(files=files, facts=facts)

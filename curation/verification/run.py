@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curation.credentials.redaction import redacted
+from curation.credentials import redacted
 from curation.lint.credentials import cover_credentials
 from curation.system.escaping import shortened
 from curation.system.progress import Progress, Quiet

@@ -16,9 +16,14 @@ import msgspec
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from curation.core.benchmark import LEDGER, METADATA_KEY, canary, holds_instances
-from curation.dataset.parquet import is_full, row_group_sizes
-from curation.dataset.parquet_columns import CHUNKING_KEY, parquet_writer
+from curation.core.benchmark import LEDGER, holds_instances
+from curation.core.benchmark import METADATA_KEY, canary
+from curation.dataset.parquet import (
+    CHUNKING_KEY,
+    is_full,
+    parquet_writer,
+    row_group_sizes,
+)
 from curation.packaging.card import FILE as CARD
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.table_columns import table_form

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from curation.credentials.redaction import redacted
+from curation.credentials import redacted
 
 #: Heading of the options that only matter where a model writes.
 MODELS: Final = "Models"

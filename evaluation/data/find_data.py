@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from curation.core.hub_names import dataset_name
 from curation.dataset.editions import DEFAULT_BUILD
-from curation.huggingface.names import dataset_name
 from curation.system.errors import NoInput, NotPermitted, Unavailable
 from curation.system.progress import Quiet
 from evaluation.data.dataset import Dataset, SampleSelection
@@ -161,7 +161,7 @@ def _local(path: Path) -> SampleReader:
 
 
 def _from_hub(name: str, revision: str | None) -> SampleReader:
-    from curation.huggingface.snapshot import hub_snapshot  # noqa: PLC0415 - heavy, rarely asked
+    from curation.huggingface import hub_snapshot  # noqa: PLC0415 - heavy, rarely asked
 
     folder = hub_snapshot(name, revision)
     reader = ParquetTables.of(folder, "hub")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.packaging.origins import read_origins
+from curation.packaging.manifest import read_origins
 from curation.system.errors import BadData
 
 if TYPE_CHECKING:

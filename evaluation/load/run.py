@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 import orjson
 
-from curation.credentials.redaction import redacted
+from curation.credentials import redacted
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadData, NoInput, Unavailable
 from curation.system.progress import Quiet

@@ -19,8 +19,8 @@ from transformers import (
 )
 from transformers.utils import logging
 
-from curation.huggingface.names import model_name
-from curation.huggingface.snapshot import model_files
+from curation.core.hub_names import model_name
+from curation.huggingface import model_files
 from curation.system.errors import BadConfiguration, NoInput
 from evaluation.models.device.kept_step import choose_step_kind
 from evaluation.models.device_failures import failures_of_loading

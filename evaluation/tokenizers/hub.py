@@ -21,8 +21,8 @@ def hub_folder(name: str, revision: str | None) -> Path:
     """Return the folder with a Hub model's tokenizer files at a revision.
 
     Raises:
-        CsbdataError: as `curation.huggingface.snapshot.model_files`.
+        CsbdataError: as `curation.huggingface.model_files`.
     """
-    from curation.huggingface.snapshot import model_files  # noqa: PLC0415 - heavy, rarely asked
+    from curation.huggingface import model_files  # noqa: PLC0415 - heavy, rarely asked
 
     return model_files(name, revision, _WANTED)

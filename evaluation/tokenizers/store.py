@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from curation.core.hub_names import model_name
 from curation.download.cache import Cache, FolderName
-from curation.huggingface.names import model_name
 from curation.system.errors import NoInput
 from curation.system.registry import closest_names
 from evaluation.tokenizers.files import read_files, write_files

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from curation.credentials.redaction import redacted
+from curation.credentials import redacted
 from curation.system.terminal import command_line
 from curation.workers.fingerprint import fingerprint
 from evaluation.core.run_header import MOVING_FACTS

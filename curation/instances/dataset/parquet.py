@@ -17,8 +17,13 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from curation.core.benchmark import SPLITS, instances_folder
-from curation.dataset.parquet import SplitFiles, TableForm
-from curation.dataset.parquet_columns import columns_of, parquet_writer, table_of
+from curation.dataset.parquet import (
+    SplitFiles,
+    TableForm,
+    columns_of,
+    parquet_writer,
+    table_of,
+)
 from curation.instances.model import InstanceKind, InstanceRow
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ from curation.core.documents import (
 )
 from curation.core.rule import RepairKind
 from curation.dataset.decisions import DocumentResult
-from curation.dataset.paper_tables import draft_of
-from curation.dataset.raw_figures import raw_figures
+from curation.dataset.paper_tables import draft_of, raw_figures
 from curation.json import text
 from curation.json.pointer import pointer
 from curation.json.values import objects, tokens

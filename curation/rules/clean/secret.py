@@ -30,7 +30,7 @@ RULE = Rule(
     summary="A document with text in a known credential format is dropped; the "
     "value is never written down.",
     source="The formats as their issuers document them "
-    "(curation/credentials/formats.py)",
+    "(curation/credentials.py)",
     apply=_apply,
     reasons=(Reason.SECRET,),
 )

@@ -38,7 +38,7 @@ def read_hub_rows(spec: str, say: Callable[[str], None]) -> list[OwnSchema]:
         Unavailable: the Hub cannot be reached (exit 69).
         BadData: no value is JSON (exit 65).
     """
-    from curation.huggingface.snapshot import hub_snapshot  # noqa: PLC0415 (slow)
+    from curation.huggingface import hub_snapshot  # noqa: PLC0415 (slow)
 
     wanted = _SPEC.fullmatch(spec)
     if wanted is None:

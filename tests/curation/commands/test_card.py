@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from curation.commands.card import card
 from curation.packaging.manifest import write_facts
-from curation.packaging.plots.plot_process import FOLDER, PlotProcess
-from curation.packaging.plots.tables import tables_of_folder
+from curation.packaging.plot_process import FOLDER, PlotProcess
+from curation.packaging.plot_tables import tables_of_folder
 from curation.system.errors import BadUsage, CannotCreate, NoInput
 from tests.builds import write_build
 from tests.made import summary
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from typer.testing import Result
 
-    from curation.packaging.plots.plot_messages import PaperTables
+    from curation.packaging.plot_process import PaperTables
 
 APP = typer.Typer()
 APP.command()(card)
@@ -72,7 +72,7 @@ def drawn(
 ) -> Path:
     """Return the build, whose plots are not drawn again: they take two seconds."""
     monkeypatch.setattr(
-        "curation.packaging.plots.plot_process.PlotProcess",
+        "curation.packaging.plot_process.PlotProcess",
         lambda: _SamePlots(build, tables),
     )
     return build

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from curation.cli import app
-from curation.publish import verified_folder
+from curation.publish import verify as module
 from curation.system.errors import BadData, CsbdataError, NoInput
 from curation.verification import Finding, Verification
 from tests.builds import write_build
@@ -37,7 +37,7 @@ def there(
 ) -> Iterator[Connection]:
     """A Hub that the library is turned to; every folder counts as verified."""
     verified = Verification(findings=())
-    monkeypatch.setattr(verified_folder, "verify_folder", lambda *_, **__: verified)
+    monkeypatch.setattr(module, "verify_folder", lambda *_, **__: verified)
     with connected(monkeypatch, tmp_path_factory.mktemp("home")) as connection:
         yield connection
 
@@ -138,7 +138,7 @@ def test_what_does_not_verify_is_not_pushed(
     """Exit code 65, the first finding, and the command that lists them all."""
     finding = Finding(check="rows", where="A/o1", detail="is wrong")
     monkeypatch.setattr(
-        verified_folder,
+        module,
         "verify_folder",
         lambda *_, **__: Verification(findings=(finding,)),
     )

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from curation.commands.stats import stats
 from curation.dataset.features import features, formats
 from curation.dataset.ledger import write_ledger
-from curation.dataset.raw_figures import raw_figures
+from curation.dataset.paper_tables import raw_figures
 from curation.schema.dialects import DRAFT_07
 from curation.system.errors import CannotCreate, NoInput
 from tests.builds import write_build

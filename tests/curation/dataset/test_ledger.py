@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.core.documents import ABSENT, Reason
-from curation.dataset.ledger import CHANGES, DOCUMENTS, write_ledger
-from curation.dataset.ledger_reader import open_ledger
+from curation.dataset.ledger import CHANGES, DOCUMENTS, open_ledger, write_ledger
 from curation.system.errors import NoInput
 from tests.made import ADDED, change, entry, record, rejected
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.dataset.parquet_columns import columns_of, table_of, table_of_columns
+from curation.dataset.parquet import columns_of, table_of, table_of_columns
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def test_making_a_table_does_not_load_pandas() -> None:
     """Every build would wait half a second for a library that it does not use."""
     code = (
         "import sys; from curation.dataset.ledger import Change, CHANGE_COLUMNS;"
-        "from curation.dataset.parquet_columns import table_of_columns;"
+        "from curation.dataset.parquet import table_of_columns;"
         "table_of_columns({name: [] for name in CHANGE_COLUMNS.names}, CHANGE_COLUMNS);"
         "print('pandas' in sys.modules)"
     )

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.core.documents import Reason, Rejected
-from curation.credentials.formats import FORMATS
+from curation.credentials import FORMATS
 from curation.lint.credentials import find_credential
 from curation.rules.clean.secret import RULE
-from tests.curation.credentials.credential_examples import LETTERS, MIXED, examples
+from tests.credential_examples import LETTERS, MIXED, examples
 from tests.curation.rules.documents_made import CONTEXT, document
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from curation.packaging.derived_files import (
     set_version,
 )
 from curation.packaging.manifest import read_manifest
-from curation.packaging.plots.plot_messages import PaperTables
+from curation.packaging.plot_process import PaperTables
 from curation.system.checksums import read_sums
 from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
 from curation.workers.run_folder import locked, run_folder_of
@@ -65,7 +65,7 @@ def drawn(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             copytree(sample / "plots", into / "plots")
             return tables
 
-    monkeypatch.setattr("curation.packaging.plots.plot_process.PlotProcess", Drawn)
+    monkeypatch.setattr("curation.packaging.plot_process.PlotProcess", Drawn)
 
 
 def test_the_card_of_the_sample_is_as_it_was(

@@ -8,8 +8,13 @@ import msgspec
 import pytest
 
 from curation.core.benchmark import CONFIGS
-from curation.packaging.manifest import FILE, ConfigFigures, read_manifest
-from curation.packaging.origins import origins_of, read_origins
+from curation.packaging.manifest import (
+    FILE,
+    ConfigFigures,
+    origins_of,
+    read_manifest,
+    read_origins,
+)
 from curation.system.errors import BadData
 from tests.builds import write_build
 

@@ -17,7 +17,7 @@ from curation.commands.build_summary import report
 from curation.core.benchmark import CONFIGS
 from curation.download.acquire import FetchSettings
 from curation.packaging.derived_files import differing_files
-from curation.packaging.plots.plot_process import PlotProcess
+from curation.packaging.plot_process import PlotProcess
 from curation.pipeline.build import BuildResult, build
 from curation.pipeline.inputs import ExtraSource
 from curation.pipeline.request import BuildRequest

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.core.documents import Reason
-from curation.dataset.ledger_reader import open_ledger
+from curation.dataset.ledger import open_ledger
 from curation.pipeline.build import build
 from curation.pipeline.opt_out import OptOut, OptOuts, read_opt_outs
 from curation.system.errors import BadConfiguration

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, ClassVar
 import fsspec
 import pytest
 
-from curation.publish.file_inventory import inventory
 from curation.publish.fsspec_target import (
     FsspecTarget,
     _alone,
@@ -20,6 +19,7 @@ from curation.publish.fsspec_target import (
     plan_write,
     write_to_target,
 )
+from curation.publish.plan import inventory
 from curation.system.errors import (
     BadConfiguration,
     BadData,

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.publish.file_inventory import RemoteFile, describe_content
-from curation.publish.plan import files_listed, plan_for
+from curation.publish.plan import RemoteFile, describe_content, files_listed, plan_for
 
 NAMES = st.sampled_from(["a", "b/c", "b/d", "README.md", "manifest.json", "e.parquet"])
 CONTENTS = st.sampled_from([b"", b"1", b"2", b"33"])

@@ -9,7 +9,7 @@ import pytest
 
 from curation.packaging.signature import FILE as SIGNATURE
 from curation.packaging.signature import signature_fault
-from curation.publish import verified_folder
+from curation.publish import verify
 from curation.publish.push import PushOutcome, PushPreview, PushRequest, push
 from curation.verification import Verification
 from tests.publishing import (
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.filterwarnings(UPLOAD_WARNING)
 def _verified(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every folder counts as verified."""
     found = Verification(findings=())
-    monkeypatch.setattr(verified_folder, "verify_folder", lambda *_, **__: found)
+    monkeypatch.setattr(verify, "verify_folder", lambda *_, **__: found)
 
 
 @pytest.fixture(autouse=True)

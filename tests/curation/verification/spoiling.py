@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from curation.dataset.parquet import COLUMNS as RECORDS
-from curation.dataset.parquet_columns import parquet_writer
+from curation.dataset.parquet import parquet_writer
 from curation.verification import verify_folder
 
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ import msgspec
 import polars as pl
 
 from curation.dataset import ledger, parquet
-from curation.dataset.parquet_columns import parquet_writer
+from curation.dataset.parquet import parquet_writer
 from curation.instances.dataset import parquet as instances
 from curation.json.text import digest, write
 from curation.packaging.derived_files import write_derived
-from curation.packaging.plots.plot_process import PlotProcess
+from curation.packaging.plot_process import PlotProcess
 from curation.schema.dialects import BY_NAME
 from curation.schema.subschemas import skeleton_digest
 from curation.verification.check import ItemResult
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from curation.core.json_types import UntypedJson
-    from curation.packaging.plots.plot_messages import PaperTables
+    from curation.packaging.plot_process import PaperTables
     from curation.verification.check import FolderCheck
 
 RECORDS = "Github_easy/train-00000-of-00001.parquet"

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.packaging.plots.plot_process import PlotProcess
-from curation.packaging.plots.tables import tables_of_folder
+from curation.packaging.plot_process import PlotProcess
+from curation.packaging.plot_tables import tables_of_folder
 from curation.verification import verify_folder
 from curation.verification.files import DIGESTS, signature_check
 from tests.curation.verification.file_tampers import FILE_TAMPERS
@@ -26,7 +26,7 @@ from tests.signing import sign
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.packaging.plots.plot_messages import PaperTables
+    from curation.packaging.plot_process import PaperTables
     from curation.verification.check import FolderCheck
 
 TAMPERS = [

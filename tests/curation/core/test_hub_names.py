@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from curation.huggingface.names import dataset_name, model_name
+from curation.core.hub_names import dataset_name, model_name
 
 
 @pytest.mark.parametrize("prefix", ["", "hf://datasets/"])

@@ -15,7 +15,7 @@ import msgspec
 
 from curation.dataset.paper_tables import Figure2
 from curation.dataset.plots import draw
-from curation.packaging.plots.plot_messages import PaperTables, PlotAnswer
+from curation.packaging.plot_process import PaperTables, PlotAnswer
 
 
 def _answer(tables: PaperTables) -> PlotAnswer:

@@ -1,19 +1,28 @@
-"""What the Hub's refusals and a broken connection mean: one fault for each.
+"""One conversation with the Hub: how long we wait, and what is asked again.
 
-`huggingface_hub` wraps what goes wrong, sometimes twice; the whole chain is looked at.
-No fault holds a credential.
+`huggingface_hub` makes every request, reads its own environment (`HF_ENDPOINT`,
+`HF_TOKEN`, `HF_HOME`, `HF_HUB_OFFLINE` and the rest) and repeats some requests by
+itself. What it leaves open is set here: no wait is without an end, and rate limits cost
+a bounded time.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
-from typing import TYPE_CHECKING, TypeVar
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
 
+import huggingface_hub
 from huggingface_hub import errors
+from huggingface_hub.utils.tqdm import disable_progress_bars
 
-from curation.credentials.redaction import redacted
-from curation.huggingface.client_library import httpx
+from curation.credentials import redacted
 from curation.system.errors import (
     BadData,
     CannotCreate,
@@ -23,9 +32,29 @@ from curation.system.errors import (
     TemporarilyUnavailable,
     Unavailable,
 )
+from curation.system.retry import RetryPolicy, rate_limit_reset, retry_after
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import ssl
+    from collections.abc import Callable, Iterator, Sequence
+
+    import httpx2 as httpx
+
+__all__ = ["httpx"]
+
+#: The first version of huggingface_hub that calls httpx2.
+_FIRST_WITH_HTTPX2: Final = 2
+
+
+def _library_name(version: str) -> str:
+    """Return the library that a version of huggingface_hub calls."""
+    major = int(version.partition(".")[0])
+    return "httpx2" if major >= _FIRST_WITH_HTTPX2 else "httpx"
+
+
+if not TYPE_CHECKING:
+    httpx = importlib.import_module(_library_name(huggingface_hub.__version__))
+
 
 _LOGIN = "hf auth login, or set HF_TOKEN"
 _SERVER_ERROR = 500
@@ -183,3 +212,178 @@ def _of_answer(error: errors.HfHubHTTPError, where: str) -> CsbdataError:
     if code < _SERVER_ERROR:
         return BadData(f"{shown}: {redacted(str(error))}", where)
     return Unavailable(shown, where, "the same command later goes on from here")
+
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HubTimeLimits:
+    """How long requests to the Hub may take, in seconds, and how often one is tried."""
+
+    connect: float = 15.0
+    #: Without a byte from the other side.
+    silence: float = 180.0
+    #: In all, because of rate limits: three of the Hub's windows.
+    limited: float = 900.0
+    #: Tries of a request that is safe to repeat.
+    attempts: int = 4
+    #: Before the second try; doubled for each further one.
+    pause: float = 1.0
+
+
+class RateLimitBudget:
+    """The seconds that may still be waited because of rate limits."""
+
+    def __init__(self, time_limits: HubTimeLimits) -> None:
+        """Start with all that the limits allow."""
+        self._left = time_limits.limited
+        self._lock = threading.Lock()
+
+    def watch(self, response: httpx.Response) -> None:
+        """Take the wait that a 429 asks for off what is left.
+
+        Raises:
+            TemporarilyUnavailable: it asks for more (exit 75).
+        """
+        if response.status_code != LIMITED:
+            return
+        wait = hub_wait(response)
+        with self._lock:
+            if wait > self._left:
+                raise TemporarilyUnavailable(
+                    f"the Hub limits our rate for another {wait:.0f} s",
+                    str(response.request.url.copy_with(query=None)),
+                    "the same command later goes on from here",
+                )
+            self._left -= wait
+
+
+def hub_wait(response: httpx.Response) -> float:
+    """Return the seconds that an answer asks us to wait, plus one for rounding.
+
+    The Hub says them in `RateLimit`, or else in `Retry-After`.
+    """
+    seconds = rate_limit_reset(response.headers)
+    if seconds is None:
+        seconds = retry_after(response.headers)
+    return 1.0 if seconds is None else seconds + 1.0
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Return the trusted certificates, read once: that takes longer than asking."""
+    return httpx.create_ssl_context()
+
+
+@contextmanager
+def hub_client(time_limits: HubTimeLimits, *, bars: bool = False) -> Iterator[None]:
+    """Give huggingface_hub a client with our time limits, inside the block.
+
+    Its progress bars are drawn only if `bars`, and its own environment allows it.
+    """
+    if not bars:
+        disable_progress_bars()
+    own_hooks = huggingface_hub.get_session().event_hooks["request"]
+    waits = RateLimitBudget(time_limits)
+
+    def ours() -> httpx.Client:
+        return httpx.Client(
+            verify=_certificates(),
+            event_hooks={"request": own_hooks, "response": [waits.watch]},
+            follow_redirects=True,
+            timeout=httpx.Timeout(time_limits.silence, connect=time_limits.connect),
+        )
+
+    def theirs() -> httpx.Client:
+        return httpx.Client(
+            verify=_certificates(),
+            event_hooks={"request": own_hooks},
+            follow_redirects=True,
+            timeout=None,
+        )
+
+    huggingface_hub.set_client_factory(ours)
+    try:
+        yield
+    finally:
+        huggingface_hub.set_client_factory(theirs)
+
+
+def repeated(ask: Callable[[], _T], where: str, time_limits: HubTimeLimits) -> _T:
+    """Ask something that may be asked twice, until there is an answer.
+
+    Args:
+        ask: The request; a failure of the library is raised.
+        where: The repository, as messages name it.
+        time_limits: How often it is tried, and after which pause.
+
+    Raises:
+        CsbdataError: there is none; `fault_of` says which.
+    """
+    policy = RetryPolicy(attempts=time_limits.attempts, first_pause=time_limits.pause)
+    try:
+        return policy.call(ask, _may_pass)
+    except Exception as error:
+        raise fault_of(error, where) from error
+
+
+def _may_pass(error: Exception) -> bool | float:
+    """Return whether to ask again, or after how many seconds."""
+    if isinstance(error, CsbdataError):
+        return False
+    response = response_of(error)
+    if response is not None and response.status_code == LIMITED:
+        return hub_wait(response)
+    return may_pass(error)
+
+
+#: What is read of a dataset where nothing else is asked for.
+_TABLES = ("*.parquet", "*.pq", "README.md")
+
+
+def hub_snapshot(
+    name: str, revision: str | None, patterns: Sequence[str] = _TABLES
+) -> Path:
+    """Return the folder that holds a Hub dataset's tables at a revision.
+
+    Raises:
+        NoInput: the Hub has no such dataset or revision.
+        NotPermitted: it is gated, or private to others.
+        Unavailable: the Hub cannot be reached, and the cache does not hold it.
+    """
+    with _told(name, revision):
+        return Path(
+            huggingface_hub.snapshot_download(
+                name,
+                repo_type="dataset",
+                revision=revision,
+                allow_patterns=list(patterns),
+            )
+        )
+
+
+def model_files(name: str, revision: str | None, patterns: Sequence[str]) -> Path:
+    """Return the folder that holds a Hub model's files of these names.
+
+    Raises:
+        NoInput: the Hub has no such model or revision.
+        NotPermitted: it is gated, or private to others.
+        Unavailable: the Hub cannot be reached, and the cache does not hold it.
+    """
+    with _told(name, revision):
+        return Path(
+            huggingface_hub.snapshot_download(
+                name, revision=revision, allow_patterns=list(patterns)
+            )
+        )
+
+
+@contextmanager
+def _told(name: str, revision: str | None) -> Iterator[None]:
+    """Turn what the Hub's client raises into a fault that says what to do."""
+    try:
+        yield
+    except Exception as error:
+        where = f"{name}@{revision}" if revision else name
+        raise fault_of(error, where) from error

@@ -18,7 +18,7 @@ from curation.dataset.edition_statistics import (
 )
 from curation.dataset.editions import open_edition
 from curation.dataset.paper_tables import SchemaMeasures, measures_of
-from curation.packaging.plots.plot_messages import PaperTables
+from curation.packaging.plot_process import PaperTables
 from curation.system.errors import NoInput
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         RecordMeasures,
         ResultMeasures,
     )
-    from curation.dataset.raw_figures import RawFigures
+    from curation.dataset.paper_tables import RawFigures
 
 
 def tables_of_folder(folder: Path) -> PaperTables | None:

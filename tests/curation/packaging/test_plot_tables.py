@@ -16,7 +16,7 @@ from curation.core.rule import Context
 from curation.dataset.decisions import ResultFile, SourceDocument
 from curation.dataset.ledger import write_ledger
 from curation.dataset.parquet import write_sorted
-from curation.packaging.plots.tables import tables_of_documents, tables_of_folder
+from curation.packaging.plot_tables import tables_of_documents, tables_of_folder
 from curation.pipeline.decide_benchmark import decide_benchmark
 from curation.pipeline.documents.process_document import apply_rules
 from curation.references.library import NoLibrary

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.packaging.plots.plot_process import NAMES, PlotProcess
-from curation.packaging.plots.tables import tables_of_folder
+from curation.packaging.plot_process import NAMES, PlotProcess
+from curation.packaging.plot_tables import tables_of_folder
 from curation.system.errors import CsbdataError
 from tests.builds import write_build
 
@@ -42,7 +42,7 @@ def test_a_child_that_fails_is_a_fault_of_ours(
     tables = tables_of_folder(write_build(tmp_path / "build"))
     broken = tmp_path / "broken.py"
     broken.write_text("raise SystemExit('no colours')")
-    monkeypatch.setattr("curation.packaging.plots.plot_process._WORKER", broken)
+    monkeypatch.setattr("curation.packaging.plot_process._WORKER", broken)
     said = r"could not be drawn \(no colours\)"
     with PlotProcess() as drawing:
         drawing.begin(tables)

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.credentials.formats import FORMATS
-from curation.credentials.redaction import REDACTED, guard, redacted, redacted_traceback
-from tests.curation.credentials.credential_examples import examples
+from curation.credentials import FORMATS, REDACTED, guard, redacted, redacted_traceback
+from tests.credential_examples import examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,1 +1,0 @@
-"""What is a credential, and how does it never leave this process?"""

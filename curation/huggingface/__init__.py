@@ -1,1 +1,0 @@
-"""The Hugging Face Hub's client: sessions, retries, errors, snapshots."""

@@ -1,1 +1,0 @@
-"""The plots and tables of a folder, drawn by a child process."""
