@@ -63,7 +63,8 @@ def release(  # noqa: PLR0913 (one parameter an option)
       csbdata release --against OWNER/JSONSchemaBench --dry-run
       csbdata release build/JSONSchemaBench --against released/JSONSchemaBench
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from curation.publish.release import Level, write_release
+    from curation.publish.dataset_diff import Level
+    from curation.publish.release import write_release
 
     if date and not _DAY.fullmatch(date):
         raise typer.BadParameter(f"--date {date!r}: a day is YYYY-MM-DD")

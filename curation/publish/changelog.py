@@ -14,7 +14,7 @@ import msgspec
 
 from curation.dataset.difference import KINDS, config_counts
 from curation.packaging.markdown import code, escape_markdown, prose, render_template
-from curation.publish.release import PUBLISHED, Level
+from curation.publish.dataset_diff import PUBLISHED, Level
 from curation.system.errors import BadData
 
 if TYPE_CHECKING:
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from curation.dataset.difference import EditionRow, RecordPair
     from curation.dataset.editions import Edition
-    from curation.publish.dataset_diff import DatasetDiff, DatasetFolder
-    from curation.publish.release import Version
+    from curation.publish.dataset_diff import DatasetDiff, DatasetFolder, Version
 
 _TEMPLATE: Final = "diff/DIFF.md.j2"
 #: Records of each kind that a changelog names.

@@ -15,6 +15,7 @@ from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
 from curation.core.benchmark import is_table
 from curation.huggingface import HubTimeLimits, is_overtaken, may_pass, repeated
+from curation.publish.dataset_diff import Version
 from curation.publish.plan import (
     PushPlan,
     describe_content,
@@ -22,7 +23,6 @@ from curation.publish.plan import (
     files_to_send,
     plan_for,
 )
-from curation.publish.release import Version
 from curation.publish.repository import MAIN, HubRepository, RepositoryState
 from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
 

@@ -29,8 +29,7 @@ RULE = Rule(
     name=NAME,
     summary="A document with text in a known credential format is dropped; the "
     "value is never written down.",
-    source="The formats as their issuers document them "
-    "(curation/credentials.py)",
+    source="The formats as their issuers document them (curation/credentials.py)",
     apply=_apply,
     reasons=(Reason.SECRET,),
 )

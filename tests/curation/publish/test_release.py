@@ -14,8 +14,8 @@ from curation.core import benchmark
 from curation.dataset.story import manifest_of
 from curation.packaging.manifest import read_manifest
 from curation.publish import release as module
-from curation.publish.dataset_diff import DatasetFolder, compare_folders
-from curation.publish.release import Level, last_release, next_release, write_release
+from curation.publish.dataset_diff import DatasetFolder, Level, compare_folders
+from curation.publish.release import last_release, next_release, write_release
 from curation.system.checksums import file_digest, names_in
 from curation.system.errors import BadConfiguration, BadData, NoInput
 from tests.builds import KEPT_ROWS, write_build
