@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from curation.core.benchmark import RAW_IN_TABLE_9
+from curation.core.benchmark import RAW_IN_TABLE_9, size_name, size_names
 from curation.core.documents import Origin
-from curation.core.benchmark import size_name, size_names
 from curation.dataset.ledger import CHANGES, DOCUMENTS, Ledger
 from curation.dataset.paper_tables import (
     figure_2,

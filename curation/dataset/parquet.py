@@ -21,14 +21,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from curation.core.benchmark import (
+    METADATA_KEY,
     OTHER_TABLE,
     SCHEMA_TABLE,
     SPLITS,
+    canary,
     holds_instances,
     natural_key,
     split_of,
 )
-from curation.core.benchmark import METADATA_KEY, canary
 from curation.core.records import Record
 
 if TYPE_CHECKING:

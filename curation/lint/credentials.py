@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import re2
 
 from curation.credentials import FORMATS
-from curation.json.values import searchable
 from curation.json.pointer import Tokens, pointer
+from curation.json.values import searchable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

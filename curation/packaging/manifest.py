@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from curation.core.benchmark import CONFIGS
-from curation.core.benchmark import canary
+from curation.core.benchmark import CONFIGS, canary
 from curation.core.documents import Origin
 from curation.dataset.summary import ConfigSummary, Publication, RuleNote, Summary
 from curation.packaging.signature import FILE as SIGNATURE

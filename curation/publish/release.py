@@ -9,8 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from curation.core.benchmark import is_table
-from curation.core.benchmark import MAJOR, canary
+from curation.core.benchmark import MAJOR, canary, is_table
 from curation.core.hub_names import dataset_name
 from curation.dataset.story import manifest_of
 from curation.packaging.derived_files import set_version

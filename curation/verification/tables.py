@@ -16,8 +16,7 @@ import msgspec
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from curation.core.benchmark import LEDGER, holds_instances
-from curation.core.benchmark import METADATA_KEY, canary
+from curation.core.benchmark import LEDGER, METADATA_KEY, canary, holds_instances
 from curation.dataset.parquet import (
     CHUNKING_KEY,
     is_full,

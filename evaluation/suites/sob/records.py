@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 import msgspec
 
 from curation.core.documents import Rejected
+from curation.core.hub_names import dataset_name
 from curation.core.json_types import UntypedJson
-from curation.huggingface.names import dataset_name
 from curation.json.text import parse, write
 from curation.json.values import is_number
 from curation.system.errors import BadData, NoInput
@@ -172,7 +172,7 @@ def read_records(data: str) -> tuple[str, list[SobRecord]]:
         dataset = dataset_name(data)
         if not dataset:
             raise NoInput("no such file or folder", data, _THEN)
-        from curation.huggingface.snapshot import hub_snapshot  # noqa: PLC0415 - heavy
+        from curation.huggingface import hub_snapshot  # noqa: PLC0415 - heavy
 
         path, origin = hub_snapshot(dataset.name, dataset.revision), "hub"
     files = [path]
