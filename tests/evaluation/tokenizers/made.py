@@ -9,9 +9,16 @@ from typing import TYPE_CHECKING
 
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
+from evaluation.tokenizers.files import read_files, write_files
+from evaluation.tokenizers.tiktoken import from_tekken, from_tiktoken
+from evaluation.tokenizers.vocabulary import check_tokenizer, pre_tokenizer
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from evaluation.tokenizers import TokenizerFiles
+    from evaluation.tokenizers.vocabulary import ParsedTokenizer
 
 #: What the tiny vocabularies are learned from.
 TEXTS = [
@@ -132,34 +139,33 @@ def all_pieces() -> list[tuple[str, float, int]]:
     return [*first, *single, *PIECES, *letters]
 
 
-def sentencepiece(folder: Path, *, unigram: bool = False) -> Path:
-    """Write a SentencePiece `.model` file."""
+def files_of(folder: Path, parsed: ParsedTokenizer) -> TokenizerFiles:
+    """Write a tokenizer's files; return them read again."""
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "tokenizer.model"
-    pieces = b"".join(
-        _field(
-            1,
-            _field(1, text.encode())
-            + b"\x15"
-            + struct.pack("<f", score)
-            + bytes([0x18, kind]),
-        )
-        for text, score, kind in all_pieces()
+    write_files(folder, check_tokenizer(parsed, "made"), "MIT")
+    files = read_files(folder, "made")
+    assert files is not None
+    return files
+
+
+def tiktoken_files(folder: Path) -> TokenizerFiles:
+    """Return the files of a tiktoken vocabulary with one special token."""
+    content = tiktoken(folder).read_bytes()
+    parsed = from_tiktoken(
+        content,
+        split=pre_tokenizer("cl100k", "made"),
+        special=["<|endoftext|>"],
+        eos="<|endoftext|>",
+        vocab_size=0,
+        where="made",
     )
-    path.write_bytes(pieces + _field(2, bytes([0x18, 1 if unigram else 2])))
-    return path
+    return files_of(folder / "files", parsed)
 
 
-def _field(number: int, content: bytes) -> bytes:
-    return bytes([number << 3 | 2]) + _varint(len(content)) + content
-
-
-def _varint(value: int) -> bytes:
-    written = bytearray()
-    while value > 0x7F:
-        written.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes([*written, value])
+def tekken_files(folder: Path) -> TokenizerFiles:
+    """Return the files of a tekken vocabulary."""
+    parsed = from_tekken(tekken(folder).read_bytes(), "made")
+    return files_of(folder / "files", parsed)
 
 
 def gguf(path: Path, keys: Sequence[tuple[str, object]]) -> Path:

@@ -15,20 +15,18 @@ from tokenizers import Tokenizer
 
 from curation.download.acquire import FetchSettings
 from evaluation.tokenizers import get_tokenizer
-from evaluation.tokenizers.formats.byte_alphabet import to_bytes
+from evaluation.tokenizers.vocabulary import to_bytes
 from tests.evaluation.tokenizers import made
 
 if TYPE_CHECKING:
     from evaluation.tokenizers import TokenizerFiles
-    from evaluation.tokenizers.encoding import Encoder
+    from evaluation.tokenizers.files import Encoder
 
 KINDS = (
     "byte_level",
     "metaspace",
     "tiktoken",
     "tekken",
-    "bpe",
-    "unigram",
     "gguf",
     "spm",
 )
@@ -69,16 +67,17 @@ def _made(kind: str) -> tuple[TokenizerFiles, Encoder]:
     paths = {
         "byte_level": lambda: made.byte_level(folder / "a", padding=7),
         "metaspace": lambda: made.metaspace(folder / "a"),
-        "tiktoken": lambda: made.tiktoken(folder / "a"),
-        "tekken": lambda: made.tekken(folder / "a"),
-        "bpe": lambda: made.sentencepiece(folder / "a"),
-        "unigram": lambda: made.sentencepiece(folder / "a", unigram=True),
         "gguf": lambda: made.byte_level_gguf(
             folder / "a.gguf", made.byte_level(folder / "b")
         ),
         "spm": lambda: made.pieces_gguf(folder / "a.gguf"),
     }
-    files = get_tokenizer(str(paths[kind]()), settings(folder))
+    if kind in paths:
+        files = get_tokenizer(str(paths[kind]()), settings(folder))
+    elif kind == "tiktoken":
+        files = made.tiktoken_files(folder)
+    else:
+        files = made.tekken_files(folder)
     return files, files.encoder()
 
 

@@ -13,6 +13,8 @@ from curation.download.acquire import FetchSettings
 from curation.system.atomic_files import UNFINISHED
 from curation.system.errors import BadConfiguration, BadData, NoInput, Unavailable
 from evaluation.tokenizers import get_tokenizer
+from evaluation.tokenizers.tiktoken import from_tekken, from_tiktoken
+from evaluation.tokenizers.vocabulary import check_tokenizer
 from evaluation.tokenizers.wheels import pinned_tokenizers
 from tests.evaluation.tokenizers import made
 
@@ -43,7 +45,7 @@ def test_sentencepiece_spaces_and_bytes_are_read(
     tmp_path: Path, settings: FetchSettings
 ) -> None:
     """U+2581 is a space, `<0x0A>` a line feed, a user's piece its text."""
-    files = get_tokenizer(str(made.sentencepiece(tmp_path / "a")), settings)
+    files = get_tokenizer(str(made.pieces_gguf(tmp_path / "a.gguf")), settings)
     known = files.token_bytes()
     assert (files.kind, files.eos_id, files.special_ids) == (
         "sentencepiece",
@@ -56,11 +58,9 @@ def test_sentencepiece_spaces_and_bytes_are_read(
     assert files.encoder()(["\n", "<tool>"]) == [[3 + 0x0A], [known.index(b"<tool>")]]
 
 
-def test_tiktoken_joins_what_comes_first(
-    tmp_path: Path, settings: FetchSettings
-) -> None:
+def test_tiktoken_joins_what_comes_first(tmp_path: Path) -> None:
     """Bytes are merged by rank, and the end token stands behind the last."""
-    files = get_tokenizer(str(made.tiktoken(tmp_path / "a")), settings)
+    files = made.tiktoken_files(tmp_path)
     assert files.kind == "tiktoken"
     assert files.eos_id == len(made.ranks())
     assert files.special_ids == (files.eos_id,)
@@ -70,11 +70,9 @@ def test_tiktoken_joins_what_comes_first(
     assert [files.token_bytes()[each] for each in ids] == [b"abc", b" ", b"the"]
 
 
-def test_tekken_puts_special_tokens_first(
-    tmp_path: Path, settings: FetchSettings
-) -> None:
+def test_tekken_puts_special_tokens_first(tmp_path: Path) -> None:
     """Its ordinary tokens begin behind the special ones, and end with the size."""
-    files = get_tokenizer(str(made.tekken(tmp_path / "a")), settings)
+    files = made.tekken_files(tmp_path)
     assert files.special_ids == tuple(range(10))
     assert files.token_bytes() == [*[None] * 10, *made.ranks()]
     assert files.vocab_size == 10 + len(made.ranks())
@@ -143,16 +141,7 @@ def _tekken(*, special: int = 1, rank: int = 0) -> bytes:
             b'{"model": {"vocab": {"a": -1}}, "decoder": {"type": "ByteLevel"}}',
             "no ids of a vocabulary",
         ),
-        ("tekken.json", b"{}", "not a tekken file"),
-        ("tekken.json", _tekken(special=10**12), "no ids of a vocabulary"),
-        ("tekken.json", _tekken(rank=10**12), "no ids of a vocabulary"),
-        ("tekken.json", _tekken(rank=-10), "no ids of a vocabulary"),
-        ("a.tiktoken", b"YQ== 0\nYg== 99999999\n", "no ids"),
-        ("a.tiktoken", b"YQ== 0\n", "no token for 94 ASCII characters"),
-        ("a.tiktoken", b"!!! 0\n", "not a tiktoken file"),
-        ("tokenizer.model", b"\xff\xff\xff", "not a SentencePiece model"),
-        ("tokenizer.model", b"\x0a" + b"\xff" * 9 + b"\x01", "not a SentencePiece"),
-        ("tokenizer.model", b"", "not a SentencePiece model"),
+        ("tokenizer.model", b"\x0a\x01", "not a tokenizer.json"),
         ("a.gguf", b"GGML", "not a GGUF file"),
         ("a.gguf", b"GGUF\x03\0\0\0" + b"\xff" * 16, "broken GGUF"),
         ("a.gguf", b"GGUF\x03\0\0\0" + b"\0" * 16, "of kind None"),
@@ -167,6 +156,40 @@ def test_what_is_no_tokenizer_is_named(
     with pytest.raises(BadData, match=said) as caught:
         get_tokenizer(str(path), settings)
     assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"{}", "not a tekken file"),
+        (_tekken(special=10**12), "no ids of a vocabulary"),
+        (_tekken(rank=10**12), "no ids of a vocabulary"),
+        (_tekken(rank=-10), "no ids of a vocabulary"),
+    ],
+)
+def test_what_is_no_tekken_file_is_refused(content: bytes, said: str) -> None:
+    """Numbers that no vocabulary has, and members that are missing."""
+    with pytest.raises(BadData, match=said):
+        from_tekken(content, "made")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"YQ== 0\nYg== 99999999\n", "no ids"),
+        (b"YQ== 0\n", "no token for 94 ASCII characters"),
+        (b"!!! 0\n", "not a tiktoken file"),
+    ],
+)
+def test_what_is_no_tiktoken_file_is_refused(content: bytes, said: str) -> None:
+    """Ranks that are no ids, text that is no base64, too few tokens."""
+    with pytest.raises(BadData, match=said):
+        check_tokenizer(
+            from_tiktoken(
+                content, split=[], special=["e"], eos="e", vocab_size=0, where="made"
+            ),
+            "made",
+        )
 
 
 def test_an_array_of_arrays_in_a_gguf_file_ends(
@@ -233,20 +256,6 @@ def test_a_config_that_pads_beyond_measure_is_refused(
         get_tokenizer(str(where), settings)
 
 
-@pytest.mark.parametrize(
-    "added", [5, [1], {"x": {"content": "a"}}, {"1": 1}, {"1": {}}]
-)
-def test_added_tokens_that_are_none_are_said(
-    tmp_path: Path, settings: FetchSettings, added: object
-) -> None:
-    """What a config beside a tiktoken file adds is not believed."""
-    path = made.tiktoken(tmp_path / "a")
-    config = path.parent / "tokenizer_config.json"
-    config.write_text(json.dumps({"added_tokens_decoder": added}))
-    with pytest.raises(BadData, match="added_tokens_decoder beside it is broken"):
-        get_tokenizer(str(path), settings)
-
-
 def test_no_end_token_is_said(tmp_path: Path, settings: FetchSettings) -> None:
     """Where nothing says what ends an answer, the line says where to put it."""
     where = made.byte_level(tmp_path / "a")
@@ -275,7 +284,7 @@ def test_without_network_a_known_name_cannot_be_had(settings: FetchSettings) -> 
 
 def test_an_empty_folder_is_said(tmp_path: Path, settings: FetchSettings) -> None:
     """A folder without a tokenizer lists the names that would do."""
-    with pytest.raises(NoInput, match=r"none of tokenizer\.json, tekken"):
+    with pytest.raises(NoInput, match=r"none of tokenizer\.json, \*\.gguf"):
         get_tokenizer(str(tmp_path), settings)
 
 

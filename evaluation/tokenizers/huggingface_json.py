@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from curation.system.errors import BadData
-from evaluation.tokenizers.formats.byte_alphabet import to_bytes
-from evaluation.tokenizers.formats.json_writer import SPACE
-from evaluation.tokenizers.formats.parsed_tokenizer import (
+from evaluation.tokenizers.gguf import piece_bytes
+from evaluation.tokenizers.vocabulary import (
+    SPACE,
     ParsedTokenizer,
     VocabularyKind,
     end_token,
     id_count,
     padded_size,
+    to_bytes,
 )
-from evaluation.tokenizers.formats.sentencepiece import piece_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -123,7 +123,7 @@ def _parse(
         raise BadData(
             f"a tokenizer of kind {named!r} whose tokens have no certain bytes",
             where,
-            "choose a byte-level, SentencePiece or tiktoken one",
+            "choose a byte-level or SentencePiece one",
         )
     added = {token.id: token for token in given.added_tokens or ()}
     length = id_count([*ids.values(), *added], where)

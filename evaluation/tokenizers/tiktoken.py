@@ -16,14 +16,15 @@ import msgspec
 import orjson
 
 from curation.system.errors import BadData
-from evaluation.tokenizers.formats.byte_alphabet import to_token
-from evaluation.tokenizers.formats.json_writer import all_merges, byte_level_json
-from evaluation.tokenizers.formats.parsed_tokenizer import (
+from evaluation.tokenizers.vocabulary import (
     ParsedTokenizer,
     VocabularyKind,
+    all_merges,
+    byte_level_json,
     id_count,
+    split_by,
+    to_token,
 )
-from evaluation.tokenizers.formats.pre_tokenizers import split_by
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,1 +1,0 @@
-"""The formats in which vocabularies come, one file each."""
