@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Final
 
 import jsonschema_rs
 
-from curation.json.pointer import at, pointer, tokens_of_fragment
+from curation.json.pointer import Tokens, at, pointer, tokens_of_fragment
 from curation.json.text import plain
 from curation.lint.contradictions import CHECKS, named_types, types_of
-from curation.references.resolution import document_of, follow_reference
+from curation.references.resolution import SchemaDocument, document_of, follow_reference
 from curation.schema.keywords import KeywordKind, names_of_kind
 from curation.schema.subschemas import SchemaLocation, subschemas
 from curation.validation.metaschemas import RUST_DRAFTS
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from curation.core.json_types import Json, UntypedJson
-    from curation.json.pointer import Tokens
-    from curation.references.resolution import SchemaDocument
     from curation.schema.dialects import Dialect
 
 _PROVER: Final = f"proven by jsonschema-rs {version('jsonschema-rs')}"

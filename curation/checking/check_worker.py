@@ -19,8 +19,16 @@ from curation.checking.check_messages import (
     VerdictQuestion,
 )
 from curation.checking.neighbours import NeighbourFiles, NeighbourLibrary
-from curation.core.documents import Origin, Provenance, RawDocument, Reason, Rejected
-from curation.core.rule import Context
+from curation.core.documents import (
+    Change,
+    Document,
+    Origin,
+    Provenance,
+    RawDocument,
+    Reason,
+    Rejected,
+)
+from curation.core.rule import Context, Library, Rule
 from curation.json import text as jsontext
 from curation.pipeline.documents.process_document import read
 from curation.references.library import NoLibrary
@@ -43,9 +51,7 @@ from curation.workers.protocol import serve
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from curation.core.documents import Change, Document
     from curation.core.json_types import Json, UntypedJson
-    from curation.core.rule import Library, Rule
 
 #: What a reference that leads nowhere is rejected for.
 _LOST_REFERENCE = (Reason.REMOTE_REFERENCE, Reason.UNRESOLVED_REFERENCE)

@@ -28,7 +28,7 @@ from curation.lint.idle_keywords import MISSPELT, nearest
 from curation.schema.dialects import DIALECTS
 from curation.system.escaping import shortened
 from curation.workers.limits import BUSY_MACHINE, Limits
-from curation.workers.outcomes import Ending
+from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.process import Program
 from curation.workers.worker import Worker
 
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from curation.core.json_types import Json
-    from curation.workers.outcomes import ProcessResult
 
 _WORKER = Path(__file__).with_name("check_worker.py")
 #: Seconds for one question.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from curation.core.documents import ABSENT, Reason
+from curation.core.documents import ABSENT, Change, Reason
 from curation.core.records import Record
 from curation.dataset.editions import DEFAULT_BUILD
 from curation.system.escaping import shortened
@@ -27,7 +27,6 @@ from curation.system.terminal import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from curation.core.documents import Change
     from curation.core.json_types import Json
     from curation.dataset.story import DocumentStory
 

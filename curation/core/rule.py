@@ -1,7 +1,7 @@
-"""What a rule is: one named decision about one document, with its source.
+"""All that a rule needs: one named decision about one document, with its source.
 
 Each file of `curation.rules` holds one `RULE`, and `curation.rules.sets` lists them in
-their order. A rule of another package says itself after which rule it comes.
+their order. A rule of another package names the rule that it comes after.
 
 Example:
     A rule of another package, whose `pyproject.toml` names it under
@@ -24,11 +24,38 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
+from curation.core.documents import (
+    ABSENT,
+    Change,
+    Document,
+    Lint,
+    Origin,
+    Reason,
+    Rejected,
+)
+from curation.core.json_types import Json
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curation.core.documents import Document, Reason, Rejected
-    from curation.core.json_types import Json
+__all__ = [
+    "ABSENT",
+    "ApplyRule",
+    "BenchmarkRule",
+    "Candidate",
+    "Change",
+    "Context",
+    "Document",
+    "Json",
+    "JudgeCandidates",
+    "Library",
+    "Lint",
+    "Origin",
+    "Reason",
+    "Rejected",
+    "RepairKind",
+    "Rule",
+]
 
 
 class Library(Protocol):

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
+from curation.core.documents import ABSENT, Change
+from curation.json.text import write
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -176,3 +179,24 @@ def _rewritten(value: Json, tree: _Tree) -> Json:
         elif edit is None:
             result[name] = member
     return result
+
+
+def change_at(
+    rule: str, tokens: Tokens, before: Json, after: Json, note: str = ""
+) -> Change:
+    """Return the record of one edit.
+
+    Args:
+        rule: Name of the rule that edits.
+        tokens: The place.
+        before: The value there; `ABSENT` if there was none.
+        after: The new value; `ABSENT` if there is none.
+        note: The reason, for the ledger.
+    """
+    return Change(
+        rule=rule,
+        pointer=pointer(tokens),
+        before=ABSENT if before is ABSENT else write(before),
+        after=ABSENT if after is ABSENT else write(after),
+        note=note,
+    )

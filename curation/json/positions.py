@@ -7,12 +7,11 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-from curation.json.pointer import tokens_of
+from curation.json.pointer import Tokens, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.json.pointer import Tokens
 
 #: What a text consists of.
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:]+', re.DOTALL)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.json.pointer import Tokens
-    from curation.schema.dialects import Dialect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from curation.references.reachable import (
     taking_part,
 )
 from curation.references.resolution import document_of
-from curation.schema.dialects import ANY_DIALECT
+from curation.schema.dialects import ANY_DIALECT, Dialect
 from curation.schema.keywords import KNOWN_KEYWORDS, TYPE_OF_KEYWORD, Shape
 from curation.schema.roots import constrains, looks_like_a_schema
 from curation.schema.subschemas import subschemas
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.lint.contradictions import LintCheck
-    from curation.schema.dialects import Dialect
 
 
 def accepts_every_non_object(schema: Json, dialect: Dialect) -> bool:

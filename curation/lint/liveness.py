@@ -21,7 +21,7 @@ from curation.schema.keywords import (
 )
 from curation.schema.measures import field_count
 from curation.schema.roots import restricts
-from curation.schema.subschemas import children
+from curation.schema.subschemas import SchemaLocation, children
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect
-    from curation.schema.subschemas import SchemaLocation
 
 _JUDGED = (
     KNOWN_KEYWORDS

@@ -13,18 +13,23 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from curation.core.documents import ABSENT, Change
-from curation.json.pointer import Drop, Put, at, fragment_of, pointer, rewritten
-from curation.json.text import write
-from curation.references.resolution import MARKS
+from curation.json.pointer import (
+    Drop,
+    Put,
+    Tokens,
+    at,
+    change_at,
+    fragment_of,
+    rewritten,
+)
+from curation.references.resolution import MARKS, ResolvedReference
 from curation.schema.roots import unused
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from curation.core.json_types import Json
-    from curation.json.pointer import Tokens
     from curation.references.closure import Closure, ReachedSchema
-    from curation.references.resolution import ResolvedReference
 
 _UNREADABLE = re.compile(r"[^\w.-]+")
 _SUFFIX = re.compile(r"(?:[._-]schema)?\.json$|\.schema$")
@@ -68,7 +73,7 @@ class Bundle:
             self._change(
                 (self._keyword, name),
                 ABSENT,
-                write(added),
+                added,
                 f"from {unit.document.uri}{fragment}",
             )
         return {**schema, self._keyword: definitions}
@@ -78,16 +83,10 @@ class Bundle:
         members = schema.get(self._keyword) if isinstance(schema, dict) else None
         return members if isinstance(members, dict) else {}
 
-    def _change(self, tokens: Tokens, before: str, after: str, note: str = "") -> None:
-        self.changes.append(
-            Change(
-                rule=self._rule,
-                pointer=pointer(tokens),
-                before=before,
-                after=after,
-                note=note,
-            )
-        )
+    def _change(
+        self, tokens: Tokens, before: Json, after: Json, note: str = ""
+    ) -> None:
+        self.changes.append(change_at(self._rule, tokens, before, after, note))
 
     def _chosen_names(self) -> Mapping[tuple[int, Tokens], str]:
         """Return a name among the definitions for each schema that is brought in."""
@@ -137,13 +136,13 @@ class Bundle:
             value = fragment_of(self._new_tokens(resolved))
             if value != reference.value:
                 edits[tokens] = Put(value)
-                self._change(tokens, write(reference.value), write(value))
+                self._change(tokens, reference.value, value)
         if flatten:
             for resource in self._record.scanned.inner_resources:
                 tokens = (*resource, self._record.dialect.id_keyword)
                 edits[tokens] = Drop()
                 gone = at(self._record.schema, tokens)
-                self._change(tokens, write(gone), ABSENT, "pointers start at the root")
+                self._change(tokens, gone, ABSENT, "pointers start at the root")
         return edits
 
     def _unit(self, unit: ReachedSchema) -> Json:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from curation.core.documents import Reason, Rejected
-from curation.json.pointer import pointer
+from curation.json.pointer import Tokens, pointer
 from curation.json.values import SameObject, remembered
 from curation.references.library import NoLibrary, standard_document
 from curation.references.resolution import (
@@ -19,7 +19,7 @@ from curation.references.resolution import (
     follow_reference,
     scan_references,
 )
-from curation.schema.dialects import DRAFT_04
+from curation.schema.dialects import DRAFT_04, Dialect
 from curation.schema.drafts import statement
 from curation.schema.translation import CannotPortError, ported
 from curation.validation.metaschemas import is_valid
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.core.rule import Library
-    from curation.json.pointer import Tokens
-    from curation.schema.dialects import Dialect
     from curation.schema.subschemas import SchemaLocation
 
 #: Schemas that one record may refer to beyond its own.

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 from jsonschema_specifications import REGISTRY
 
-from curation.core.documents import Rejected
+from curation.core.documents import Files, Rejected
 from curation.json.text import parse
 from curation.json.yaml_reader import SUFFIXES, parse_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import Files
     from curation.core.json_types import Json
 
 #: Number of parsed documents that are kept, the last ones used.

@@ -16,9 +16,14 @@ from referencing import Registry
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import specification_with
 
-from curation.json.pointer import at
-from curation.references.resolution import document_of, follow_reference
-from curation.schema.dialects import ANY_DIALECT
+from curation.json.pointer import Tokens, at
+from curation.references.resolution import (
+    ResolvedReference,
+    SchemaDocument,
+    document_of,
+    follow_reference,
+)
+from curation.schema.dialects import ANY_DIALECT, Dialect
 from curation.schema.keywords import CONTAINERS
 from curation.schema.subschemas import children
 
@@ -28,10 +33,7 @@ if TYPE_CHECKING:
     from referencing import Specification
 
     from curation.core.json_types import Json
-    from curation.json.pointer import Tokens
     from curation.references.closure import Closure
-    from curation.references.resolution import ResolvedReference, SchemaDocument
-    from curation.schema.dialects import Dialect
 
 #: Applicators that judge the very instance that their schema judges.
 IN_PLACE = frozenset(

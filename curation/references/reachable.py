@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from curation.core.documents import Rejected
 from curation.json.values import remembered
 from curation.references.closure import closure_alone
-from curation.references.resolution import descend, follow_reference
+from curation.references.resolution import SchemaDocument, descend, follow_reference
 from curation.schema.keywords import (
     CONTAINERS,
     REFERENCE_KEYWORDS,
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.json.pointer import Tokens
-    from curation.references.resolution import SchemaDocument
     from curation.schema.dialects import Dialect
 
 

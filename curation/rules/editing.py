@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.core.documents import ABSENT, Change
-from curation.json.pointer import pointer
-from curation.json.text import write
-from curation.schema.dialects import ANY_DIALECT
+from curation.core.rule import ABSENT, Document, Json
+from curation.json.pointer import Tokens, change_at
+from curation.schema.dialects import ANY_DIALECT, Dialect
 from curation.schema.subschemas import edited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from curation.core.documents import Document
-    from curation.core.json_types import Json
-    from curation.json.pointer import Tokens
-    from curation.schema.dialects import Dialect
 
     #: From a subschema's members to what they shall be; the same object where nothing
     #: changes.
@@ -56,13 +50,7 @@ def with_schema(document: Document, rule: str, schema: Json, *, note: str) -> Do
     return document.changed(
         schema,
         [
-            Change(
-                rule=rule,
-                pointer=pointer(tokens),
-                before=before,
-                after=after,
-                note=note,
-            )
+            change_at(rule, tokens, before, after, note)
             for tokens, before, after in differences
         ],
     )
@@ -75,7 +63,7 @@ def without(schema: dict[str, Json], *names: str) -> dict[str, Json]:
 
 def _differences(
     tokens: Tokens, before: Json, after: Json
-) -> Iterator[tuple[Tokens, str, str]]:
+) -> Iterator[tuple[Tokens, Json, Json]]:
     """Yield where two values differ, as deep inside as that can be said."""
     if before is after:
         return
@@ -84,10 +72,10 @@ def _differences(
             if name in after:
                 yield from _differences((*tokens, name), member, after[name])
             else:
-                yield (*tokens, name), write(member), ABSENT
+                yield (*tokens, name), member, ABSENT
         for name, member in after.items():
             if name not in before:
-                yield (*tokens, name), ABSENT, write(member)
+                yield (*tokens, name), ABSENT, member
     elif (
         isinstance(before, list)
         and isinstance(after, list)
@@ -96,4 +84,4 @@ def _differences(
         for index, (item, other) in enumerate(zip(before, after, strict=True)):
             yield from _differences((*tokens, str(index)), item, other)
     else:
-        yield tokens, write(before), write(after)
+        yield tokens, before, after

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from curation.core.json_types import UntypedJson
+from curation.core.json_types import Json, UntypedJson
 from curation.json.pointer import Tokens, pointer
 from curation.json.text import digest
 from curation.json.values import remembered
@@ -21,12 +21,10 @@ from curation.schema.keywords import Shape
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from curation.core.json_types import Json
     from curation.schema.dialects import Dialect
 
     #: What `edited` calls: tokens and subschema to what shall stand there.
     _Edit = Callable[[Tokens, Json], Json]
-    from curation.core.json_types import Json
 
 
 class SchemaLocation(msgspec.Struct, frozen=True, eq=False):

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from curation.core.documents import ABSENT, Change
-from curation.json.pointer import at, pointer, tokens_of_fragment
+from curation.json.pointer import Tokens, at, change_at, tokens_of_fragment
 from curation.json.text import write
 from curation.schema.dialects import (
     ANY_DIALECT,
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.json_types import Json
-    from curation.json.pointer import Tokens
 
 #: Each exclusive bound with the one that its boolean makes strict.
 BOUNDS = (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum"))
@@ -202,15 +201,7 @@ class _Upgrade:
     _own_required: OwnRequired = field(default_factory=list)
 
     def _record(self, tokens: Tokens, before: Json, after: Json, note: str) -> None:
-        self.changes.append(
-            Change(
-                rule=self.rule,
-                pointer=pointer(tokens),
-                before=before if before is ABSENT else write(before),
-                after=after if after is ABSENT else write(after),
-                note=note,
-            )
-        )
+        self.changes.append(change_at(self.rule, tokens, before, after, note))
 
     def translate(self, tokens: Tokens, schema: Json) -> Json:
         """Return one schema in draft-04's keywords; the schemas inside are done."""

@@ -20,7 +20,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from curation.core.documents import ABSENT, Change, Document, Lint, Reason, Rejected
-from curation.json.pointer import pointer
+from curation.json.pointer import Tokens, change_at
 from curation.json.text import write
 from curation.json.values import SameObject
 from curation.schema.dialects import (
@@ -31,16 +31,13 @@ from curation.schema.dialects import (
     DRAFT_2020_12,
     Dialect,
 )
-from curation.schema.drafts import StatementKind, read, statement, usage, works
+from curation.schema.drafts import StatementKind, Usage, read, statement, usage, works
 from curation.schema.subschemas import edited, subschemas
 from curation.schema.translation import CannotUpgradeError, upgraded
 from curation.validation.metaschemas import complaint, is_valid, valid_under
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from curation.json.pointer import Tokens
-    from curation.schema.dialects import Dialect
-    from curation.schema.drafts import Usage
 
 #: The rule of which the changes are.
 RULE_NAME = "dialect"
@@ -103,17 +100,8 @@ def stated(
             if uri is None
             else {**schema, "$schema": dialect.uri}
         )
-        before = ABSENT if uri is None else write(uri)
-        after = write(dialect.uri)
-        changes.append(
-            Change(
-                rule=rule,
-                pointer="/$schema",
-                before=before,
-                after=after,
-                note=note,
-            )
-        )
+        before = ABSENT if uri is None else uri
+        changes.append(change_at(rule, ("$schema",), before, dialect.uri, note))
     document = document.changed(schema, changes)
     return replace(document, dialect=dialect.name, dialect_found=found)
 
@@ -197,15 +185,8 @@ def _unswitched(document: Document) -> Document:
             return schema
         said = read(uri)
         note = _NOTES[said.kind] if said.dialect is own else _NESTED
-        changes.append(
-            Change(
-                rule=RULE_NAME,
-                pointer=pointer((*tokens, "$schema")),
-                before=write(uri),
-                after=ABSENT,
-                note=note,
-            )
-        )
+        place = (*tokens, "$schema")
+        changes.append(change_at(RULE_NAME, place, uri, ABSENT, note))
         return {name: value for name, value in schema.items() if name != "$schema"}
 
     return document.changed(edited(document.schema, ANY_DIALECT, unsaid), changes)

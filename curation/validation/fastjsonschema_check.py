@@ -18,7 +18,7 @@ import msgspec
 
 from curation.system.atomic_files import atomic_write_bytes
 from curation.workers.limits import BUSY_MACHINE, Limits
-from curation.workers.outcomes import Ending
+from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.pool import Pool
 from curation.workers.process import Program
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from curation.core.records import Record
-    from curation.workers.outcomes import ProcessResult
 
 _WORKER = Path(__file__).with_name("fastjsonschema_worker.py")
 #: Seconds for one schema. Nine tenths of them take under a tenth of a second.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 import jsonschema_rs
 from jsonschema_specifications import REGISTRY
 
-from curation.json.pointer import pointer
+from curation.json.pointer import Tokens, pointer
 from curation.json.text import plain, write
 from curation.json.values import SameObject
 from curation.schema.dialects import (
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from curation.core.json_types import Json, UntypedJson
-    from curation.json.pointer import Tokens
 
 #: Dialect name to the class of validators of its schemas.
 RUST_VALIDATORS: Final[Mapping[str, type[jsonschema_rs.Validator]]] = {

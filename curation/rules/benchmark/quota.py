@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.core.documents import Reason, Rejected
-from curation.core.rule import BenchmarkRule, Candidate
+from curation.core.rule import BenchmarkRule, Candidate, Reason, Rejected
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

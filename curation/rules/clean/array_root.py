@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from curation.core.documents import Change, Document, Reason, Rejected
-from curation.core.rule import Rule
-from curation.json.text import write
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
-    from curation.core.rule import Context
+from curation.core.rule import Context, Document, Json, Reason, Rejected, Rule
+from curation.json.pointer import change_at
 
 _NAME = "array-root"
 
@@ -34,13 +27,8 @@ def apply(document: Document, _context: Context) -> Document | Rejected:
     if isinstance(root, dict):
         return document
     if isinstance(root, list) and len(root) == 1 and isinstance(root[0], dict):
-        change = Change(
-            rule=_NAME,
-            pointer="",
-            before=write(root),
-            after=write(root[0]),
-            note="the one object of an array is the schema",
-        )
+        note = "the one object of an array is the schema"
+        change = change_at(_NAME, (), root, root[0], note)
         return document.changed(root[0], [change])
     return Rejected(reason=Reason.NOT_A_SCHEMA, detail=f"the root is {_kind(root)}")
 

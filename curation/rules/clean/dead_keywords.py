@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from curation.core.documents import ABSENT, Change, Document, Origin
-from curation.core.rule import Rule
-from curation.json.pointer import pointer
-from curation.json.text import write
+from curation.core.rule import ABSENT, Change, Context, Document, Json, Origin, Rule
+from curation.json.pointer import Tokens, change_at
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.subschemas import edited, subschemas
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
-    from curation.core.rule import Context
-    from curation.json.pointer import Tokens
 
 _NAME = "dead-keywords"
 #: The tool that the copies were edited for knew no more than the old keywords.
@@ -61,14 +52,10 @@ def apply(document: Document, _context: Context) -> Document:
 
 
 def _change(tokens: Tokens, name: str, value: Json, *, gone: bool) -> Change:
-    keyword = tokens[-1]
-    return Change(
-        rule=_NAME,
-        pointer=pointer(tokens if gone else (*tokens[:-1], name)),
-        before=write(value if gone else {keyword: value}),
-        after=ABSENT if gone else write({name: value}),
-        note="does nothing in any draft" if gone else "",
-    )
+    if gone:
+        return change_at(_NAME, tokens, value, ABSENT, "does nothing in any draft")
+    new_tokens = (*tokens[:-1], name)
+    return change_at(_NAME, new_tokens, {tokens[-1]: value}, {name: value})
 
 
 RULE = Rule(

@@ -5,14 +5,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from curation.core.documents import Document, Reason, Rejected
-from curation.core.rule import Rule
+from curation.core.rule import Context, Document, Reason, Rejected, Rule
 from curation.validation.dialect_decision import MIXED_DRAFTS, RULE_NAME, with_dialect
-
-if TYPE_CHECKING:
-    from curation.core.rule import Context
 
 
 def apply(document: Document, _context: Context) -> Document | Rejected:

@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-from curation.core.documents import Change, Reason, Rejected
-from curation.core.rule import Rule
-from curation.json.pointer import Put, pointer, rewritten
-from curation.json.text import write
+from curation.core.rule import Change, Context, Document, Reason, Rejected, Rule
+from curation.json.pointer import Put, Tokens, change_at, pointer, rewritten
 from curation.references.resolution import legal
 from curation.schema.dialects import BY_NAME
 from curation.schema.subschemas import subschema_locations, subschemas
-
-if TYPE_CHECKING:
-    from curation.core.documents import Document
-    from curation.core.rule import Context
-    from curation.json.pointer import Tokens
 
 _NAME = "identifiers"
 
@@ -47,15 +39,8 @@ def apply(document: Document, _context: Context) -> Document | Rejected:
             )
         if after != before:
             edits[tokens] = Put(after)
-            changes.append(
-                Change(
-                    rule=_NAME,
-                    pointer=pointer(tokens),
-                    before=write(before),
-                    after=write(after),
-                    note="escaped as RFC 3986 wants it",
-                )
-            )
+            note = "escaped as RFC 3986 wants it"
+            changes.append(change_at(_NAME, tokens, before, after, note))
     return document.changed(rewritten(document.schema, edits), changes)
 
 

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from curation.core.rule import Rule
+from curation.core.rule import Context, Document, Rule
 from curation.lint.lint import CODES, lints
 from curation.schema.dialects import BY_NAME
-
-if TYPE_CHECKING:
-    from curation.core.documents import Document
-    from curation.core.rule import Context
 
 _NAME = "lints"
 

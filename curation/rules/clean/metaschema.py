@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from curation.core.documents import Document, Reason, Rejected
-from curation.core.rule import Rule
+from curation.core.rule import Context, Document, Reason, Rejected, Rule
 from curation.schema.dialects import BY_NAME, DRAFT_2020_12
 from curation.validation.metaschemas import (
     complaint,
     python_complaint,
     validators_may_differ,
 )
-
-if TYPE_CHECKING:
-    from curation.core.rule import Context
 
 
 def apply(document: Document, _context: Context) -> Document | Rejected:

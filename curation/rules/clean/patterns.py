@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.core.documents import Change, Reason, Rejected
-from curation.core.rule import Rule
-from curation.json.pointer import Put, at, pointer, replaced, rewritten
-from curation.json.text import write
+from curation.core.rule import Change, Context, Document, Json, Reason, Rejected, Rule
+from curation.json.pointer import (
+    Put,
+    Tokens,
+    at,
+    change_at,
+    pointer,
+    replaced,
+    rewritten,
+)
 from curation.references.closure import Closure, NotResolvedError
 from curation.references.library import NoLibrary
 from curation.references.reachable import any_leaves_the_subschemas, taking_part
-from curation.schema.dialects import BY_NAME
+from curation.schema.dialects import BY_NAME, Dialect
 from curation.schema.subschemas import subschemas
 from curation.validation.patterns import pattern_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import Document
-    from curation.core.json_types import Json
-    from curation.core.rule import Context
-    from curation.json.pointer import Tokens
-    from curation.schema.dialects import Dialect
 
 _NAME = "patterns"
 _NAMES = "patternProperties"
@@ -45,8 +46,9 @@ def apply(document: Document, _context: Context) -> Document | Rejected:
                 return _rejected(tokens + path, shown)
             if verdict.pattern == pattern:
                 continue
+            place = tokens + path
             changes.append(
-                _change(tokens + path, pattern, verdict.pattern, verdict.note)
+                change_at(_NAME, place, pattern, verdict.pattern, verdict.note)
             )
             if len(path) == 1:
                 values[tokens + path] = Put(verdict.pattern)
@@ -104,16 +106,6 @@ def _renamed(
     except NotResolvedError as error:
         return _rejected((), f"a reference names a pattern: {error}")
     return schema
-
-
-def _change(tokens: Tokens, before: str, after: str, note: str) -> Change:
-    return Change(
-        rule=_NAME,
-        pointer=pointer(tokens),
-        before=write(before),
-        after=write(after),
-        note=note,
-    )
 
 
 def _rejected(tokens: Tokens, what: str) -> Rejected:

@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from curation.core.documents import Change
-from curation.core.rule import Rule
-from curation.json.pointer import pointer
-from curation.json.text import write
+from curation.core.rule import Context, Document, Rule
+from curation.json.pointer import change_at, pointer
 from curation.schema.roots import embedded
-
-if TYPE_CHECKING:
-    from curation.core.documents import Document
-    from curation.core.rule import Context
 
 NAME = "promote-embedded"
 
@@ -24,14 +16,9 @@ def _apply(document: Document, _context: Context) -> Document:
     inner = document.schema[name]
     others = [other for other in document.schema if other != name]
     note = f"the schema stood under {pointer((name,))}"
-    change = Change(
-        rule=NAME,
-        pointer="",
-        before=write(document.schema),
-        after=write(inner),
-        note=f"{note}, beside {len(others)} other members" if others else note,
-    )
-    return document.changed(inner, [change])
+    if others:
+        note = f"{note}, beside {len(others)} other members"
+    return document.changed(inner, [change_at(NAME, (), document.schema, inner, note)])
 
 
 RULE = Rule(

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from curation.core.documents import Change, Reason, Rejected
-from curation.core.rule import Rule
-from curation.json.pointer import Put, at, pointer, rewritten, tokens_of
-from curation.json.text import write
+from curation.core.rule import Change, Context, Document, Reason, Rejected, Rule
+from curation.json.pointer import (
+    Put,
+    Tokens,
+    at,
+    change_at,
+    pointer,
+    rewritten,
+    tokens_of,
+)
 from curation.references.bundling import Bundle
 from curation.references.closure import Closure, closure_alone, closure_with
 from curation.references.loops import disputed, endless
 from curation.references.resolution import Reference, join, legal
 from curation.rules.clean.wrap import NAME as WRAP
-from curation.schema.dialects import BY_NAME
+from curation.schema.dialects import BY_NAME, Dialect
 from curation.schema.subschemas import subschemas
 from curation.validation.metaschemas import complaint
 from curation.workers.limits import Limits, too_many
-
-if TYPE_CHECKING:
-    from curation.core.documents import Document
-    from curation.core.rule import Context
-    from curation.json.pointer import Tokens
-    from curation.schema.dialects import Dialect
 
 NAME = "references"
 #: Why a reference is written otherwise that leads inside the record already.
@@ -145,15 +144,7 @@ def _written(document: Document, closure: Closure) -> Document:
             if after != before:
                 tokens = (*reference.tokens, reference.keyword)
                 edits[tokens] = Put(after)
-                changes.append(
-                    Change(
-                        rule=NAME,
-                        pointer=pointer(tokens),
-                        before=write(before),
-                        after=write(after),
-                        note=SAME_PLACE,
-                    )
-                )
+                changes.append(change_at(NAME, tokens, before, after, SAME_PLACE))
     if not edits:
         return document
     return document.changed(rewritten(document.schema, edits), changes)

@@ -8,20 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.core.documents import Document, Reason, Rejected
-from curation.core.rule import Rule
+from curation.core.rule import Context, Document, Json, Reason, Rejected, Rule
 from curation.json.pointer import Tokens, pointer
 from curation.json.values import searchable
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.keywords import ANNOTATIONS, Shape
-from curation.schema.subschemas import subschema_locations
+from curation.schema.subschemas import SchemaLocation, subschema_locations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.json_types import Json
-    from curation.core.rule import Context
-    from curation.schema.subschemas import SchemaLocation
 
 _MARK = "${"
 #: Words whose value is text: nothing in there counts.

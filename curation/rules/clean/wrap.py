@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from curation.core.documents import ABSENT, Change
-from curation.core.rule import Rule
-from curation.json.text import write
+from curation.core.rule import ABSENT, Context, Document, Json, Rule
+from curation.json.pointer import change_at
 from curation.schema.roots import asks_nothing, entries, looks_like_a_schema
-
-if TYPE_CHECKING:
-    from curation.core.documents import Document
-    from curation.core.json_types import Json
-    from curation.core.rule import Context
 
 NAME = "wrap-library"
 
@@ -29,12 +21,12 @@ def _apply(document: Document, _context: Context) -> Document:
     }
     wrapped = {**root, "type": "object", "properties": properties}
     changes = [
-        Change(
-            rule=NAME,
-            pointer=f"/{keyword}",
-            before=write(root[keyword]) if keyword in root else ABSENT,
-            after=write(wrapped[keyword]),
-            note="the root asked nothing; its definitions became optional properties",
+        change_at(
+            NAME,
+            (keyword,),
+            root.get(keyword, ABSENT),
+            wrapped[keyword],
+            "the root asked nothing; its definitions became optional properties",
         )
         for keyword in ("type", "properties")
         if root.get(keyword) != wrapped[keyword]

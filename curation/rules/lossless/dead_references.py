@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from curation.core.rule import RepairKind, Rule
+from curation.core.rule import Context, Document, Json, Library, RepairKind, Rule
 from curation.json.pointer import Drop, rewritten
 from curation.references.closure import Closure, closure_alone, closure_with
 from curation.references.library import standard_document
 from curation.references.reachable import applied
-from curation.references.resolution import SchemaDocument, follow_reference
+from curation.references.resolution import Reference, SchemaDocument, follow_reference
 from curation.rules.editing import with_schema
 from curation.schema.dialects import BY_NAME
 from curation.schema.subschemas import subschemas
-
-if TYPE_CHECKING:
-    from curation.core.documents import Document
-    from curation.core.json_types import Json
-    from curation.core.rule import Context, Library
-    from curation.references.resolution import Reference
 
 _NAME = "dead-references"
 _NOTE = "it leads nowhere, and nothing applies the schema that holds it"

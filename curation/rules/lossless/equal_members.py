@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from curation.core.documents import Change
-from curation.core.rule import RepairKind, Rule
+from curation.core.rule import Change, Context, Document, RepairKind, Rule
 from curation.json.pointer import at, tokens_of
 from curation.json.text import write
-
-if TYPE_CHECKING:
-    from curation.core.documents import Document
-    from curation.core.rule import Context
 
 _NAME = "equal-members"
 

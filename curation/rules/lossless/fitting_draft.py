@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING
 
-from curation.core.documents import Lint
-from curation.core.rule import RepairKind, Rule
+from curation.core.rule import Context, Document, Json, Lint, RepairKind, Rule
 from curation.json.values import searchable
 from curation.references.closure import Closure, NotResolvedError
 from curation.satisfiability import refute
-from curation.schema.dialects import ANY_DIALECT, BY_NAME, DIALECTS
+from curation.schema.dialects import ANY_DIALECT, BY_NAME, DIALECTS, Dialect
 from curation.schema.drafts import usage
 from curation.validation.dialect_decision import stated
 from curation.validation.metaschemas import is_valid
-
-if TYPE_CHECKING:
-    from curation.core.documents import Document
-    from curation.core.json_types import Json
-    from curation.core.rule import Context
-    from curation.schema.dialects import Dialect
 
 _NAME = "fitting-draft"
 #: Lint code of a record that declares another draft than the one it is read by.

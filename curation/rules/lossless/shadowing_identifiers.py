@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from curation.core.rule import RepairKind, Rule
-from curation.json.pointer import Drop, at, rewritten, tokens_of_fragment
+from curation.core.rule import Context, Document, Json, RepairKind, Rule
+from curation.json.pointer import Drop, Tokens, at, rewritten, tokens_of_fragment
 from curation.references.resolution import SchemaDocument, follow_reference
 from curation.rules.editing import with_schema
-from curation.schema.dialects import BY_NAME
+from curation.schema.dialects import BY_NAME, Dialect
 from curation.schema.subschemas import subschemas
-
-if TYPE_CHECKING:
-    from curation.core.documents import Document
-    from curation.core.json_types import Json
-    from curation.core.rule import Context
-    from curation.json.pointer import Tokens
-    from curation.schema.dialects import Dialect
 
 _NAME = "shadowing-identifiers"
 _NOTE = "`#` meant the whole document; nothing else refers to this identifier"

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
-from curation.core.rule import RepairKind, Rule
+from curation.core.rule import Context, Document, Json, RepairKind, Rule
 from curation.rules.editing import mended
 from curation.schema.dialects import DRAFT_04
 from curation.schema.misspellings import type_meant
 from curation.validation.dialect_decision import is_refused, refused_by
-
-if TYPE_CHECKING:
-    from curation.core.documents import Document
-    from curation.core.json_types import Json
-    from curation.core.rule import Context
 
 _NAME = "misplaced-keywords"
 _COUNTS = frozenset({"minProperties", "maxProperties"})

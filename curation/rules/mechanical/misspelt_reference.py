@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from curation.core.rule import RepairKind, Rule
+from curation.core.rule import Context, Document, Json, RepairKind, Rule
 from curation.json.values import searchable
 from curation.rules.editing import mended
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.keywords import ANNOTATIONS, CONTAINERS
-
-if TYPE_CHECKING:
-    from curation.core.documents import Document
-    from curation.core.json_types import Json
-    from curation.core.rule import Context
 
 _NAME = "misspelt-reference"
 _WRONG, _RIGHT = "#ref", "$ref"

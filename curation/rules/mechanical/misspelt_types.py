@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from curation.core.rule import RepairKind, Rule
+from curation.core.rule import Context, Document, Json, RepairKind, Rule
 from curation.rules.editing import mended, without
 from curation.schema.misspellings import ANY_TYPE, type_meant
 from curation.validation.dialect_decision import is_refused
-
-if TYPE_CHECKING:
-    from curation.core.documents import Document
-    from curation.core.json_types import Json
-    from curation.core.rule import Context
 
 _NAME = "misspelt-types"
 

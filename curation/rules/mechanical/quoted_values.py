@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-from curation.core.documents import Rejected
-from curation.core.rule import RepairKind, Rule
+from curation.core.rule import Context, Document, Json, Rejected, RepairKind, Rule
 from curation.json.text import parse
 from curation.rules.editing import mended
 from curation.schema.keywords import BOUNDS
 from curation.validation.dialect_decision import is_refused
-
-if TYPE_CHECKING:
-    from curation.core.documents import Document
-    from curation.core.json_types import Json
-    from curation.core.rule import Context
 
 _NAME = "quoted-values"
 _NUMBERS = BOUNDS | {"multipleOf", "divisibleBy", "minContains", "maxContains"}

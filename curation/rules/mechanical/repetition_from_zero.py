@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-from curation.core.rule import RepairKind, Rule
+from curation.core.rule import Context, Document, Json, RepairKind, Rule
 from curation.json.values import searchable
 from curation.rules.editing import mended
 from curation.schema.dialects import BY_NAME
 from curation.validation.patterns import is_ecma
-
-if TYPE_CHECKING:
-    from curation.core.documents import Document
-    from curation.core.json_types import Json
-    from curation.core.rule import Context
 
 _NAME = "repetition-from-zero"
 _SIGN = re.compile(rb"\{,[0-9]+\}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.core.rule import RepairKind, Rule
+from curation.core.rule import Context, Document, Json, RepairKind, Rule
 from curation.rules.editing import mended
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.keywords import Shape
@@ -14,9 +14,6 @@ from curation.validation.dialect_decision import is_refused
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import Document
-    from curation.core.json_types import Json
-    from curation.core.rule import Context
 
 _NAME = "type-as-schema"
 #: Draft-03 reads names in these itself.

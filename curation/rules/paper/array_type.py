@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from curation.core.documents import Change
-from curation.core.rule import Rule
-from curation.json.pointer import replaced
-from curation.json.text import write
+from curation.core.rule import Context, Document, Rule
+from curation.json.pointer import change_at, replaced
 from curation.schema.paper_roots import applies
-
-if TYPE_CHECKING:
-    from curation.core.documents import Document
-    from curation.core.rule import Context
 
 NAME = "paper-array-type"
 
@@ -25,9 +17,7 @@ def _apply(document: Document, _context: Context) -> Document:
         or applies(root)
     ):
         return document
-    change = Change(
-        rule=NAME, pointer="/type", before=write("object"), after=write("array")
-    )
+    change = change_at(NAME, ("type",), "object", "array")
     return document.changed(replaced(root, ("type",), "array"), [change])
 
 

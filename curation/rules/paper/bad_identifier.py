@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-from curation.core.documents import Reason, Rejected
-from curation.core.rule import Rule
+from curation.core.rule import Context, Document, Reason, Rejected, Rule
 from curation.json.pointer import pointer
 from curation.json.values import objects, searchable, tokens
 from curation.schema.dialects import declared
-
-if TYPE_CHECKING:
-    from curation.core.documents import Document
-    from curation.core.rule import Context
 
 #: Drafts up to this one are concerned (`curation.schema.dialects.Dialect.order`).
 _NEWEST = 7

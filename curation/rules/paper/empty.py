@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from curation.core.documents import Reason, Rejected
-from curation.core.rule import Rule
+from curation.core.rule import Context, Document, Reason, Rejected, Rule
 from curation.json.text import write
 from curation.schema.paper_roots import constrains
-
-if TYPE_CHECKING:
-    from curation.core.documents import Document
-    from curation.core.rule import Context
 
 #: Longest text of a document that is shown whole.
 _SHOWN = 120

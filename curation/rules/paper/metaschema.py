@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from curation.core.documents import Reason, Rejected
-from curation.core.rule import Rule
+from curation.core.rule import Context, Document, Reason, Rejected, Rule
 from curation.validation.metaschema_2020_12 import checked_complaint
-
-if TYPE_CHECKING:
-    from curation.core.documents import Document
-    from curation.core.rule import Context
 
 
 def _apply(document: Document, _context: Context) -> Document | Rejected:

@@ -6,19 +6,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from curation.core.documents import ABSENT, Change
-from curation.core.rule import Rule
-from curation.json.pointer import at, pointer, replaced
-from curation.json.text import write
+from curation.core.rule import ABSENT, Change, Context, Document, Json, Rule
+from curation.json.pointer import Tokens, at, change_at, replaced
 from curation.json.values import objects, searchable, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import Document
-    from curation.core.json_types import Json
-    from curation.core.rule import Context
-    from curation.json.pointer import Tokens
 
 NAME = "paper-pattern-text"
 _ESCAPED = re.compile(r"\\.", re.DOTALL)
@@ -108,14 +102,13 @@ def _apply(document: Document, _context: Context) -> Document:
         if edit.is_name:
             schema, value = _renamed(schema, edit.place, edit.after)
             new = (*edit.place[:-1], edit.after)
-            steps = [(edit.place, write(value), ABSENT), (new, ABSENT, write(value))]
+            changes += [
+                change_at(NAME, edit.place, value, ABSENT),
+                change_at(NAME, new, ABSENT, value),
+            ]
         else:
             schema = replaced(schema, edit.place, edit.after)
-            steps = [(edit.place, write(edit.before), write(edit.after))]
-        changes += [
-            Change(rule=NAME, pointer=pointer(where), before=before, after=after)
-            for where, before, after in steps
-        ]
+            changes.append(change_at(NAME, edit.place, edit.before, edit.after))
     return document.changed(schema, changes) if changes else document
 
 

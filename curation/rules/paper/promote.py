@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from curation.core.documents import Change, Reason, Rejected
-from curation.core.rule import Rule
-from curation.json.pointer import pointer
-from curation.json.text import write
+from curation.core.rule import Context, Document, Json, Reason, Rejected, Rule
+from curation.json.pointer import Tokens, change_at, pointer
 from curation.schema.dialects import DRAFT_04
 from curation.schema.paper_roots import applies
 from curation.schema.subschemas import edited
 from curation.schema.translation import with_numeric_bounds
 from curation.validation.metaschema_2020_12 import checked_complaint
-
-if TYPE_CHECKING:
-    from curation.core.documents import Document
-    from curation.core.json_types import Json
-    from curation.core.rule import Context
-    from curation.json.pointer import Tokens
 
 NAME = "paper-promote"
 
@@ -58,14 +48,7 @@ def _apply(document: Document, _context: Context) -> Document | Rejected:
     if refused is not None:
         detail = f"in {pointer((name,))}: {refused}"
         return Rejected(reason=Reason.INVALID_SCHEMA, detail=detail)
-    change = Change(
-        rule=NAME,
-        pointer="",
-        before=write(document.schema),
-        after=write(inner),
-        note=note,
-    )
-    return document.changed(inner, [change])
+    return document.changed(inner, [change_at(NAME, (), document.schema, inner, note)])
 
 
 RULE = Rule(

@@ -6,9 +6,17 @@ from typing import TYPE_CHECKING
 
 import jsonschema_rs
 
-from curation.core.documents import ABSENT, Change, Reason, Rejected
-from curation.core.rule import Rule
-from curation.json.text import plain, write
+from curation.core.rule import (
+    ABSENT,
+    Context,
+    Document,
+    Json,
+    Reason,
+    Rejected,
+    Rule,
+)
+from curation.json.pointer import change_at
+from curation.json.text import plain
 from curation.json.values import objects
 from curation.system.escaping import shortened
 from curation.validation.metaschemas import refuse
@@ -16,9 +24,6 @@ from curation.validation.metaschemas import refuse
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from curation.core.documents import Document
-    from curation.core.json_types import Json
-    from curation.core.rule import Context
 
 NAME = "paper-rebuild"
 DRAFT_04 = "http://json-schema.org/draft-04/schema#"
@@ -95,12 +100,7 @@ def _apply(document: Document, _context: Context) -> Document | Rejected:
 def _declared(document: Document, uri: str) -> Document:
     root = document.schema
     known = "$schema" in root
-    change = Change(
-        rule=NAME,
-        pointer="/$schema",
-        before=write(root["$schema"]) if known else ABSENT,
-        after=write(uri),
-    )
+    change = change_at(NAME, ("$schema",), root.get("$schema", ABSENT), uri)
     root = {**root, "$schema": uri} if known else {"$schema": uri, **root}
     return document.changed(root, [change])
 

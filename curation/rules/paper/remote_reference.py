@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-from curation.core.documents import Reason, Rejected
-from curation.core.rule import Rule
+from curation.core.rule import Context, Document, Reason, Rejected, Rule
 from curation.json.pointer import pointer
 from curation.json.values import objects, searchable, tokens
 from curation.references.library import standard_document
-
-if TYPE_CHECKING:
-    from curation.core.documents import Document
-    from curation.core.rule import Context
-
 
 #: No text that lacks this holds a `$ref` text that is not a bare fragment.
 _SIGN = re.compile(rb'"\$ref":"(?!#)')

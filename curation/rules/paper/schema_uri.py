@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.core.documents import ABSENT, Change
-from curation.core.rule import Rule
-from curation.json.pointer import Tokens, at, pointer, replaced
-from curation.json.text import write
+from curation.core.rule import ABSENT, Change, Context, Document, Json, Rule
+from curation.json.pointer import Tokens, at, change_at, replaced
 from curation.json.values import Trail, objects, searchable, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from curation.core.documents import Document
-    from curation.core.json_types import Json
-    from curation.core.rule import Context
 
 NAME = "paper-schema-uri"
 #: What WashingtonPost's roots are given; upstream they declare draft-04.
@@ -73,20 +68,15 @@ def _apply(document: Document, _context: Context) -> Document:
             schema = _without(schema, holder)
         else:
             schema = replaced(schema, place, right)
-        after = ABSENT if right is None else write(right)
-        changes.append(
-            Change(rule=NAME, pointer=pointer(place), before=write(uri), after=after)
-        )
+        after = ABSENT if right is None else right
+        changes.append(change_at(NAME, place, uri, after))
     if (
         document.config == "WashingtonPost"
         and isinstance(schema, dict)
         and "$schema" not in schema
     ):
         schema = {"$schema": DRAFT_04, **schema}
-        given = write(DRAFT_04)
-        changes.append(
-            Change(rule=NAME, pointer="/$schema", before=ABSENT, after=given)
-        )
+        changes.append(change_at(NAME, ("$schema",), ABSENT, DRAFT_04))
     return document.changed(schema, changes) if changes else document
 
 

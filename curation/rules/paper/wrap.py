@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from curation.core.documents import ABSENT, Change
-from curation.core.rule import Rule
-from curation.json.pointer import pointer
-from curation.json.text import write
+from curation.core.rule import ABSENT, Context, Document, Json, Rule
+from curation.json.pointer import change_at, pointer
 from curation.schema.paper_roots import SIGNS, constrains, entries
-
-if TYPE_CHECKING:
-    from curation.core.documents import Document
-    from curation.core.json_types import Json
-    from curation.core.rule import Context
 
 NAME = "paper-wrap"
 
@@ -37,12 +28,7 @@ def _apply(document: Document, _context: Context) -> Document:
     if not members["properties"]:
         return document
     changes = [
-        Change(
-            rule=NAME,
-            pointer=pointer((name,)),
-            before=write(root[name]) if name in root else ABSENT,
-            after=write(value),
-        )
+        change_at(NAME, (name,), root.get(name, ABSENT), value)
         for name, value in members.items()
     ]
     return document.changed({**root, **members}, changes)
