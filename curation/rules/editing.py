@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.core.rule import ABSENT, Document, Json
+from curation.core.rule import ABSENT, ApplyRule, Context, Document, Json
 from curation.json.pointer import Tokens, change_at
 from curation.schema.dialects import ANY_DIALECT, Dialect
 from curation.schema.subschemas import edited
+from curation.validation.dialect_decision import is_refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,6 +41,23 @@ def mended(
     return with_schema(
         document, rule, edited(document.schema, dialect, edit), note=note
     )
+
+
+def mends_refused(rule: str, mend: MendMembers, note: str) -> ApplyRule:
+    """Return the decision of a rule that mends schemas which their draft refuses.
+
+    Args:
+        rule: The name that the changes bear.
+        mend: As for `mended`.
+        note: Why, for the ledger.
+    """
+
+    def apply(document: Document, _context: Context) -> Document:
+        if not is_refused(document.schema):
+            return document
+        return mended(document, rule, mend, note)
+
+    return apply
 
 
 def with_schema(document: Document, rule: str, schema: Json, *, note: str) -> Document:

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from curation.core.rule import Context, Document, Json, RepairKind, Rule
-from curation.rules.editing import mended, without
-from curation.validation.dialect_decision import is_refused
+from curation.core.rule import Json, RepairKind, Rule
+from curation.rules.editing import mends_refused, without
 
 _NAME = "empty-lists"
-
-
-def apply(document: Document, _context: Context) -> Document:
-    """Drop the empty lists of a schema that its metaschema refuses."""
-    if not is_refused(document.schema):
-        return document
-    return mended(document, _NAME, _mended, "an empty list asks nothing")
 
 
 def _mended(schema: dict[str, Json]) -> dict[str, Json]:
@@ -34,6 +26,6 @@ RULE = Rule(
     "the schema's own draft does not allow them.",
     source="Draft-04 validation, sections 5.3.1, 5.4.3 and 5.4.5 want one entry; from "
     "draft-06 on an empty `required` is legal and asks nothing",
-    apply=apply,
+    apply=mends_refused(_NAME, _mended, "an empty list asks nothing"),
     repair=RepairKind.LOSSLESS,
 )

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from curation.core.rule import Context, Document, Json, RepairKind, Rule
+from curation.core.rule import Json, RepairKind, Rule
 from curation.json.text import canonical
-from curation.rules.editing import mended
-from curation.validation.dialect_decision import is_refused
+from curation.rules.editing import mends_refused
 
 _NAME = "repeated-values"
 _LISTS = ("required", "enum", "type")
-
-
-def apply(document: Document, _context: Context) -> Document:
-    """Leave the first of equal entries in the lists of a schema that is refused."""
-    if not is_refused(document.schema):
-        return document
-    return mended(document, _NAME, _mended, "an entry says no more the second time")
 
 
 def _mended(schema: dict[str, Json]) -> dict[str, Json]:
@@ -47,6 +39,6 @@ RULE = Rule(
     "first stays, where the schema's own draft does not allow them.",
     source="Draft-04 validation, sections 5.4.3, 5.5.1 and 5.5.2: entries are unique; "
     "all of these keywords ask whether something is among them",
-    apply=apply,
+    apply=mends_refused(_NAME, _mended, "an entry says no more the second time"),
     repair=RepairKind.LOSSLESS,
 )

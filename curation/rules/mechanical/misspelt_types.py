@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from curation.core.rule import Context, Document, Json, RepairKind, Rule
-from curation.rules.editing import mended, without
+from curation.core.rule import Json, RepairKind, Rule
+from curation.rules.editing import mends_refused, without
 from curation.schema.misspellings import ANY_TYPE, type_meant
-from curation.validation.dialect_decision import is_refused
 
 _NAME = "misspelt-types"
-
-
-def apply(document: Document, _context: Context) -> Document:
-    """Name the types as JSON Schema does, in a schema that its metaschema refuses."""
-    if not is_refused(document.schema):
-        return document
-    return mended(document, _NAME, _mended, "no draft knows a type of this name")
 
 
 def _mended(schema: dict[str, Json]) -> dict[str, Json]:
@@ -47,6 +39,6 @@ RULE = Rule(
     "its draft refuses.",
     source="Draft-04 validation, section 5.5.2: seven names; some eighty GitHub files, "
     "most of them mended so in the published benchmark",
-    apply=apply,
+    apply=mends_refused(_NAME, _mended, "no draft knows a type of this name"),
     repair=RepairKind.MECHANICAL,
 )

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-from curation.core.rule import Context, Document, Json, Rejected, RepairKind, Rule
+from curation.core.rule import Json, Rejected, RepairKind, Rule
 from curation.json.text import parse
-from curation.rules.editing import mended
+from curation.rules.editing import mends_refused
 from curation.schema.keywords import BOUNDS
-from curation.validation.dialect_decision import is_refused
 
 _NAME = "quoted-values"
 _NUMBERS = BOUNDS | {"multipleOf", "divisibleBy", "minContains", "maxContains"}
@@ -24,13 +23,6 @@ _BOOLEANS = frozenset(
 )
 _NUMBER = re.compile(r"\s*(-?[0-9]+(?:\.[0-9]+)?)\s*", re.ASCII)
 _WORDS: dict[str, Json] = {"true": True, "false": False}
-
-
-def apply(document: Document, _context: Context) -> Document:
-    """Take the quotation marks away in a schema that its metaschema refuses."""
-    if not is_refused(document.schema):
-        return document
-    return mended(document, _NAME, _mended, "a text where its value was meant")
 
 
 def _mended(schema: dict[str, Json]) -> dict[str, Json]:
@@ -52,6 +44,6 @@ RULE = Rule(
     "may stand are the booleans, in a schema that its draft refuses.",
     source="Validation specification of each draft: bounds are numbers; ten GitHub "
     "files, mended so in the published benchmark",
-    apply=apply,
+    apply=mends_refused(_NAME, _mended, "a text where its value was meant"),
     repair=RepairKind.MECHANICAL,
 )

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from curation.core.rule import Context, Document, Json, RepairKind, Rule
-from curation.rules.editing import mended, without
+from curation.core.rule import Json, RepairKind, Rule
+from curation.rules.editing import mends_refused, without
 from curation.schema.keywords import ANNOTATIONS, CONTAINERS
 from curation.schema.misspellings import type_meant
-from curation.validation.dialect_decision import is_refused
 
 _NAME = "schema-as-type"
-
-
-def apply(document: Document, _context: Context) -> Document:
-    """Apply the schema itself, in a schema that its metaschema refuses."""
-    if not is_refused(document.schema):
-        return document
-    return mended(document, _NAME, _mended, "a schema where a type's name should stand")
 
 
 def _mended(schema: dict[str, Json]) -> dict[str, Json]:
@@ -53,6 +45,6 @@ RULE = Rule(
     "refuses.",
     source="Draft-04 validation, section 5.5.2: `type` holds names; draft-03 knew "
     "schemas there. Twenty GitHub files, mended so in the published benchmark",
-    apply=apply,
+    apply=mends_refused(_NAME, _mended, "a schema where a type's name should stand"),
     repair=RepairKind.MECHANICAL,
 )

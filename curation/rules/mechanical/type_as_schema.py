@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.core.rule import Context, Document, Json, RepairKind, Rule
-from curation.rules.editing import mended
+from curation.core.rule import Json, RepairKind, Rule
+from curation.rules.editing import mends_refused
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.keywords import Shape
 from curation.schema.misspellings import type_meant
-from curation.validation.dialect_decision import is_refused
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,13 +22,6 @@ _HOLDING: Mapping[str, Shape] = {
     for keyword, shape in ANY_DIALECT.applicators.items()
     if keyword not in _NAMES
 }
-
-
-def apply(document: Document, _context: Context) -> Document:
-    """Say `type` or `$ref` of the name, in a schema that its metaschema refuses."""
-    if not is_refused(document.schema):
-        return document
-    return mended(document, _NAME, _mended, "a type's name where a schema should stand")
 
 
 def _mended(schema: dict[str, Json]) -> dict[str, Json]:
@@ -72,6 +64,6 @@ RULE = Rule(
     "names, or of what its path `#/...` leads to, in a schema that its draft refuses.",
     source="Draft-04 core, section 3.2: a schema is an object; seven GitHub files, "
     "mended so in the published benchmark",
-    apply=apply,
+    apply=mends_refused(_NAME, _mended, "a type's name where a schema should stand"),
     repair=RepairKind.MECHANICAL,
 )
