@@ -13,7 +13,7 @@ from curation.json.pointer import at, replaced
 from evaluation.core.messages import Message
 from evaluation.core.suite import KnownAnswer, RecordSet, Suite
 from evaluation.core.suite_records import SuitePrompt
-from evaluation.suites.sob.generator.generate import OWN_RECORDS, generated_records
+from evaluation.suites.sob.generator import OWN_RECORDS, generated_records
 from evaluation.suites.sob.metrics import (
     PUBLISHED,
     RECOMMENDED,

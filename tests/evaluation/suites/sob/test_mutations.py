@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 
 from evaluation.core.suite_records import SuiteResponse
-from evaluation.suites.sob.generator.generate import generated_records
+from evaluation.suites.sob.generator import generated_records
 from evaluation.suites.sob.metrics import PUBLISHED, RECOMMENDED, Metric
 from evaluation.suites.sob.records import suite_record
 from evaluation.suites.sob.scorer import Mistake, PreparedRecord, judge

@@ -11,8 +11,7 @@ from msgspec.structs import replace
 
 from curation.json.pointer import at, replaced, tokens_of
 from curation.json.text import canonical
-from evaluation.suites.sob.generator.generate import OWN_RECORDS, generated_records
-from evaluation.suites.sob.generator.reader import complaints, is_spelled, numbers_in
+from evaluation.suites.sob.generator import OWN_RECORDS, generated_records
 from evaluation.suites.sob.metrics import (
     PUBLISHED,
     RECOMMENDED,
@@ -20,6 +19,7 @@ from evaluation.suites.sob.metrics import (
     Metric,
     score_answer,
 )
+from evaluation.suites.sob.reader import complaints, is_spelled, numbers_in
 from evaluation.suites.sob.records import SobRecord, complexity_of
 
 if TYPE_CHECKING:

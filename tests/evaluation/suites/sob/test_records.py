@@ -12,7 +12,7 @@ from curation.download.acquire import FetchSettings
 from curation.json.text import parse
 from curation.system.errors import BadData, NoInput
 from evaluation.core.suite import RecordRequest
-from evaluation.suites.sob.generator.generate import generated_records
+from evaluation.suites.sob.generator import generated_records
 from evaluation.suites.sob.records import response_of_line, sob_record, suite_record
 from evaluation.suites.sob.suite import SobSettings, prompt_of, suite_records
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from evaluation.core.suite import ScoredResponse
 from evaluation.core.suite_records import SuiteResponse
-from evaluation.suites.sob.generator.generate import generated_records
+from evaluation.suites.sob.generator import generated_records
 from evaluation.suites.sob.metrics import RECOMMENDED
 from evaluation.suites.sob.report import report
 from evaluation.suites.sob.scorer import PreparedRecord, judge

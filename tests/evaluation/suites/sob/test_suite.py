@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from evaluation.commands.suite import app
-from evaluation.suites.sob.generator.generate import generated_records
+from evaluation.suites.sob.generator import generated_records
 
 if TYPE_CHECKING:
     from pathlib import Path
