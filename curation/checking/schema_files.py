@@ -1,4 +1,4 @@
-"""Which files a check is about: single ones, all below a folder, standard input."""
+"""Read the texts that are checked: of source expressions, and of standard input."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from curation.sources.local import TEXTS_INSIDE, open_source, unread_files
 from curation.system.errors import NoInput
 from curation.workers.limits import Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+
+    from curation.sources.local import OwnSchemas
 
 #: What stands for standard input.
 STDIN = "-"
-#: Folders of tools, whose JSON files are no schemas of the user.
-_NOT_OURS = frozenset({"node_modules", "__pycache__"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,51 +32,46 @@ class SchemaFile:
     path: Path | None
 
 
-def read_schema_files(names: Sequence[str]) -> list[SchemaFile]:
+def read_schema_files(
+    names: Sequence[str], say: Callable[[str], None] = lambda _message: None
+) -> list[SchemaFile]:
     """Return the texts that names stand for: each file once, in order.
 
     Args:
-        names: Files, folders (every `.json` below them, folders that begin with a dot
-            aside), or `-`.
+        names: Source expressions (`curation.sources.local.open_source`), or `-`.
+        say: Prints what is run or imported.
 
     Raises:
-        NoInput: a file cannot be read, or a folder holds no `.json`.
+        CsbdataError: an expression cannot be opened, or nothing in it is read.
     """
     # One byte more than the limit is enough to know that it is exceeded.
     most = Limits().document_bytes + 1
-    found: dict[str, SchemaFile] = {}
+    files: dict[str, SchemaFile] = {}
     for name in names:
+        path = Path(name)
         if name == STDIN:
             content = sys.stdin.buffer.read(most)
-            found[name] = SchemaFile(name="<stdin>", content=content, path=None)
-            continue
-        for path in _files(Path(name)):
-            key = str(path.resolve())
-            if key not in found:
-                content = _read(path, most)
-                found[key] = SchemaFile(name=str(path), content=content, path=path)
-    return list(found.values())
+            files[name] = SchemaFile(name="<stdin>", content=content, path=None)
+        elif path.is_file() and path.suffix not in TEXTS_INSIDE:
+            content = _read(path, most)
+            files.setdefault(
+                str(path.resolve()), SchemaFile(name=name, content=content, path=path)
+            )
+        else:
+            for file in _of_source(open_source(name, say)):
+                key = str(file.path.resolve()) if file.path else file.name
+                files.setdefault(key, file)
+    return list(files.values())
 
 
-def _files(path: Path) -> Iterator[Path]:
-    if not path.is_dir():
-        yield path
-        return
-    below = sorted(_below(path))
-    if not below:
-        raise NoInput("no .json file in it", str(path))
-    yield from below
-
-
-def _below(folder: Path) -> Iterator[Path]:
-    for parent, folders, names in os.walk(folder):
-        folders[:] = [
-            name for name in folders if name[0] != "." and name not in _NOT_OURS
-        ]
-        for path in (Path(parent, name) for name in names if name.endswith(".json")):
-            if path.exists() and not path.is_file():
-                raise NoInput("neither a file nor a folder", str(path))
-            yield path
+def _of_source(source: OwnSchemas) -> Iterator[SchemaFile]:
+    unread_files(source.files.paths)
+    for text in source.texts():
+        path = None
+        if source.path is not None and source.has_files:
+            path = source.path / text.place if source.path.is_dir() else source.path
+        name = str(path) if path else f"{source.expression}#{text.id}"
+        yield SchemaFile(name=name, content=text.read(), path=path)
 
 
 def _read(path: Path, most: int) -> bytes:

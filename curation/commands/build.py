@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -24,10 +23,7 @@ from curation.system.terminal import Format, FormatOption, print_json, say_comma
 
 if TYPE_CHECKING:
     from curation.download.acquire import FetchSettings
-    from curation.pipeline.inputs import ExtraSource
     from curation.pipeline.request import BuildRequest
-
-_CONFIG_NAME = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
 
 
 _Rules = Annotated[
@@ -37,11 +33,11 @@ _With = Annotated[
     list[str] | None,
     typer.Option(
         "--with",
-        metavar="SOURCE",
+        metavar="[CONFIG=]SOURCE",
         help="Add a source outside the ten configs: bfcl, cloudformation, corpus, "
-        "openapi, or your own as local=PATH, openapi:FILE, tools:FILE, mcp:COMMAND, "
-        "pydantic:MODULE or hf:OWNER/NAME@REV#COLUMN; local:CONFIG=PATH and "
-        "tools:CONFIG=FILE, like the others, name the config. May be repeated.",
+        "openapi, or your own schemas: a file or folder, openapi:FILE, tools:FILE, "
+        "mcp:COMMAND, pydantic:MODULE, a build or a Hub dataset; CONFIG names their "
+        "config. May be repeated.",
     ),
 ]
 _Sample = Annotated[
@@ -163,11 +159,12 @@ def build(  # noqa: PLR0913 (one parameter an option)
       csbdata build --executor ray:10.0.0.1:6379
       csbdata build --shard 2/3 --out parts/2
       csbdata build --merge parts/1 parts/2 parts/3
-      csbdata build --with cloudformation --with local:Acme=schemas/
+      csbdata build --with cloudformation --with Acme=schemas/
       csbdata build --sample --with openapi:api.yaml --with tools:tools.json
       csbdata build --sample --with "mcp:npx -y some-mcp-server"
       csbdata build --sample --with pydantic:shop.models
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
+    from curation.pipeline.inputs import ExtraSource
     from curation.pipeline.request import BuildRequest
 
     _refuse_mixed(shard=shard, merge=merge, shards=shards or [], out=out)
@@ -175,7 +172,7 @@ def build(  # noqa: PLR0913 (one parameter an option)
     request = BuildRequest(
         out=chosen.absolute(),
         rules=rules,
-        extras=tuple(_extra(text) for text in sources.with_ or ()),
+        extras=tuple(ExtraSource.parse(text) for text in sources.with_ or ()),
         sample=sources.sample,
         strict=sources.strict,
         allow_partial=sources.allow_partial,
@@ -266,53 +263,3 @@ def _build(request: BuildRequest, format_: Format, shown_out: Path) -> None:
             str(shown_out),
             f"csbdata explain --reason crashed --in {shown_out}",
         )
-
-
-def _extra(text: str) -> ExtraSource:
-    """Read one value of `--with`.
-
-    Raises:
-        BadParameter: it names no source, no folder or no usable config name.
-    """
-    from curation.pipeline.inputs import ExtraSource
-    from curation.sources.own.forms import FORMS
-
-    name, colon, given = text.partition(":")
-    if colon and name in FORMS:
-        return _own_form(name, given)
-    source, _, path = text.partition("=")
-    name, _, config = source.partition(":")
-    if not path:
-        return ExtraSource(source=name)
-    if name != "local":
-        raise typer.BadParameter(f"only local takes a path, not {name!r}")
-    config = config or Path(path).resolve().stem
-    if not _CONFIG_NAME.fullmatch(config):
-        raise typer.BadParameter(
-            f"{config!r} cannot be a config's name; choose one: local:NAME={path}"
-        )
-    return ExtraSource(source=name, path=Path(path), config=config)
-
-
-def _own_form(name: str, given: str) -> ExtraSource:
-    """Read `FORM:WHAT` or `FORM:CONFIG=WHAT`.
-
-    Raises:
-        BadParameter: nothing is named.
-    """
-    from curation.pipeline.inputs import ExtraSource
-    from curation.sources.own.forms import FORMS
-    from curation.sources.own.schema import plain_id
-
-    form = FORMS[name]
-    config, equals, named = given.partition("=")
-    if not (equals and _CONFIG_NAME.fullmatch(config)):
-        config, named = "", given
-    if not named.strip():
-        raise typer.BadParameter(f"say {name}:{form.wanted}")
-    if not config:
-        # The file's name, the program's, the module's, the dataset's.
-        first = Path(named).stem if form.names_file else named.split()[0]
-        first = first.partition("@")[0].rpartition("/")[2]
-        config = f"{name}-{plain_id(first)}"
-    return ExtraSource(source="local", form=name, given=named, config=config)

@@ -43,8 +43,9 @@ def check(
     files: Annotated[
         list[str],
         typer.Argument(
-            metavar="FILE...",
-            help="JSON Schemas, and folders of them (*.json); - reads stdin.",
+            metavar="SOURCE...",
+            help="Files and folders of JSON Schemas, openapi:FILE, tools:FILE, "
+            "mcp:COMMAND, pydantic:MODULE, a build or a Hub dataset; - reads stdin.",
         ),
     ],
     format_: Annotated[
@@ -65,7 +66,7 @@ def check(
 
     A line is `file:line:column: pointer: code: message`. The code is a reason to
     reject the schema, a rule that would change it, or a lint. Relative references
-    lead to the files beside it, as in `csbdata build --with local=FOLDER`. Nothing
+    lead to the files beside it, as in `csbdata build --with FOLDER`. Nothing
     is ever fetched.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     found = _check(files, format_)
@@ -87,7 +88,7 @@ def _check(
     from curation.checking.schema_check import SchemaChecker
     from curation.checking.schema_files import place_of, read_schema_files, root_of
 
-    files = read_schema_files(names)
+    files = read_schema_files(names, say)
     root = root_of(files)
     placed = [(file, place_of(file, root)) for file in files]
     contents = {place: file.content for file, place in placed if place is not None}

@@ -9,12 +9,16 @@ from pathlib import Path
 from curation.download.packs import Pack, digest_of, open_pack
 from curation.system.errors import NoInput
 
+#: Folders that tools make.
+_OF_TOOLS = frozenset({"node_modules", "__pycache__"})
+
 
 class FolderFiles:
     """The regular files below a folder, by their paths relative to it.
 
-    Links that lead out of the folder are left out, so that an archive unpacked
-    by someone else cannot make csbdata read its way through the machine.
+    Hidden files and folders, and those of tools (`node_modules`), are left out, and
+    so are links that lead out of the folder: an archive unpacked by someone else
+    cannot make csbdata read its way through the machine.
     """
 
     __slots__ = ("_known", "path", "paths")
@@ -104,9 +108,16 @@ def open_files(path: Path) -> Pack | FolderFiles:
 
 def _listed(root: Path) -> list[str]:
     found = []
-    for folder, _folders, names in os.walk(root):
-        for name in names:
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if _is_read(name)]
+        for name in filter(_is_read, names):
             file = Path(folder, name)
+            if file.exists() and not file.is_file():
+                raise NoInput("neither a file nor a folder", str(file))
             if file.is_file() and file.resolve().is_relative_to(root):
                 found.append(file.relative_to(root).as_posix())
     return found
+
+
+def _is_read(name: str) -> bool:
+    return name[0] != "." and name not in _OF_TOOLS

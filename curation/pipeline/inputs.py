@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,12 +11,7 @@ from curation.core.benchmark import DEFAULT, OTHER_FOLDERS
 from curation.core.documents import Origin
 from curation.dataset.summary import Pin
 from curation.download.acquire import UnavailableArchive, acquire
-from curation.download.local_files import (
-    FolderFiles,
-    MadeFile,
-    SingleFile,
-    open_files,
-)
+from curation.download.local_files import FolderFiles, open_files
 from curation.download.pins import pins_for
 from curation.packaging.licences import is_copyleft
 from curation.rules.sets import rule_set
@@ -27,9 +23,8 @@ from curation.sources.base import (
     Reading,
     Source,
 )
-from curation.sources.local import unread_files
-from curation.sources.own.forms import FORMS
-from curation.sources.own.schema import as_rows
+from curation.sources.local import SOURCE as LOCAL
+from curation.sources.local import open_source, unread_files
 from curation.sources.registry import UnknownSourceError, source_named, sources
 from curation.system.errors import BadUsage, NoInput
 from curation.system.package_data import raw_folder
@@ -43,6 +38,7 @@ if TYPE_CHECKING:
 
 #: Files that are named where some are not read.
 _SHOWN = 5
+_CONFIG_NAME = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
 #: A source with a quota has this one there, small enough that the sample meets it.
 SAMPLE_QUOTA = 40
 
@@ -52,22 +48,25 @@ class ExtraSource:
     """A source that the user adds, outside the ten configs.
 
     Example:
-        >>> own = ExtraSource(source="local", path=Path("schemas"), config="Acme")
-        >>> api = ExtraSource(
-        ...     source="local", form="openapi", given="api.yaml", config="Api"
-        ... )
+        >>> ExtraSource.parse("Acme=schemas/")
+        ExtraSource(source='schemas/', config='Acme')
+        >>> ExtraSource.parse("openapi:api.yaml").config is None
+        True
     """
 
-    #: Its name, as `csbdata sources` lists it.
+    #: The name of an extra source, as `csbdata sources` lists it, or a source
+    #: expression (`curation.sources.local.open_source`).
     source: str
-    #: The user's own files; only the source `local` has them.
-    path: Path | None = None
-    #: For the source `local`: the form in which the user has the schemas instead
-    #: (`curation.sources.own.forms`), and what is named in it.
-    form: str = ""
-    given: str = ""
-    #: The config's name, where the user chooses it.
+    #: The config of the user's own schemas; None for a name made of the expression.
     config: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> ExtraSource:
+        """Return the source that `--with [CONFIG=]SOURCE` names."""
+        config, equals, source = text.partition("=")
+        if equals and _CONFIG_NAME.fullmatch(config) and not Path(text).exists():
+            return cls(source=source, config=config)
+        return cls(source=text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,21 +141,18 @@ def choose_inputs(  # noqa: PLR0913 (one argument for each thing that is asked)
     """
     found: list[BuildInput] = []
     missing: list[MissingSource] = []
-    _refuse_taken_names(extras)
+    _refuse_taken_names([extra.config for extra in extras])
+    # The user's own schemas are opened before anything is fetched.
+    extra_sources = [_extra_source(extra, rules, progress.say) for extra in extras]
+    _refuse_taken_names(
+        [item.reading.config for item in extra_sources if isinstance(item, BuildInput)]
+    )
     ten = [source for source in sources().values() if not source.extra]
-    wanted = [(source, ExtraSource(source=source.name)) for source in ten]
-    wanted += [(_source_of(extra), extra) for extra in extras]
-    # What the user has named is looked at before anything is fetched.
-    own = {
-        extra: _open_own_files(source, extra, rules, progress.say)
-        for source, extra in wanted
-        if extra.path is not None or extra.form
-    }
-    with progress.bar("Looking for the sources", len(wanted)) as advance:
-        for source, extra in wanted:
+    with progress.bar("Looking for the sources", len(ten) + len(extras)) as advance:
+        for source in (*ten, *extra_sources):
             chosen = (
-                own[extra]
-                if extra in own
+                source
+                if isinstance(source, BuildInput)
                 else _find_in_sample(source, rules)
                 if sample
                 else _find_pinned(source, rules, settings, progress.say, no_gpl=no_gpl)
@@ -169,8 +165,8 @@ def choose_inputs(  # noqa: PLR0913 (one argument for each thing that is asked)
     return found, missing
 
 
-def _refuse_taken_names(extras: Sequence[ExtraSource]) -> None:
-    """Refuse a config name that the user chose and that is taken.
+def _refuse_taken_names(configs: Sequence[str | None]) -> None:
+    """Refuse the name of a config that is taken, or cannot be a folder.
 
     Raises:
         BadUsage: naming the config.
@@ -179,57 +175,58 @@ def _refuse_taken_names(extras: Sequence[ExtraSource]) -> None:
     taken.update(*(source.configs for source in sources().values()))
     # Where names differ by case alone, some systems have one folder for both.
     taken = {name.casefold() for name in taken}
-    for name in (extra.config for extra in extras if extra.config is not None):
-        if name.casefold() in taken:
-            raise BadUsage(
-                "there is a config or a folder of this name already",
-                name,
-                f"choose another: --with local:NAME={name}",
-            )
-        taken.add(name.casefold())
+    for name in filter(None, configs):
+        if not _CONFIG_NAME.fullmatch(name):
+            what = "cannot be a config's name"
+        elif name.casefold() in taken:
+            what = "there is a config or a folder of this name already"
+        else:
+            taken.add(name.casefold())
+            continue
+        raise BadUsage(what, name, "choose another: --with NAME=SOURCE")
 
 
-def _source_of(extra: ExtraSource) -> Source:
-    """Return the source of an extra.
-
-    Raises:
-        BadUsage: there is none of this name, or it is one of the ten.
-        NoInput: it is the user's own and no path is given.
-    """
-    try:
-        source = source_named(extra.source)
-    except UnknownSourceError as error:
-        raise BadUsage(str(error), "--with", "`csbdata sources` lists them") from error
-    if not source.extra:
-        raise BadUsage("is part of every build", f"--with {source.name}")
-    if not source.configs and extra.path is None and not extra.form:
-        raise NoInput(
-            "no path is given", f"--with {source.name}", f"--with {source.name}=DIR"
-        )
-    return source
-
-
-def _open_own_files(
-    source: Source, extra: ExtraSource, rules: str, say: Callable[[str], None]
-) -> BuildInput:
-    """Return the user's own schemas, from a folder or a file; say what is not read.
+def _extra_source(
+    extra: ExtraSource, rules: str, say: Callable[[str], None]
+) -> Source | BuildInput:
+    """Return an extra source of csbdata's, or the user's own schemas, opened.
 
     Raises:
-        NoInput: there is nothing at the path, or nothing that is read.
+        BadUsage: it is one of the ten, or there is no such source.
+        CsbdataError: the expression cannot be opened.
     """
-    path = (extra.path or Path()).absolute()
-    files: FolderFiles | SingleFile | MadeFile
-    if extra.form:
-        schemas = FORMS[extra.form].read(extra.given, say)
-        say(f"{extra.form}:{extra.given}: {len(schemas):,} schemas")
-        files = MadeFile(f"{extra.config}.jsonl", as_rows(schemas))
-    else:
-        files = FolderFiles(path) if path.is_dir() else SingleFile(path)
+    if extra.config is not None:
+        return _open_own(extra, rules, say)
+    source = sources().get(extra.source)
+    if source is not None and source is not LOCAL:
+        if not source.extra:
+            raise BadUsage("is part of every build", f"--with {source.name}")
+        return source
+    plain = not {"/", ":", "#"} & set(extra.source)
+    if plain and not Path(extra.source).exists():
+        # More likely a misspelt name than a path.
+        try:
+            source_named(extra.source)
+        except UnknownSourceError as error:
+            then = "`csbdata sources` lists them; a file or folder is named by its path"
+            raise BadUsage(str(error), "--with", then) from error
+        raise NoInput("no such file or folder", extra.source, "--with DIR")
+    return _open_own(extra, rules, say)
+
+
+def _open_own(extra: ExtraSource, rules: str, say: Callable[[str], None]) -> BuildInput:
+    """Return the user's own schemas; print what is not read.
+
+    Raises:
+        CsbdataError: the expression cannot be opened, or nothing in it is read.
+    """
+    source, opened = LOCAL, open_source(extra.source, say)
+    files = opened.files
     unread = unread_files(files.paths)
     if unread:
         names = ", ".join(unread[:_SHOWN]) + (", ..." if len(unread) > _SHOWN else "")
         count = f"{len(unread):,} files are no .json or .yaml and not read"
-        say(f"{extra.path}: {count}: {names}")
+        say(f"{extra.source}: {count}: {names}")
     digest = files.digest
     reading = Reading(
         files=files,
@@ -239,7 +236,7 @@ def _open_own_files(
         origin=Origin.LOCAL,
         rules=rules,
         lists=raw_folder() / "lists",
-        config=extra.config,
+        config=extra.config or opened.name,
     )
     pin = Pin(
         source=source.name,
@@ -252,7 +249,7 @@ def _open_own_files(
     return BuildInput(
         source=source,
         reading=reading,
-        files=path,
+        files=(opened.path or Path()).absolute(),
         digest=digest,
         route="local",
         pin=pin,

@@ -34,7 +34,7 @@ class BuildRequest:
         The embedded sample, and a build with schemas of one's own::
 
             BuildRequest(out=Path("build/sample"), sample=True)
-            own = ExtraSource(source="local", path=Path("schemas"), config="Acme")
+            own = ExtraSource(source="schemas", config="Acme")
             BuildRequest(out=Path("build/JSONSchemaBench"), extras=(own,))
     """
 

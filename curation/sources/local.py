@@ -1,51 +1,327 @@
-"""The user's own schemas: a folder, a JSONL file or a parquet file.
+"""The user's own schemas: source expressions, and the source `local` of builds.
 
-A folder holds one schema a file, JSON or by its name YAML; a file that holds an object
-with `json_schema` is a row like those of a table. A line of JSONL is a schema, or a
-row: an object with `json_schema` and, if it is to have a name, `unique_id`. A parquet
-file has columns of these names.
+A source expression is what `check`, `instances`, `eval --data`, suites and
+`build --with` take (`open_source`):
+
+- a file or a folder with one schema a file, JSON or by its name YAML. A file with an
+  object with `json_schema` is a row like those of a table;
+- a `.jsonl` file. A line is a schema, or a row: an object with `json_schema` and
+  optionally `unique_id`; or a `.parquet` file with columns of these names;
+- `openapi:FILE`, `tools:FILE`, `mcp:COMMAND` or `pydantic:MODULE`;
+- a build, or any folder of `<config>/*.parquet`;
+- a Hub dataset, `OWNER/NAME[@REVISION]` (also after `hf://datasets/`), that has this
+  layout; or `OWNER/NAME@REVISION#COLUMN`: one column of its parquet files.
 """
 
 from __future__ import annotations
 
 import hashlib
-from pathlib import PurePosixPath
+import re
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet
 
-from curation.core.benchmark import natural_key
+from curation.core.benchmark import DEFAULT, OTHER_FOLDERS, natural_key
 from curation.core.documents import Rejected
+from curation.core.hub_names import dataset_name
+from curation.download.local_files import FolderFiles, MadeFile, SingleFile
 from curation.json import text as jsontext
 from curation.json.yaml_reader import SUFFIXES, parse_yaml
 from curation.sources.base import Reading, Source
 from curation.sources.claims.identifiers import claimed_uris
-from curation.sources.readers import document, own_uri
-from curation.system.errors import BadConfiguration, BadData, NoInput
+from curation.sources.openapi_bodies import read_openapi
+from curation.sources.pydantic_models import read_models
+from curation.sources.readers import (
+    NamedSchema,
+    as_rows,
+    document,
+    own_uri,
+    plain_id,
+)
+from curation.sources.tools import read_mcp_server, read_tool_list
+from curation.system.errors import BadConfiguration, BadData, BadUsage, NoInput
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import (
+        Callable,
+        Container,
+        Iterable,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
 
     from curation.core.documents import RawDocument
+    from curation.core.files import Files
+    from curation.core.json_types import Json
 
 _NAME = "local"
 _SCHEMA, _ID = "json_schema", "unique_id"
 _JSON = ".json"
 #: The files of a folder that are read.
 _READ = (_JSON, *SUFFIXES)
+_TABLES = (".jsonl", ".parquet")
+#: Files whose schemas are not their own bytes.
+TEXTS_INSIDE = (*_TABLES, *SUFFIXES)
+#: Files that are named in a message.
+_SHOWN = 5
+_COLUMN = re.compile(r"(?P<name>[^/@#]+/[^/@#]+)@(?P<revision>[^#]+)#(?P<column>.+)")
+#: Forms with a prefix: the rest of the expression, as a help text writes it, and what
+#: reads it.
+_FORMS: Mapping[
+    str, tuple[str, Callable[[str, Callable[[str], None]], list[NamedSchema]]]
+] = {
+    "openapi": ("FILE", lambda text, say: read_openapi(Path(text), say)),
+    "tools": ("FILE", lambda text, say: read_tool_list(Path(text), say)),
+    "mcp": ("COMMAND", read_mcp_server),
+    "pydantic": ("MODULE", read_models),
+}
 
 
-def _table(reading: Reading) -> str | None:
-    """Return the path of the table, where the input is a file and no folder."""
-    paths = reading.files.paths
-    if len(paths) == 1 and paths[0].endswith((".jsonl", ".parquet")):
-        return paths[0]
-    return None
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnText:
+    """The text of one schema, not yet parsed."""
+
+    #: Path of the file, relative to the folder; with `#ROW` in a table.
+    place: str
+    #: The id that it has in a build.
+    id: str
+    read: Callable[[], bytes]
 
 
-def _in_folder(reading: Reading) -> list[str]:
-    return [path for path in reading.files.paths if path.endswith(_READ)]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnSchemas:
+    """The schemas of a source expression.
+
+    Example:
+        >>> [text.id for text in open_source("my_schemas/").texts()]
+        ['crate', 'lid']
+    """
+
+    expression: str
+    #: A name made of the expression, for a config.
+    name: str
+    #: The user's file or folder; None if the schemas are from elsewhere.
+    path: Path | None
+    #: The folder of `<config>/*.parquet`, if it is one; `origin` is `build` or `hub`.
+    tables: Path | None = None
+    origin: str = "files"
+    #: The files as an archive; of tables their rows, read at the first use.
+    _files: Callable[[], FolderFiles | MadeFile]
+
+    @property
+    def files(self) -> FolderFiles | MadeFile:
+        """The schemas as the files of an archive, which the source `local` reads."""
+        return self._files()
+
+    @property
+    def has_files(self) -> bool:
+        """Whether each schema is a file; else they are rows of one table."""
+        return _table(self.files) is None
+
+    def texts(self) -> Iterator[OwnText]:
+        """Yield the texts: of a folder in natural order, of a table in its order."""
+        files = self.files
+        table = _table(files)
+        if table is not None:
+            for number, unique_id, content in _rows(files, table):
+                place = f"{table}#{number}"
+                yield OwnText(place=place, id=unique_id, read=content.__bytes__)
+            return
+        for path in sorted(_in_folder(files), key=natural_key):
+            yield OwnText(
+                place=path,
+                id=_unique_id(path, files.paths),
+                read=lambda path=path: _file_text(path, files.read(path)),  # type: ignore[misc]  # one a file
+            )
+
+
+def open_source(
+    expression: str, say: Callable[[str], None] = lambda _message: None
+) -> OwnSchemas:
+    """Open a source expression (see this module).
+
+    Args:
+        expression: As the user has typed it. A file or folder comes before a dataset.
+        say: Prints what is run or imported, and what is left out.
+
+    Raises:
+        NoInput: there is no such file, folder, module, dataset or revision.
+        BadUsage: nothing follows a prefix.
+        BadData: a file has not the form that the expression names.
+        Unavailable: the Hub cannot be reached, or a program cannot be run.
+    """
+    prefix, colon, rest = expression.partition(":")
+    path = Path(expression).expanduser()
+    if colon and prefix in _FORMS:
+        return _from_form(prefix, rest, say)
+    if path.exists():
+        tables = path if path.is_dir() and _parquet_files(path) else None
+        origin = "build" if tables else "files"
+        return OwnSchemas(
+            expression=expression,
+            name=path.resolve().stem,
+            path=path,
+            tables=tables,
+            origin=origin,
+            _files=lambda: (
+                _as_file(path)
+                if tables
+                else FolderFiles(path)
+                if path.is_dir()
+                else SingleFile(path)
+            ),
+        )
+    column = _COLUMN.fullmatch(expression.removeprefix("hf://datasets/"))
+    if column is not None:
+        schemas = read_hub_column(**column.groupdict(), say=say)
+        return _made(expression, column["name"], schemas)
+    hub = dataset_name(expression)
+    if hub is None:
+        raise NoInput(
+            "no such file or folder",
+            expression,
+            "csbdata build makes a build; OWNER/NAME is a dataset on the Hub",
+        )
+    return _from_hub(expression, hub.name, hub.revision)
+
+
+def _from_form(prefix: str, rest: str, say: Callable[[str], None]) -> OwnSchemas:
+    metavar, read_form = _FORMS[prefix]
+    if not rest.strip():
+        raise BadUsage("nothing is named", f"{prefix}:", f"say {prefix}:{metavar}")
+    schemas = read_form(rest, say)
+    say(f"{prefix}:{rest}: {len(schemas):,} schemas")
+    first = Path(rest).stem if metavar == "FILE" else rest.split(maxsplit=1)[0]
+    name = f"{prefix}-{plain_id(first.rpartition('/')[2])}"
+    return _made(f"{prefix}:{rest}", name, schemas)
+
+
+def _made(expression: str, name: str, schemas: Iterable[NamedSchema]) -> OwnSchemas:
+    name = name.rpartition("/")[2]
+    file = MadeFile(f"{name}.jsonl", as_rows(schemas))
+    return OwnSchemas(expression=expression, name=name, path=None, _files=lambda: file)
+
+
+def _from_hub(expression: str, name: str, revision: str | None) -> OwnSchemas:
+    from curation.huggingface import hub_snapshot  # noqa: PLC0415 (slow)
+
+    folder = hub_snapshot(name, revision)
+    if not _parquet_files(folder):
+        raise NoInput(
+            "no <config>/*.parquet in it",
+            f"{name}@{revision or 'main'}",
+            f"name a column of its tables: {name}@REVISION#COLUMN",
+        )
+    return OwnSchemas(
+        expression=expression,
+        name=name.rpartition("/")[2],
+        path=None,
+        tables=folder,
+        origin="hub",
+        _files=lambda: _as_file(folder),
+    )
+
+
+def _parquet_files(folder: Path) -> list[Path]:
+    """Return the tables of records in a build's layout: `<config>/*.parquet`."""
+    return sorted(
+        path
+        for path in folder.glob("*/*")
+        if path.suffix in {".parquet", ".pq"}
+        and path.parent.name not in {*OTHER_FOLDERS, DEFAULT}
+        and path.parent.name[0] != "."
+    )
+
+
+def _as_file(folder: Path) -> MadeFile:
+    """Return the records of a folder of tables as one JSONL file."""
+    rows = (
+        NamedSchema(name=unique_id or f"row-{number}", schema=text.decode())
+        for path in _parquet_files(folder)
+        for number, unique_id, text in parquet_rows(path.read_bytes(), str(path))
+    )
+    return MadeFile(f"{folder.resolve().stem}.jsonl", as_rows(rows))
+
+
+def read_hub_column(
+    name: str, revision: str, column: str, say: Callable[[str], None]
+) -> list[NamedSchema]:
+    """Return the schemas of a column of a Hub dataset, in the order of its files.
+
+    A value is the text of a schema, or an object. A row is named by its `unique_id`
+    if there is such a column, else by its number.
+
+    Args:
+        name: The dataset.
+        revision: A commit: a branch moves.
+        column: Of its parquet files.
+        say: Prints how many values are no JSON.
+
+    Raises:
+        NoInput: there is no such dataset, revision or column (exit 66).
+        Unavailable: the Hub cannot be reached (exit 69).
+        BadData: no value is JSON (exit 65).
+    """
+    from curation.huggingface import hub_snapshot  # noqa: PLC0415 (slow)
+
+    where = f"{name}@{revision}#{column}"
+    tables = sorted(hub_snapshot(name, revision).rglob("*.parquet"))
+    if not tables:
+        raise NoInput("has no parquet files at this revision", where)
+    schemas, broken = [], 0
+    for number, (own, value) in enumerate(_values(tables, column), start=1):
+        schema = jsontext.parse(value.encode()) if isinstance(value, str) else value
+        if schema is None or isinstance(schema, Rejected):
+            broken += 1
+            continue
+        schemas.append(NamedSchema(name=own or f"row-{number}", schema=schema))
+    if not schemas:
+        raise BadData("no value of it is JSON", where)
+    if broken:
+        say(f"{where}: {broken:,} values are no JSON and left out")
+    return schemas
+
+
+def _values(tables: list[Path], column: str) -> Iterator[tuple[str | None, Json]]:
+    """Yield the id and the value of each row.
+
+    Raises:
+        NoInput: a table lacks the column.
+    """
+    for table in tables:
+        with pyarrow.parquet.ParquetFile(table) as file:
+            names = file.schema_arrow.names
+            if column not in names:
+                raise NoInput(
+                    f"no column {column!r}", table.name, f"it has {', '.join(names)}"
+                )
+            columns = [column, _ID] if _ID in names else [column]
+            for batch in file.iter_batches(columns=columns):
+                for row in batch.to_pylist():
+                    yield row.get(_ID), row[column]
+
+
+def _table(files: Files) -> str | None:
+    """Return the path of the table; None if the files are a folder's."""
+    paths = files.paths
+    return paths[0] if len(paths) == 1 and paths[0].endswith(_TABLES) else None
+
+
+def _in_folder(files: Files) -> list[str]:
+    return [path for path in files.paths if path.endswith(_READ)]
+
+
+def _rows(files: Files, table: str) -> Iterator[tuple[int, str, bytes]]:
+    """Yield number, id and text of the rows of a table."""
+    content = files.read(table)
+    rows = json_lines(content)
+    if table.endswith(".parquet"):
+        rows = parquet_rows(content, table)
+    return made_unique(rows, PurePosixPath(table).stem)
 
 
 def json_lines(content: bytes) -> Iterator[tuple[int, str | None, bytes]]:
@@ -122,7 +398,7 @@ def unread_files(paths: Sequence[str]) -> list[str]:
     Raises:
         NoInput: none of them is read.
     """
-    if len(paths) == 1 and paths[0].endswith((".jsonl", ".parquet")):
+    if len(paths) == 1 and paths[0].endswith(_TABLES):
         return []
     unread = [path for path in paths if not path.endswith(_READ)]
     if len(unread) == len(paths):
@@ -146,17 +422,13 @@ def read(reading: Reading) -> Iterator[RawDocument]:
         BadConfiguration: no config is named.
         BadData: a parquet file cannot be read.
     """
-    config, table = _config(reading), _table(reading)
+    config, files = _config(reading), reading.files
+    table = _table(files)
     if table is None:
         yield from _read_folder(reading, config)
         return
-    content = reading.files.read(table)
-    rows = json_lines(content)
-    if table.endswith(".parquet"):
-        rows = parquet_rows(content, table)
-    stem = PurePosixPath(table).stem
     for number, unique_id, text in sorted(
-        made_unique(rows, stem), key=lambda row: natural_key(row[1])
+        _rows(files, table), key=lambda row: natural_key(row[1])
     ):
         yield document(
             reading,
@@ -169,7 +441,7 @@ def read(reading: Reading) -> Iterator[RawDocument]:
 
 
 def _read_folder(reading: Reading, config: str) -> Iterator[RawDocument]:
-    for path in sorted(_in_folder(reading), key=natural_key):
+    for path in sorted(_in_folder(reading.files), key=natural_key):
         yield document(
             reading,
             source=_NAME,
@@ -177,7 +449,7 @@ def _read_folder(reading: Reading, config: str) -> Iterator[RawDocument]:
             unique_id=_unique_id(path, reading.files.paths),
             path=path,
             base_uri=own_uri(_NAME, path),
-            content=_row(_as_json(path, reading.files.read(path)))[1],
+            content=_file_text(path, reading.files.read(path)),
         )
 
 
@@ -187,19 +459,20 @@ def _unique_id(path: str, paths: Container[str]) -> str:
     return stem if f".{suffix}" == _JSON or stem + _JSON not in paths else path
 
 
-def _as_json(path: str, content: bytes) -> bytes:
-    """Return a file's text; a YAML file's as JSON, where it is YAML indeed."""
-    if path.endswith(_JSON):
-        return content
-    value = parse_yaml(content)
-    return content if isinstance(value, Rejected) else jsontext.write(value).encode()
+def _file_text(path: str, content: bytes) -> bytes:
+    """Return the schema's text of a file: of YAML as JSON, of a row its schema."""
+    if not path.endswith(_JSON):
+        value = parse_yaml(content)
+        if not isinstance(value, Rejected):
+            content = jsontext.write(value).encode()
+    return _row(content)[1]
 
 
 def uris(reading: Reading) -> Mapping[str, str]:
     """Return where a folder's files stand, and the URIs that they claim."""
-    if _table(reading) is not None:
+    if _table(reading.files) is not None:
         return {}
-    paths = _in_folder(reading)
+    paths = _in_folder(reading.files)
     places = {own_uri(_NAME, path): path for path in paths}
     return claimed_uris(reading.files, paths) | places
 

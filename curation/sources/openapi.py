@@ -8,9 +8,8 @@ from curation.core.benchmark import natural_key
 from curation.core.documents import Rejected
 from curation.json import text as jsontext
 from curation.sources.base import Reading, Source
-from curation.sources.own.openapi_bodies import Description
-from curation.sources.own.schema import plain_id
-from curation.sources.readers import document
+from curation.sources.openapi_bodies import Description
+from curation.sources.readers import document, plain_id
 from curation.system.errors import BadData
 
 if TYPE_CHECKING:

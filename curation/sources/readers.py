@@ -1,23 +1,76 @@
-"""What the readers of several sources share: lists, pairs and edited copies."""
+"""Functions that the readers of several sources share."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from curation.core.benchmark import natural_key
-from curation.core.documents import Provenance, RawDocument
+from curation.core.documents import Provenance, RawDocument, Rejected
+from curation.json import text as jsontext
+from curation.json.yaml_reader import SUFFIXES, parse_yaml
+from curation.system.errors import BadData, NoInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from curation.core.json_types import Json
     from curation.sources.base import Reading
 
 _JSON = ".json"
 #: Folder of the archive `witness-generation` that holds the edited copies.
 EDITED = "artifacts/JSONAlgebra/JsonSchema_To_Algebra/expDataset"
+_NOT_IN_IDS = re.compile(r"[^A-Za-z0-9_.-]+")
+_LONGEST_ID = 120
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedSchema:
+    """A schema that has a name: of a function, a model, an operation."""
+
+    name: str
+    schema: Json
+
+
+def as_rows(schemas: Iterable[NamedSchema]) -> bytes:
+    r"""Return schemas as the rows of a JSONL file, which the source `local` reads.
+
+    Example:
+        >>> as_rows([NamedSchema(name="get weather", schema=True)])
+        b'{"unique_id": "get_weather", "json_schema": true}\n'
+    """
+    lines = [
+        jsontext.write({"unique_id": plain_id(own.name), "json_schema": own.schema})
+        for own in schemas
+    ]
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def plain_id(name: str) -> str:
+    """Return a name with `_` for all but letters, digits, `_`, `.` and `-`."""
+    return _NOT_IN_IDS.sub("_", name).strip("_")[:_LONGEST_ID] or "unnamed"
+
+
+def read_document(path: Path) -> Json:
+    """Return the value of a file: YAML by its name (`.yaml`, `.yml`), else JSON.
+
+    Raises:
+        NoInput: it cannot be read (exit 66).
+        BadData: it is neither JSON nor YAML (exit 65).
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise NoInput(f"cannot be read ({why})", str(path)) from error
+    is_yaml = path.suffix in SUFFIXES
+    value = parse_yaml(content) if is_yaml else jsontext.parse(content)
+    if isinstance(value, Rejected):
+        raise BadData(value.detail, str(path))
+    return value
 
 
 def document(  # noqa: PLR0913 (one argument for each thing that a source knows)

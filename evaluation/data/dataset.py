@@ -59,7 +59,7 @@ class SampleReader(Protocol):
     `names` and `samples` are in the same order, which never changes.
 
     Example:
-        >>> reader = SchemaFiles.of(Path("my_schemas"))
+        >>> reader = OwnSchemaReader.of(open_source("my_schemas"))
         >>> [name.id for name in reader.names()]
         ['crate', 'lid']
         >>> [sample.schema for sample in reader.samples({1})]

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from curation.core.hub_names import dataset_name
 from curation.dataset.editions import DEFAULT_BUILD
+from curation.sources.local import open_source
 from curation.system.errors import NoInput, NotPermitted, Unavailable
 from curation.system.progress import Quiet
 from evaluation.data.dataset import Dataset, SampleSelection
 from evaluation.data.origins import SAMPLE_LINE, partial_lines
+from evaluation.data.own_schemas import OwnSchemaReader
 from evaluation.data.parquet_tables import ParquetTables
 from evaluation.data.sampling import draw, is_in_shard
-from evaluation.data.schema_files import SchemaFiles
-from evaluation.data.schema_rows import SchemaRows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -44,10 +42,9 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
     """Return the schemas and instances to measure with.
 
     Args:
-        where: A build, a folder of JSON Schemas or of MaskBench's files, one such file,
-            a `.jsonl` or `.parquet` file with a schema a row, or
-            `owner/name[@revision]` (also `hf://datasets/...`) on the Hub; by default
-            the local build, else the published benchmark, else the embedded sample.
+        where: A source expression (`curation.sources.local.open_source`), also of
+            MaskBench's files; by default the local build, else the published
+            benchmark, else the embedded sample, which is built into the cache.
         selection: Which samples of all; by default all of them.
         instances: Whether schemas without instances get some, made now and kept in the
             cache.
@@ -118,59 +115,29 @@ def _say_lines(what: str, lines: Sequence[str], progress: Progress) -> None:
 def _reader(
     where: str | None, settings: FetchSettings, progress: Progress
 ) -> tuple[str, SampleReader]:
-    if where is None:
-        return _default(settings, progress)
-    path = Path(where).expanduser()
-    found = dataset_name(where)
-    if path.exists():
-        return where, _local(path)
-    if not found:
-        then = "csbdata build makes a build; owner/name is on the Hub"
-        raise NoInput("no such file or folder", where, then)
-    return where, _from_hub(found.name, found.revision)
-
-
-def _default(settings: FetchSettings, progress: Progress) -> tuple[str, SampleReader]:
+    if where is not None:
+        return where, _of_source(where, progress)
     if DEFAULT_BUILD.is_dir():
-        return str(DEFAULT_BUILD), _local(DEFAULT_BUILD)
+        return str(DEFAULT_BUILD), _of_source(str(DEFAULT_BUILD), progress)
     try:
-        reader = _from_hub(PUBLISHED, None)
+        reader = _of_source(PUBLISHED, progress)
     except (NoInput, NotPermitted, Unavailable) as fault:
         progress.say(
             f"no {DEFAULT_BUILD} here, and {fault}. Measuring the embedded sample; "
             "csbdata build --instances makes the whole benchmark"
         )
-        return "sample", _sample(settings, progress)
+        return "sample", built_sample(settings, progress)
     progress.say(f"no {DEFAULT_BUILD} here: measuring {PUBLISHED} of the Hub")
     return PUBLISHED, reader
 
 
-def _local(path: Path) -> SampleReader:
-    """Return the reader of what is there: tables come before files.
-
-    Raises:
-        NoInput: there is neither.
-    """
-    reader: SampleReader | None = None
-    if path.is_dir():
-        reader = ParquetTables.of(path, "build")
-    reader = reader or SchemaRows.of(path) or SchemaFiles.of(path)
-    if reader is None:
-        raise NoInput("neither <config>/*.parquet nor a *.json in it", str(path))
-    return reader
+def _of_source(expression: str, progress: Progress) -> SampleReader:
+    source = open_source(expression, progress.say)
+    tables = source.tables and ParquetTables.of(source.tables, source.origin)
+    return tables or OwnSchemaReader.of(source)
 
 
-def _from_hub(name: str, revision: str | None) -> SampleReader:
-    from curation.huggingface import hub_snapshot  # noqa: PLC0415 - heavy, rarely asked
-
-    folder = hub_snapshot(name, revision)
-    reader = ParquetTables.of(folder, "hub")
-    if reader is None:
-        raise NoInput("no <config>/*.parquet in it", f"{name}@{revision or 'main'}")
-    return reader
-
-
-def _sample(settings: FetchSettings, progress: Progress) -> SampleReader:
+def built_sample(settings: FetchSettings, progress: Progress) -> SampleReader:
     """Build the embedded sample into the cache, where it is not yet; open it."""
     from curation.pipeline.build import build  # noqa: PLC0415 - heavy, rarely asked
     from curation.pipeline.request import BuildRequest  # noqa: PLC0415 - as above

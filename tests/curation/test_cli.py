@@ -206,7 +206,7 @@ def test_a_closed_stdout_is_as_if_it_led_nowhere() -> None:
 
 NOWHERE = [
     ("build", "--mirror", "nowhere"),
-    ("build", "--with", "local:Own=nowhere"),
+    ("build", "--with", "Own=nowhere"),
     ("card", "nowhere"),
     ("check", "nowhere.json"),
     ("diff", "nowhere", "nowhere"),
@@ -245,7 +245,7 @@ NOWHERE = [
 UNKNOWN = [
     ("build", "--rules", "nothing"),
     ("build", "--with", "nothing"),
-    ("build", "--with", "nothing=."),
+    ("build", "--with", "default=."),
     ("check", "schema.json", "--format", "nothing"),
     ("engines", "add", "nothing==1"),
     ("eval", "--engine", "nothing", "--data", "."),

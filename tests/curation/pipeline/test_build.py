@@ -6,7 +6,6 @@ import gc
 import json
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from shutil import copytree
 from typing import TYPE_CHECKING
 
@@ -26,6 +25,7 @@ from curation.system.progress import Quiet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
     from subprocess import Popen
 
 
@@ -161,7 +161,7 @@ def test_an_extra_leaves_the_ten_as_they_are(
     copied = polars.read_parquet(built.request.out / "Snowplow" / "train*.parquet")
     (own / "copy.json").write_text(copied["json_schema"][0])
     (own / "new.json").write_text('{"type": "string", "maxLength": 77123}')
-    extra = ExtraSource(source="local", path=own, config="Acme")
+    extra = ExtraSource(source=str(own), config="Acme")
     with_own = build(
         replace(built.request, out=tmp_path / "out", extras=(extra,)), Quiet()
     )
@@ -184,15 +184,15 @@ def test_an_extra_leaves_the_ten_as_they_are(
         (ExtraSource(source="github"), BadConfiguration),
         (ExtraSource(source="local"), NoInput),
         (
-            ExtraSource(source="local", path=Path("x"), config="Snowplow"),
+            ExtraSource(source=__file__, config="Snowplow"),
             BadConfiguration,
         ),
         (
-            ExtraSource(source="local", path=Path("x"), config="default"),
+            ExtraSource(source=__file__, config="default"),
             BadConfiguration,
         ),
         *(
-            (ExtraSource(source="local", path=Path(), config=name), BadConfiguration)
+            (ExtraSource(source=__file__, config=name), BadConfiguration)
             for name in (
                 "instances",
                 "plots",

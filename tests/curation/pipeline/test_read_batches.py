@@ -30,7 +30,7 @@ def test_a_file_beyond_all_limits_is_refused_alone(tmp_path: Path) -> None:
         (own / f"a{number}.json").write_text(json.dumps(schema))
     (own / "b.json").write_bytes(b'"' + b"x" * 5 * LIMITS.document_bytes + b'"')
     (own / "c.json").write_text('{"type": "string", "maxLength": 77124}')
-    extra = ExtraSource(source="local", path=own, config="Acme")
+    extra = ExtraSource(source=str(own), config="Acme")
     request = replace(request_for(tmp_path), extras=(extra,))
     figures = build(request, Quiet()).manifest.configs["Acme"]
     assert (figures.kept, figures.rejected) == (5, {Reason.TOO_LARGE: 1})

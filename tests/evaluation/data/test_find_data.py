@@ -109,7 +109,7 @@ def test_with_neither_the_sample_is_measured(
 
     monkeypatch.setattr("curation.huggingface.hub_snapshot", silent)
     monkeypatch.setattr(
-        find_data, "_sample", lambda *_: ParquetTables.of(folder, "sample")
+        find_data, "built_sample", lambda *_: ParquetTables.of(folder, "sample")
     )
     monkeypatch.chdir(tmp_path)
     told = _Told()
@@ -122,7 +122,7 @@ def test_with_neither_the_sample_is_measured(
 def test_the_sample_has_schemas_of_every_config_with_instances(tmp_path: Path) -> None:
     """It is built into the cache, once."""
     settings = FetchSettings(mirror=None, cache=tmp_path / "cache", offline=True)
-    reader = find_data._sample(settings, Quiet())
+    reader = find_data.built_sample(settings, Quiet())
     names = list(reader.names())
     assert {name.config for name in names} == {*CONFIGS, "Github_vacuous"}
     assert all(each.complete for each in names)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.sources.own.mcp_server import read_mcp_server
+from curation.sources.tools import read_mcp_server
 from curation.system.errors import (
     BadData,
     BadUsage,

@@ -14,8 +14,7 @@ from urllib.parse import unquote
 
 from curation.schema.dialects import BY_NAME
 from curation.schema.subschemas import edited, subschemas
-from curation.sources.own.documents import read_document
-from curation.sources.own.schema import OwnSchema
+from curation.sources.readers import NamedSchema, read_document
 from curation.system.errors import BadData
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ _COMPONENTS = "#/components/schemas/"
 _OPENAPI_ONLY = frozenset({"discriminator", "example", "externalDocs", "xml"})
 
 
-def read_openapi(path: Path, say: Callable[[str], None]) -> list[OwnSchema]:
+def read_openapi(path: Path, say: Callable[[str], None]) -> list[NamedSchema]:
     """Return the JSON bodies of a description, in its order.
 
     Args:
@@ -100,7 +99,7 @@ class Description:
         """The number of operations."""
         return sum(1 for _ in self._operations())
 
-    def bodies(self) -> Iterator[OwnSchema]:
+    def bodies(self) -> Iterator[NamedSchema]:
         """Yield the bodies in JSON of requests and of answers of success.
 
         They are named `<operation>.request` and `<operation>.<status>`.
@@ -134,13 +133,13 @@ class Description:
             found = found.get(name) if isinstance(found, dict) else None
         return found
 
-    def _named(self, name: str, body: Json) -> Iterator[OwnSchema]:
+    def _named(self, name: str, body: Json) -> Iterator[NamedSchema]:
         content = body.get("content") if isinstance(body, dict) else None
         for kind, media in content.items() if isinstance(content, dict) else ():
             plain = kind.partition(";")[0].strip().lower()
             is_json = plain == "application/json" or plain.endswith("+json")
             if is_json and isinstance(media, dict) and "schema" in media:
-                yield OwnSchema(name=name, schema=self._whole(media["schema"]))
+                yield NamedSchema(name=name, schema=self._whole(media["schema"]))
                 return
 
     def _whole(self, schema: Json) -> Json:

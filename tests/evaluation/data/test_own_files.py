@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.download.acquire import FetchSettings
+from curation.download.local_files import FolderFiles
 from curation.instances.dataset.maskbench import MaskFile, MaskTest, write_files
+from curation.sources.local import open_source
 from curation.system.errors import BadData, CannotCreate, NoInput
 from curation.system.progress import Quiet
 from curation.workers.limits import Limits
 from curation.workers.pool import Pool
 from curation.workers.process import Program
-from evaluation.data import open_data, schema_files
-from evaluation.data.schema_files import SchemaFiles
+from evaluation.data import open_data, own_schemas
+from evaluation.data.own_schemas import OwnSchemaReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -106,7 +108,7 @@ def test_nothing_there_is_said(tmp_path: Path, name: str) -> None:
 
 def test_an_empty_folder_is_said(tmp_path: Path) -> None:
     """A folder without any JSON says what was looked for."""
-    with pytest.raises(NoInput, match=r"nor a \*\.json in it"):
+    with pytest.raises(NoInput, match="no file in it"):
         _open(tmp_path)
 
 
@@ -323,18 +325,17 @@ def test_small_files_are_parsed_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int, times: int
 ) -> None:
     """Naming them is reading them, too; large ones are not held in memory."""
-    asked: list[Path] = []
-    read = schema_files._content
+    asked: list[str] = []
+    read = FolderFiles.read
 
-    def counted(path: Path) -> bytes:
+    def counted(files: FolderFiles, path: str) -> bytes:
         asked.append(path)
-        return read(path)
+        return read(files, path)
 
-    monkeypatch.setattr(schema_files, "_content", counted)
-    monkeypatch.setattr(schema_files, "_KEPT_BYTES", kept)
+    monkeypatch.setattr(FolderFiles, "read", counted)
+    monkeypatch.setattr(own_schemas, "_KEPT_BYTES", kept)
     (tmp_path / "a.json").write_text('{"type": "object"}')
-    files = SchemaFiles.of(tmp_path)
-    assert files is not None
+    files = OwnSchemaReader.of(open_source(str(tmp_path)))
     assert [name.id for name in files.names()] == ["a"]
     (sample,) = files.samples({0})
     assert sample.schema == '{"type": "object"}'

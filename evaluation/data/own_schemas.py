@@ -1,29 +1,44 @@
-"""One JSON text of a user's own: a schema, or one of MaskBench's files."""
+"""Read the samples of a user's own schemas, and MaskBench's files.
+
+A text with `schema` and `tests` is one of MaskBench's files and brings its instances;
+any other JSON object is a schema. In a folder the config of a schema is the folder in
+which it stands, its id the rest of its path; in a table the config is the file's name,
+and ids are those that `csbdata build --with` gives.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from curation.core.documents import Rejected
 from curation.dataset.features import features
+from curation.instances.dataset.maskbench import name_of
 from curation.instances.model import InstanceKind
 from curation.json.text import parse, plain, write
 from curation.schema.dialects import ANY_DIALECT, DIALECTS, DRAFT_2020_12
 from curation.schema.drafts import StatementKind, statement
+from curation.sources.local import unread_files
+from curation.system.errors import BadData
 from curation.validation.metaschemas import complaint, is_valid
 from curation.workers.limits import Limits, too_big
 from evaluation.core.cases import Instance, Sample
 from evaluation.data.dataset import SampleName
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from curation.core.json_types import Json
+    from curation.sources.local import OwnSchemas, OwnText
 
 #: Config of a schema that is in no folder below the one that was named.
 FILES: Final = "files"
+#: Bytes of texts whose schema is kept between their naming and their measuring: about
+#: ten times that in memory.
+_KEPT_BYTES: Final = 8 * 2**20
 #: How the description of a near miss begins in the MaskBench files that we write.
 _NEAR_MISS: Final = "near_miss: "
 _KINDS: Final = frozenset(InstanceKind)
@@ -174,3 +189,128 @@ def _text(data: Json) -> str:
     except UnicodeEncodeError:
         return json.dumps(plain(data))
     return text
+
+
+@dataclass(slots=True)
+class OwnSchemaReader:
+    """The samples of a file or folder of schemas, of a table, or of a form."""
+
+    source: OwnSchemas
+    origin: str = "files"
+    #: The texts that are no schema, and what is wrong with each.
+    _bad: dict[str, str] = field(default_factory=dict)
+    #: The texts whose schema is invalid, and stays in because it has tests.
+    _doubtful: dict[str, str] = field(default_factory=dict)
+    #: Schemas that were parsed already, as long as their texts are small together.
+    _cache: dict[str, SchemaText] = field(default_factory=dict, repr=False)
+    _cache_bytes: int = 0
+
+    @classmethod
+    def of(cls, source: OwnSchemas) -> OwnSchemaReader:
+        """Return the reader of a source.
+
+        Raises:
+            NoInput: the folder has no file that is read.
+        """
+        unread_files(source.files.paths)
+        return cls(source)
+
+    def sha256(self) -> str:
+        """Return the digest of everything that is read."""
+        paths = self.source.files.paths
+        if self._is_table:
+            return hashlib.sha256(self.source.files.read(paths[0])).hexdigest()
+        total = hashlib.sha256()
+        for text in self.source.texts():
+            content = hashlib.sha256(text.read()).hexdigest()
+            total.update(f"{content}  {text.place}\n".encode())
+        return total.hexdigest()
+
+    def names(self) -> Iterator[SampleName]:
+        """Yield the name of every schema.
+
+        Raises:
+            BadData: the only file, or every row, is no schema.
+        """
+        self._bad, self._doubtful = {}, {}
+        self._cache, self._cache_bytes = {}, 0
+        good = False
+        for text in self.source.texts():
+            schema = self._schema(text)
+            if isinstance(schema, str):
+                self._bad[text.place] = schema
+                continue
+            good = True
+            if schema.complaint:
+                self._doubtful[text.place] = schema.complaint
+            yield schema.name()
+        if self._bad and not good:
+            if self._is_table:
+                what = f"no row is a schema: {self.left_out()[0]}"
+                raise BadData(what, self.source.expression)
+            if len(self._bad) == 1:
+                raise BadData(self._bad.popitem()[1], self.source.expression)
+
+    def samples(self, places: Collection[int]) -> Iterator[Sample]:
+        """Yield the schemas at these places."""
+        good = (text for text in self.source.texts() if text.place not in self._bad)
+        for place, text in enumerate(good):
+            if place in places:
+                schema = self._schema(text)
+                if isinstance(schema, str):
+                    what = f"changed while it was read: {schema}"
+                    raise BadData(what, text.place)
+                yield schema.sample()
+
+    def left_out(self) -> tuple[str, ...]:
+        """Return the texts that are no schema, and why."""
+        return self._lines(self._bad)
+
+    def remarks(self) -> tuple[str, ...]:
+        """Return the texts whose schema is invalid and stays in, and why."""
+        return self._lines(self._doubtful)
+
+    def _lines(self, complaints: Mapping[str, str]) -> tuple[str, ...]:
+        return tuple(
+            f"row {place.rpartition('#')[2]}: {why}"
+            if self._is_table
+            else f"{place}: {why}"
+            for place, why in complaints.items()
+        )
+
+    @property
+    def _is_table(self) -> bool:
+        return not self.source.has_files
+
+    def _schema(self, text: OwnText) -> SchemaText | str:
+        """Return the schema of a text, or what is wrong with it."""
+        if text.place in self._cache:
+            return self._cache[text.place]
+        content = text.read()
+        schema = self._parsed(text, content)
+        whole = self._cache_bytes + len(content)
+        if isinstance(schema, SchemaText) and whole <= _KEPT_BYTES:
+            self._cache[text.place], self._cache_bytes = schema, whole
+        return schema
+
+    def _parsed(self, text: OwnText, content: bytes) -> SchemaText | str:
+        value = read_text(content)
+        if isinstance(value, str):
+            return value
+        inside = Path(text.place)
+        if self._is_table:
+            config, name = Path(text.place.rpartition("#")[0]).stem, text.id
+        else:
+            *folders, last = inside.parts
+            config = folders[0] if folders else FILES
+            name = (
+                "/".join((*folders[1:], last))
+                .removesuffix(inside.suffix)
+                .removesuffix(".schema")
+            )
+        if not is_maskbench(value):
+            return plain_schema(config, name, value)
+        if not self._is_table:
+            split, name = name_of(inside)
+            config = split or FILES
+        return maskbench_schema(config, name, value)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.sources.own.pydantic_models import read_models
+from curation.sources.pydantic_models import read_models
 from curation.system.errors import BadData, NoInput
 
 if TYPE_CHECKING:

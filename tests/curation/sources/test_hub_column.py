@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from curation.sources.own.hub_rows import read_hub_rows
-from curation.system.errors import BadData, BadUsage, NoInput
+from curation.sources.local import open_source, read_hub_column
+from curation.system.errors import BadData, NoInput
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +40,7 @@ def test_values_are_schemas(hub: Path) -> None:
     write(hub / "a/0.parquet", s=['{"type": "null"}', "{", None], unique_id=list("xyz"))
     write(hub / "b/0.parquet", s=[{"type": "string"}])
     told: list[str] = []
-    found = read_hub_rows("ours/data@v1#s", told.append)
+    found = read_hub_column("ours/data", "v1", "s", told.append)
     assert [(own.name, own.schema) for own in found] == [
         ("x", {"type": "null"}),
         ("row-4", {"type": "string"}),
@@ -52,23 +52,27 @@ def test_a_column_that_is_not_there_is_named(hub: Path) -> None:
     """With those that are."""
     write(hub / "0.parquet", s=["{}"])
     with pytest.raises(NoInput, match="no column 't'"):
-        read_hub_rows("ours/data@v1#t", print)
+        read_hub_column("ours/data", "v1", "t", print)
     write(hub / "0.parquet", s=["{"])
     with pytest.raises(BadData, match="no value"):
-        read_hub_rows("ours/data@v1#s", print)
+        read_hub_column("ours/data", "v1", "s", print)
 
 
 def test_a_dataset_without_tables_is_told_so(hub: Path) -> None:
     """There must be parquet files."""
     assert not list(hub.iterdir())
     with pytest.raises(NoInput, match="no parquet files"):
-        read_hub_rows("ours/data@v1#s", print)
+        read_hub_column("ours/data", "v1", "s", print)
 
 
-@pytest.mark.parametrize(
-    "spec", ["", "ours/data", "data@v1#s", "ours/data@v1", "a/b#s"]
-)
-def test_the_spec_names_all_three(spec: str) -> None:
-    """A revision too: a branch would move."""
-    with pytest.raises(BadUsage, match="no dataset, revision and column"):
-        read_hub_rows(spec, print)
+def test_the_expression_names_all_three(hub: Path) -> None:
+    """A column needs a revision: a branch would move."""
+    write(hub / "0.parquet", s=['{"type": "null"}'])
+    opened = open_source("ours/data@v1#s")
+    assert [(text.id, text.read()) for text in opened.texts()] == [
+        ("row-1", b'{"type": "null"}')
+    ]
+    assert opened.name == "data"
+    for expression in ("a/b#s", "data@v1#s"):
+        with pytest.raises(NoInput, match="no such file or folder"):
+            open_source(expression)

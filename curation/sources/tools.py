@@ -1,17 +1,21 @@
-"""A server of the Model Context Protocol, asked for its tools over stdio.
+"""Schemas of tools: of a file, or of a server of the Model Context Protocol.
 
-The server is a program that the user names: it is said before it is run, it gets a
-short list of environment variables and no credentials, and has a deadline. The
-protocol is spoken by its own library (extra `mcp`).
+A file has the forms of OpenAI (`{"type": "function", "function": {"parameters": ...}}`,
+and flat as in its Responses interface), of Anthropic (`input_schema`) or of the Model
+Context Protocol (`inputSchema`, `outputSchema`), alone, in a list, under `tools` or
+`functions`, or as the response to a request (`result`).
+
+A server is a program that the user names and that speaks over stdio. Its command is
+printed before it runs; it gets few environment variables, no credentials, and a
+deadline. The protocol is that of the library mcp (extra `mcp`).
 """
 
 from __future__ import annotations
 
-import asyncio
 import shlex
 from typing import TYPE_CHECKING
 
-from curation.sources.own.tool_lists import tool_schemas
+from curation.sources.readers import NamedSchema, read_document
 from curation.system.errors import (
     BadData,
     BadUsage,
@@ -21,20 +25,86 @@ from curation.system.errors import (
 from curation.system.extras import install_extra
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from curation.core.json_types import Json
-    from curation.sources.own.schema import OwnSchema
 
+#: Where a definition has its schema, and what is put behind the tool's name.
+_SCHEMAS = {
+    "parameters": "",
+    "input_schema": "",
+    "inputSchema": "",
+    "outputSchema": ".output",
+}
+_LISTS = ("tools", "functions")
 #: Seconds for the server to start and to list its tools.
 DEADLINE = 30.0
 #: Pages of a list of tools; a server that goes on and on is cut off.
 _MOST_PAGES = 1_000
 
 
+def read_tool_list(path: Path, say: Callable[[str], None]) -> list[NamedSchema]:
+    """Return the schemas of a file's tools, in their order.
+
+    Args:
+        path: A JSON or YAML file.
+        say: Told of tools that have no schema, as a service's own have none.
+
+    Raises:
+        NoInput: it cannot be read (exit 66).
+        BadData: it is no tool list, or no tool of it has a schema (exit 65).
+    """
+    definitions = list(_definitions(read_document(path)))
+    found = [own for definition in definitions for own in tool_schemas(definition)]
+    lacking = [
+        str(definition.get("name") or definition.get("type"))
+        for definition in definitions
+        if not any(tool_schemas(definition))
+    ]
+    if not found:
+        what = "no tool with a schema among " + f"{len(definitions)}"
+        if not definitions:
+            what = "no tool list: neither a list, nor `tools` or `functions`"
+        then = "tools have their schema as parameters, input_schema or inputSchema"
+        raise BadData(what, str(path), then)
+    if lacking:
+        say(f"{path}: {len(lacking)} tools have no schema: {', '.join(lacking[:5])}")
+    return found
+
+
+def _definitions(value: Json) -> Iterator[dict[str, Json]]:
+    """Yield the definitions of tools, wherever one of the forms has them."""
+    if isinstance(value, list):
+        for item in value:
+            if isinstance(item, dict):
+                yield from _definitions(item)
+    elif isinstance(value, dict):
+        inner = value.get("result")
+        listed = next((value[name] for name in _LISTS if name in value), None)
+        function = value.get("function")
+        if isinstance(listed, list):
+            yield from _definitions(listed)
+        elif isinstance(inner, dict):
+            yield from _definitions(inner)
+        elif isinstance(function, dict):
+            yield function
+        elif "name" in value or "type" in value:
+            yield value
+
+
+def tool_schemas(definition: dict[str, Json]) -> Iterator[NamedSchema]:
+    """Yield the schemas of one tool: of what it is given, and of what it returns."""
+    name = definition.get("name")
+    for member, suffix in _SCHEMAS.items():
+        if isinstance(definition.get(member), dict):
+            title = name if isinstance(name, str) else "unnamed"
+            yield NamedSchema(name=title + suffix, schema=definition[member])
+
+
 def read_mcp_server(
     command: str, say: Callable[[str], None], seconds: float = DEADLINE
-) -> list[OwnSchema]:
+) -> list[NamedSchema]:
     """Return the schemas of a server's tools, in its order.
 
     Args:
@@ -56,6 +126,8 @@ def read_mcp_server(
         raise BadUsage(f"cannot be split ({error})", f"mcp:{command}") from error
     if not words:
         raise BadUsage("no command is given", "--with mcp:COMMAND")
+    import asyncio  # noqa: PLC0415 (slow)
+
     _require_library()
     say(f"Running {shlex.join(words)}, for at most {seconds:g} s, without credentials")
     try:

@@ -7,10 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, TypeAdapter
-from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUserError
-
-from curation.sources.own.schema import OwnSchema
+from curation.sources.readers import NamedSchema
 from curation.system.errors import BadData, NoInput
 
 if TYPE_CHECKING:
@@ -18,7 +15,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 
-def read_models(module: str, say: Callable[[str], None]) -> list[OwnSchema]:
+def read_models(module: str, say: Callable[[str], None]) -> list[NamedSchema]:
     """Return the schema of each model that a module defines, by their names.
 
     Models are classes of pydantic's `BaseModel` and pydantic's dataclasses that the
@@ -33,16 +30,22 @@ def read_models(module: str, say: Callable[[str], None]) -> list[OwnSchema]:
         NoInput: it cannot be imported (exit 66).
         BadData: it has no models (exit 65).
     """
+    from pydantic import TypeAdapter  # noqa: PLC0415 (slow)
+    from pydantic.errors import (  # noqa: PLC0415 (as above)
+        PydanticInvalidForJsonSchema,
+        PydanticUserError,
+    )
+
     say(f"Importing {module}")
     loaded = _imported(module)
-    found: list[OwnSchema] = []
+    found: list[NamedSchema] = []
     for name, model in sorted(_models(loaded).items()):
         try:
             schema = TypeAdapter(model).json_schema()
         except (PydanticInvalidForJsonSchema, PydanticUserError) as error:
             say(f"{module}.{name} has no JSON Schema ({str(error).splitlines()[0]})")
             continue
-        found.append(OwnSchema(name=name, schema=schema))
+        found.append(NamedSchema(name=name, schema=schema))
     if not found:
         then = "models are classes of pydantic.BaseModel that it defines"
         raise BadData("no model with a JSON Schema", module, then)
@@ -62,6 +65,8 @@ def _imported(module: str) -> ModuleType:
 
 
 def _models(module: ModuleType) -> dict[str, type]:
+    from pydantic import BaseModel  # noqa: PLC0415 (slow)
+
     own = (module.__name__, f"{module.__name__}.")
     return {
         name: value

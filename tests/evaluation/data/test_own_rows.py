@@ -13,7 +13,7 @@ from curation.sources.local import json_lines, made_unique
 from curation.system.errors import BadData, NoInput
 from curation.system.progress import Quiet
 from evaluation.data import open_data
-from evaluation.data.schema_texts import complaint_about
+from evaluation.data.own_schemas import complaint_about
 
 if TYPE_CHECKING:
     from pathlib import Path

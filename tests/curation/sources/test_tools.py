@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from pydantic import BaseModel
 
-from curation.sources.own.tool_lists import read_tool_list
+from curation.sources.tools import read_tool_list
 from curation.system.errors import BadData
 
 if TYPE_CHECKING:

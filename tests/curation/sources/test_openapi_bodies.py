@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from jsonschema import Draft4Validator, Draft202012Validator
 
-from curation.sources.own.openapi_bodies import Description, read_openapi
+from curation.sources.openapi_bodies import Description, read_openapi
 from curation.system.errors import BadData, NoInput
 
 if TYPE_CHECKING:
