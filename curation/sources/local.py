@@ -54,8 +54,7 @@ if TYPE_CHECKING:
         Sequence,
     )
 
-    from curation.core.documents import RawDocument
-    from curation.core.files import Files
+    from curation.core.documents import Files, RawDocument
     from curation.core.json_types import Json
 
 _NAME = "local"
