@@ -26,7 +26,6 @@ PARTS = {
             "building",
             "splits",
             "reached",
-            "ajv",
             "labels",
             "publishing",
             "driver",

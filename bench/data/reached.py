@@ -1,10 +1,8 @@
 """Measure what the witnesses of a build reach: sites, branches of unions, strings.
 
 Every record with a witness counts. `micro` is over all sites of all records, `macro`
-the mean of the records' own shares. There, what is proven to be out of reach counts
-like any other: no proof of the maker's is asked. The figures that end with `of_those`
-leave out what the build's ledger proves to be out of reach; `proven_and_reached` counts
-the proofs that a witness refutes, and must be 0. How it is counted: `reached_sites.py`.
+the mean of the records' own shares. What no instance can reach counts like any other.
+How it is counted: `reached_sites.py`.
 A record whose evaluation does not fit into 4 GiB (its tree may grow exponentially) is
 named in `not_counted`.
 """
@@ -14,7 +12,7 @@ from __future__ import annotations
 import json
 import resource
 import sys
-from collections import Counter, defaultdict
+from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -26,7 +24,6 @@ from bench.builds import clean_build
 from bench.data.reached_sites import live_of, reached_of
 from curation.core.benchmark import CONFIGS
 from curation.dataset.editions import instance_tables
-from curation.instances.dataset.parquet import UNREACHED
 
 if TYPE_CHECKING:
     import argparse
@@ -53,17 +50,12 @@ class Tally:
     #: The share of each record that has a site, or a union.
     sites: list[float] = field(default_factory=list)
     branches: list[float] = field(default_factory=list)
-    #: The same without what is proven to be out of reach.
-    sites_of_those: list[float] = field(default_factory=list)
-    branches_of_those: list[float] = field(default_factory=list)
 
     def add(self, other: Tally) -> None:
         """Add what was counted elsewhere."""
         self.counts.update(other.counts)
         self.sites += other.sites
         self.branches += other.branches
-        self.sites_of_those += other.sites_of_those
-        self.branches_of_those += other.branches_of_those
 
     def figures(self) -> dict[str, Any]:
         """Return the counts, with their shares."""
@@ -74,19 +66,6 @@ class Tally:
             "sites_macro": _share(sum(self.sites), len(self.sites)),
             "branches_micro": _share(counted["branches_taken"], counted["branches"]),
             "branches_macro": _share(sum(self.branches), len(self.branches)),
-            **{
-                f"{what}_micro_of_those": _share(
-                    counted[hit], counted[what] - counted[f"{what}_out_of_reach"]
-                )
-                for what, hit in _REACHED.items()
-            },
-            **{
-                f"{what}_macro_of_those": _share(sum(shares), len(shares))
-                for what, shares in (
-                    ("sites", self.sites_of_those),
-                    ("branches", self.branches_of_those),
-                )
-            },
             "trivial_share": _share(counted["trivial"], counted["witnesses"]),
         }
 
@@ -99,7 +78,6 @@ def counted(
     schema: Any,  # noqa: ANN401 - any JSON
     dialect: str,
     texts: list[str],
-    proven: frozenset[str] = frozenset(),
 ) -> Tally:
     """Return what the witnesses of one record reach, and what they are made of.
 
@@ -107,23 +85,18 @@ def counted(
         schema: The record's schema.
         dialect: Name of its dialect.
         texts: Its witnesses, as JSON texts.
-        proven: Pointers of what the ledger proves to be out of reach.
     """
     values = [json.loads(text) for text in texts]
     live, reached = live_of(schema, dialect), reached_of(schema, dialect, values)
     tally, counts = Tally(), Counter[str]()
-    for name, all_of, shares, shares_of_those in (
-        ("sites", live.sites, tally.sites, tally.sites_of_those),
-        ("branches", live.branches, tally.branches, tally.branches_of_those),
+    for name, all_of, shares in (
+        ("sites", live.sites, tally.sites),
+        ("branches", live.branches, tally.branches),
     ):
-        hit, possible = len(all_of & reached), len(all_of - proven)
+        hit = len(all_of & reached)
         counts[name], counts[_REACHED[name]] = len(all_of), hit
-        counts[f"{name}_out_of_reach"] = len(all_of) - possible
-        counts["proven_and_reached"] += len(all_of & reached & proven)
         if all_of:
             shares.append(hit / len(all_of))
-        if possible:
-            shares_of_those.append(hit / possible)
     counts["records"], counts["witnesses"] = 1, len(texts)
     counts["trivial"] = sum(text in _TRIVIAL for text in texts)
     for text in (text for value in values for text in _strings(value)):
@@ -166,11 +139,9 @@ class _Apart:
             1, initializer=resource.setrlimit, initargs=(resource.RLIMIT_AS, limit)
         )
 
-    def counted(
-        self, schema: str, dialect: str, texts: list[str], proven: frozenset[str]
-    ) -> Tally | None:
+    def counted(self, schema: str, dialect: str, texts: list[str]) -> Tally | None:
         """Return what `counted` returns; None where the process did not live."""
-        given = (json.loads(schema), dialect, texts, proven)
+        given = (json.loads(schema), dialect, texts)
         try:
             return self._pool.submit(counted, *given).result()
         except (BrokenProcessPool, MemoryError):
@@ -193,21 +164,12 @@ def config_tally(folder: Path, config: str, every: int) -> tuple[Tally, list[str
     for unique_id, kind, text in instances.iter_rows():
         if kind != "near_miss":
             texts.setdefault(unique_id, []).append(text)
-    proven: defaultdict[str, set[str]] = defaultdict(set)
-    places = polars.read_parquet(folder / UNREACHED, glob=False)
-    for unique_id, where in (
-        places.filter(polars.col("proof") != "", config=config)
-        .select("unique_id", "schema_pointer")
-        .iter_rows()
-    ):
-        proven[unique_id].add(where)
     total, lost, apart = Tally(), [], _Apart()
     schemas = sorted((folder / config).glob("*.parquet"))
     rows = list(_frame(schemas, _SCHEMA).iter_rows())[::every]
     for unique_id, schema, dialect in rows:
         if unique_id in texts:
-            own = frozenset(proven[unique_id])
-            tally = apart.counted(schema, dialect, texts[unique_id], own)
+            tally = apart.counted(schema, dialect, texts[unique_id])
             if tally is None:
                 lost.append(unique_id)
             else:

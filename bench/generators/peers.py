@@ -21,21 +21,18 @@ if TYPE_CHECKING:
 HYPOTHESIS = "hypothesis-jsonschema"
 JSF = "jsf"
 FAKER = "json-schema-faker"
-AJV = "ajv"
 # hypothesis-jsonschema 0.23.1 makes no object with Hypothesis 6.170 (it calls what
 # was renamed there), so it gets the newest that it works with.
 _PINS = {
     HYPOTHESIS: ("hypothesis-jsonschema==0.23.1", "hypothesis==6.169.4"),
     JSF: ("jsf==0.11.2",),
     FAKER: ("json-schema-faker@0.6.3",),
-    AJV: ("ajv@8.17.1", "ajv-formats@3.0.1", "ajv-draft-04@1.0.0"),
 }
 _MODULES = {
     HYPOTHESIS: "bench.generators.generate_hypothesis",
     JSF: "bench.generators.generate_jsf",
 }
 _SCRIPT = "generate_faker.mjs"
-_JUDGE = "judge_ajv.mjs"
 #: Seconds for one installation.
 _PATIENCE = 300
 _HEAP = "--max-old-space-size=2048"
@@ -56,12 +53,6 @@ def installed(folder: Path, scripts: Path) -> dict[str, Command | Absent]:
         JSF: _python(JSF, folder),
         FAKER: _node(FAKER, folder, scripts / _SCRIPT),
     }
-
-
-def ajv_judge(folder: Path, scripts: Path) -> Command | Absent:
-    """Install AJV below a folder and return how to start it, or why not."""
-    folder.mkdir(parents=True, exist_ok=True)
-    return _node(AJV, folder, scripts / _JUDGE)
 
 
 def _python(name: str, folder: Path) -> Command | Absent:

@@ -51,29 +51,6 @@ class Witness:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unreached:
-    """A site or branch of a schema that no witness reaches."""
-
-    #: The JSON pointer of the subschema in the record.
-    schema_pointer: str
-    #: Why no instance can reach it; empty if that is not known.
-    proof: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
-    """How far the witnesses of a schema reach.
-
-    A site is a subschema of a property or an element, a branch a member of an `anyOf`
-    or `oneOf` of two or more. It is reached where it holds for a value.
-    """
-
-    #: Sites and branches that a walk from the root over the schema meets.
-    targets: int
-    unreached: tuple[Unreached, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Witnesses:
     """The result of a search for witnesses."""
 
@@ -82,8 +59,6 @@ class Witnesses:
     obstacle: Obstacle | None = None
     #: What exactly stood in the way, for people.
     detail: str = ""
-    #: None where no witness was made for what the others do not reach.
-    reach: Reach | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

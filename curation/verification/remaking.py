@@ -222,9 +222,7 @@ def _made_differently(
         ],
         tables.INSTANCE_LEDGER: [ledger],
         tables.MISSING: [asdict(row) for row in tables.missing_pairs(made)],
-        tables.UNREACHED: [asdict(row) for row in tables.unreached_places(made)],
         tables.DISAGREEMENTS: [asdict(row) for row in tables.disagreements(made)],
-        tables.AJV: [asdict(row) for row in tables.ajv_disagreements(made)],
     }
     for path, made_rows in again.items():
         fault = _difference(rows[path], made_rows)

@@ -100,17 +100,6 @@ def test_an_array_without_elements_reaches_no_element() -> None:
     assert reached_of(schema, "draft-07", whole) & sites == sites
 
 
-def test_what_is_proven_to_be_out_of_reach_is_told_apart() -> None:
-    """A share is of all, and of those that can be reached; a refuted proof shows."""
-    schema = {"anyOf": [{"const": 1}, {"const": 2}, {"const": 3}]}
-    found = counted(schema, "draft-07", ["1", "2"], frozenset({"/anyOf/2"})).figures()
-    assert found["branches_micro"] == pytest.approx(2 / 3, abs=1e-4)
-    assert found["branches_micro_of_those"] == found["branches_macro_of_those"] == 1
-    assert found["proven_and_reached"] == 0
-    wrong = counted(schema, "draft-07", ["1", "2"], frozenset({"/anyOf/1"})).figures()
-    assert wrong["proven_and_reached"] == 1
-
-
 @pytest.mark.parametrize("name", ["not", "if", "contains", "propertyNames"])
 def test_a_property_may_have_the_name_of_a_keyword(name: str) -> None:
     """A property called `not` is a site like any other, whatever stands beside it."""

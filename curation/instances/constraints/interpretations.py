@@ -138,18 +138,6 @@ def heeding(compiled: CompiledSchema) -> CompiledSchema | None:
     return found
 
 
-def with_siblings(compiled: CompiledSchema) -> Json:
-    """Return a schema, of its own draft, in which nothing is hidden by a `$ref`."""
-    dialect = compiled.dialect
-
-    def heed(tokens: Tokens, subschema: Json) -> Json:
-        if not isinstance(subschema, dict):
-            return subschema
-        return _with_heeded_siblings(subschema, dialect, is_root=not tokens)
-
-    return edited(compiled.schema, dialect, heed)
-
-
 def _without_later_annotations(schema: dict[str, Json]) -> dict[str, Json]:
     """Return a schema without them; itself where it has none."""
     if _LATER_ANNOTATIONS.isdisjoint(schema):

@@ -19,10 +19,9 @@ from curation.core.documents import Rejected
 from curation.instances.constraints.interpretations import Interpretations
 from curation.instances.constraints.load_schema import read_schema
 from curation.instances.dataset.worker_messages import DEFAULT_COUNT
-from curation.instances.judging.ajv_differences import AjvDifference, ajv_differences
 from curation.instances.judging.examples import judge_examples
 from curation.instances.judging.two_validators import verdicts_of_each
-from curation.instances.model import InstanceKind, InstanceRow, Obstacle, Reach
+from curation.instances.model import InstanceKind, InstanceRow, Obstacle
 from curation.instances.near_misses.coverage import Coverage, measure_coverage
 from curation.instances.near_misses.search import find_near_misses
 from curation.instances.witnesses.search import Budget, search_witnesses
@@ -58,13 +57,9 @@ class SchemaInstances(msgspec.Struct, frozen=True, kw_only=True):
     instances: tuple[InstanceRow, ...] = ()
     #: None where near misses were not asked for, or there is no witness.
     coverage: Coverage | None = None
-    #: None where no witnesses were made for what the others do not reach.
-    reach: Reach | None = None
     #: Of the instances that the source says are right and the schema refuses: how
     #: many fail each keyword. None where the source gives none.
     examples_refused: Mapping[str, int] | None = None
-    #: The instances that AJV is known to judge otherwise.
-    ajv: tuple[AjvDifference, ...] = ()
 
     def to_json(self) -> dict[str, Json]:
         """Return it as a JSON object, as `csbdata instances` prints it."""
@@ -186,9 +181,7 @@ def _made(
         dialect=compiled.dialect.name,
         instances=tuple(rows),
         coverage=covered,
-        reach=found.reach,
         examples_refused=refused if examples else None,
-        ajv=ajv_differences(interpretations, rows),
     )
 
 

@@ -1,11 +1,8 @@
-"""Instances as parquet: one config beside each config of schemas, and five reports.
+"""Write instances as parquet: a config beside each of schemas, and three ledgers.
 
-`<config>_instances` has the splits of its schemas: a record's instances stand
-where the record stands. `ledger/instances.pq` has a row for every
-record; `ledger/missing_near_misses.pq` holds each keyword that no near miss
-fails, `ledger/unreached.pq` each subschema of a property, element or branch that
-no witness reaches, `ledger/disagreements.pq` each instance on which the two
-validators differ, and `ledger/ajv.pq` each that AJV is known to judge otherwise.
+`<config>_instances` has the splits of its schemas. `ledger/instances.pq` has a row for
+every record, `ledger/missing_near_misses.pq` for each keyword that no near miss fails,
+and `ledger/disagreements.pq` for each instance on which the two validators differ.
 """
 
 from __future__ import annotations
@@ -36,8 +33,6 @@ if TYPE_CHECKING:
 INSTANCE_LEDGER = "ledger/instances.pq"
 DISAGREEMENTS = "ledger/disagreements.pq"
 MISSING = "ledger/missing_near_misses.pq"
-UNREACHED = "ledger/unreached.pq"
-AJV = "ledger/ajv.pq"
 #: Characters of instance text, and rows, after which a row group ends.
 ROW_GROUP_LENGTH = 1_500_000
 ROW_GROUP_ROWS = 4_000
@@ -95,16 +90,6 @@ class InstanceLedgerRow:
     keywords_covered: int | None
     #: As `pairs_implied`, by keyword.
     keywords_implied: int | None
-    #: JSON text: name of the proof to pairs that it shows to be implied.
-    proofs: str | None
-    #: Subschemas of properties and elements, and branches of anyOf and oneOf, that a
-    #: walk from the root meets; like the next ones null where no witness was made to
-    #: reach them.
-    targets: int | None
-    #: Those of them that no witness reaches.
-    unreached: int | None
-    #: Those of these with a proof that none can.
-    out_of_reach: int | None
     #: Witnesses that the source of the schema gives.
     given: int
     #: JSON text: keyword to the number of instances that fail it, of those that the
@@ -127,18 +112,6 @@ class MissingPair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnreachedPlace:
-    """A subschema that no witness reaches. Field order is column order."""
-
-    config: str
-    unique_id: str
-    #: Where the subschema of a property or element, or the branch, stands.
-    schema_pointer: str
-    #: Why no instance can reach it; empty if that is not known.
-    proof: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Disagreement:
     """One instance on which the validators differ. Field order is column order."""
 
@@ -156,31 +129,11 @@ class Disagreement:
     verdicts: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AjvDisagreement:
-    """One instance that AJV judges otherwise. Field order is column order."""
-
-    config: str
-    unique_id: str
-    #: The instance's number among the record's.
-    number: int
-    dialect: str
-    kind: str
-    text: str
-    #: What the schema's draft says with formats on, as jsonschema-rs; AJV says the
-    #: opposite.
-    valid: bool
-    #: Why: one of `curation.instances.judging.ajv_differences.AjvCause`.
-    cause: str
-
-
 #: The columns of each report.
 LEDGER_COLUMNS = {
     INSTANCE_LEDGER: columns_of(InstanceLedgerRow),
     MISSING: columns_of(MissingPair),
     DISAGREEMENTS: columns_of(Disagreement),
-    UNREACHED: columns_of(UnreachedPlace),
-    AJV: columns_of(AjvDisagreement),
 }
 
 
@@ -189,7 +142,7 @@ def ledger_row(record: RecordInstances) -> InstanceLedgerRow:
     task, result = record.task, record.result
     witnesses = [row for row in result.instances if row.kind != InstanceKind.NEAR_MISS]
     judged = [row for row in result.instances if _python_verdict(row) is not None]
-    covered, reach = result.coverage, result.reach
+    covered = result.coverage
     return InstanceLedgerRow(
         config=task.config,
         unique_id=task.unique_id,
@@ -210,12 +163,6 @@ def ledger_row(record: RecordInstances) -> InstanceLedgerRow:
         keywords=None if covered is None else covered.keywords,
         keywords_covered=None if covered is None else covered.keywords_covered,
         keywords_implied=None if covered is None else covered.keywords_implied,
-        proofs=None if covered is None else json.dumps(dict(covered.proofs)),
-        targets=None if reach is None else reach.targets,
-        unreached=None if reach is None else len(reach.unreached),
-        out_of_reach=None
-        if reach is None
-        else sum(bool(place.proof) for place in reach.unreached),
         given=sum(row.kind == InstanceKind.GIVEN for row in witnesses),
         examples_refused=None
         if result.examples_refused is None
@@ -248,23 +195,6 @@ def disagreements(record: RecordInstances) -> Iterator[Disagreement]:
             )
 
 
-def ajv_disagreements(record: RecordInstances) -> Iterator[AjvDisagreement]:
-    """Yield the record's instances that AJV is known to judge otherwise."""
-    task, rows = record.task, record.result.instances
-    for difference in record.result.ajv:
-        row = rows[difference.number]
-        yield AjvDisagreement(
-            config=task.config,
-            unique_id=task.unique_id,
-            number=row.number,
-            dialect=task.dialect,
-            kind=row.kind,
-            text=row.text,
-            valid=row.valid,
-            cause=difference.cause,
-        )
-
-
 def missing_pairs(record: RecordInstances) -> Iterator[MissingPair]:
     """Yield the record's pairs that have neither a near miss nor a proof."""
     covered = record.result.coverage
@@ -274,18 +204,6 @@ def missing_pairs(record: RecordInstances) -> Iterator[MissingPair]:
             unique_id=record.task.unique_id,
             keyword=keyword,
             schema_pointer=where,
-        )
-
-
-def unreached_places(record: RecordInstances) -> Iterator[UnreachedPlace]:
-    """Yield the record's sites and branches that no witness reaches."""
-    reach = record.result.reach
-    for place in () if reach is None else reach.unreached:
-        yield UnreachedPlace(
-            config=record.task.config,
-            unique_id=record.task.unique_id,
-            schema_pointer=place.schema_pointer,
-            proof=place.proof,
         )
 
 
@@ -301,8 +219,6 @@ def write_instances(folder: Path, records: Iterable[RecordInstances]) -> None:
     ledger: list[InstanceLedgerRow] = []
     differing: list[Disagreement] = []
     missing: list[MissingPair] = []
-    unreached: list[UnreachedPlace] = []
-    of_ajv: list[AjvDisagreement] = []
     for config, members in groupby(records, key=lambda record: record.task.config):
         inside = instances_folder(config)
         (folder / inside).mkdir(parents=True, exist_ok=True)
@@ -315,8 +231,6 @@ def write_instances(folder: Path, records: Iterable[RecordInstances]) -> None:
                 ledger.append(ledger_row(record))
                 differing.extend(disagreements(record))
                 missing.extend(missing_pairs(record))
-                unreached.extend(unreached_places(record))
-                of_ajv.extend(ajv_disagreements(record))
                 for row in record.result.instances:
                     files[record.task.split].add(
                         replace(row, unique_id=record.task.unique_id)
@@ -324,8 +238,6 @@ def write_instances(folder: Path, records: Iterable[RecordInstances]) -> None:
     _write(folder / INSTANCE_LEDGER, InstanceLedgerRow, ledger)
     _write(folder / DISAGREEMENTS, Disagreement, differing)
     _write(folder / MISSING, MissingPair, missing)
-    _write(folder / UNREACHED, UnreachedPlace, unreached)
-    _write(folder / AJV, AjvDisagreement, of_ajv)
 
 
 def _write(path: Path, row_type: type, rows: Iterable[object]) -> None:

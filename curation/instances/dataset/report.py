@@ -62,17 +62,10 @@ class Figures:
     pairs_implied: int
     #: Pairs that the cap on near misses lets be covered.
     pairs_possible: int
-    #: Name of the proof to pairs that it shows to be implied.
-    proofs: Mapping[str, int]
     #: The same, a keyword counting once for each record.
     keywords: int
     keywords_covered: int
     keywords_implied: int
-    #: Sites and branches of unions; those that no witness reaches; and those of these
-    #: with a proof that none can.
-    targets: int
-    unreached: int
-    out_of_reach: int
     #: Instances that both validators judged, and those on which they differ.
     judged_by_both: int
     disputed: int
@@ -139,7 +132,6 @@ def _figures(rows: Sequence[InstanceLedgerRow]) -> Figures:
         refuted=sum(row.reason == PROOF for row in rows),
         reasons=dict(sorted(Counter(row.reason for row in unknown).items())),
         with_near_misses=len(with_pairs),
-        proofs=_added(row.proofs for row in with_pairs),
         given_refused=_added(row.examples_refused for row in rows),
         **{
             name: total(name)
@@ -155,9 +147,6 @@ def _figures(rows: Sequence[InstanceLedgerRow]) -> Figures:
                 "keywords",
                 "keywords_covered",
                 "keywords_implied",
-                "targets",
-                "unreached",
-                "out_of_reach",
                 "judged_by_both",
                 "disputed",
             )
@@ -214,9 +203,6 @@ def shares(figures: Figures) -> dict[str, float | None]:
         "witnessed": _share(figures.witnessed, figures.records),
         "pairs_covered": _share(figures.pairs_covered, figures.pairs_possible),
         "keywords_covered": _share(figures.keywords_covered, keywords),
-        "reached": _share(
-            figures.targets - figures.unreached, figures.targets - figures.out_of_reach
-        ),
         "unrefused": _share(figures.unrefused, figures.witnesses),
         "agreement": _share(agreed, figures.judged_by_both),
     }
@@ -237,7 +223,6 @@ HEADERS = (
     "places covered",
     "implied",
     "beyond the cap",
-    "sites and branches reached",
     "witnesses that hold by each interpretation",
     "validators agree",
 )
@@ -257,10 +242,6 @@ def rows_of(report: InstanceReport) -> Iterator[tuple[str, ...]]:
             _count_of(figures.pairs_covered, figures.pairs_possible),
             f"{figures.pairs_implied:,}",
             f"{figures.pairs - figures.pairs_implied - figures.pairs_possible:,}",
-            _count_of(
-                figures.targets - figures.unreached,
-                figures.targets - figures.out_of_reach,
-            ),
             _count_of(figures.unrefused, figures.witnesses),
             _count_of(
                 figures.judged_by_both - figures.disputed, figures.judged_by_both

@@ -43,12 +43,6 @@ _PROOFS: Final[Mapping[str, Callable[[ImplicationQuestion], bool]]] = {
     "branch_repeats": values.branch_repeats,
     "branches_repeat": values.branches_repeat,
 }
-#: The proofs by name, each with what it says.
-PROOFS: Final[Mapping[str, str]] = {
-    NEVER_FAILS: "the keyword accepts every value of the types that are left",
-    OTHER_TYPE: "another keyword refuses every value of the types it speaks of",
-    **{name: (proof.__doc__ or "").splitlines()[0] for name, proof in _PROOFS.items()},
-}
 
 
 def find_proof(

@@ -12,11 +12,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from curation.instances.model import InstanceKind, Reach
+from curation.instances.model import InstanceKind
 from curation.instances.reach.guide import Guide
 from curation.instances.reach.reached import reached_by
 from curation.instances.reach.schema_graph import SchemaGraph
-from curation.instances.reach.unreached import unreached_of
 from curation.instances.witnesses.context import NOTHING, BuildContext
 from curation.instances.witnesses.one_search import (
     WitnessSearch,
@@ -70,8 +69,8 @@ def cover(
     *,
     rounds: int,
     budget: CoveringBudget = _USUAL,
-) -> tuple[list[Json], Reach]:
-    """Return values that reach what given witnesses do not, and what is left.
+) -> list[Json]:
+    """Return values that reach what given witnesses do not.
 
     Args:
         interpretations: The schema; values are valid by each of them.
@@ -82,27 +81,15 @@ def cover(
         budget: How large they may be, and how long they are looked for.
     """
     graph = SchemaGraph(interpretations.strictest)
-    targets = graph.targets()
     rng = random.Random(seed + b"cover")  # noqa: S311 - no secret
-    covering = _Covering(graph, interpretations, set(targets), budget, rng)
-    values = [witness.value for witness in found]
-    for value in values:
-        covering.note(reached_by(graph, value))
+    covering = _Covering(graph, interpretations, set(graph.targets()), budget, rng)
+    for witness in found:
+        covering.note(reached_by(graph, witness.value))
     made = covering.run(rounds)
     if covering.hinges_on_formats and covering.unreached:
         covering.go_on_with_formats()
         made += covering.run(max(0, rounds - len(made)))
-    unreached = covering.unreached
-    if interpretations.heeding:
-        # What is reached is said of the schema as its draft reads it.
-        graph = SchemaGraph(interpretations.own)
-        targets = graph.targets()
-        unreached = set(targets)
-        for value in (*values, *made):
-            unreached -= reached_by(graph, value)
-    left = (target for target in targets if target in unreached)
-    reach = Reach(targets=len(targets), unreached=unreached_of(graph, left))
-    return made, reach
+    return made
 
 
 class _Made(NamedTuple):

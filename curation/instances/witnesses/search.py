@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.instances.constraints.goals import Goals
-    from curation.instances.model import Reach
 
 __all__ = ["NOTHING", "Budget", "WitnessBuilder", "find_witnesses", "stream"]
 
@@ -143,13 +142,12 @@ class _Plan:
         for kind, allowance in plan[: budget.count]:
             self._search(kind, allowance)
         self._drop_trivial()
-        reach = None
         if budget.covering and self.found:
-            reach = self._cover()
+            self._cover()
         for _ in range(budget.count - max(len(plan), len(self.found))):
             self._search(InstanceKind.RANDOM, budget.random)
         if self.found:
-            return Witnesses(found=tuple(self.found.values()), reach=reach)
+            return Witnesses(found=tuple(self.found.values()))
         obstacle = next(
             (known for known in _ORDER if known in self.obstacles), Obstacle.EXHAUSTED
         )
@@ -198,15 +196,14 @@ class _Plan:
         self.obstacles = {**search.obstacles, **self.obstacles}
         return value
 
-    def _cover(self) -> Reach:
-        """Add witnesses for what the others do not reach; return what is left."""
+    def _cover(self) -> None:
+        """Add witnesses for what the others do not reach."""
         witnesses = list(self.found.values())
-        made, reach = cover(
+        made = cover(
             self.interpretations, witnesses, self.base, rounds=self.budget.covering
         )
         for value in made:
             self._keep(InstanceKind.COVERING, value)
-        return reach
 
     def _drop_trivial(self) -> None:
         """Drop empty witnesses where there is another one."""

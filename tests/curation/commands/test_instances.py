@@ -168,7 +168,6 @@ def test_the_report_has_a_denominator_for_every_share(built: Path) -> None:
     assert total["witnessed"] + len(found["without_witness"]) == total["records"]
     assert total["shares"]["witnessed"] >= 0.97
     assert total["shares"]["keywords_covered"] >= 0.95
-    assert total["pairs_implied"] == sum(total["proofs"].values())
     assert total["pairs_possible"] <= total["pairs"] - total["pairs_implied"]
     assert found["costs"]["schema_seconds"] > 0
     assert run("--report", "--in", str(built))[0] == 0

@@ -9,7 +9,6 @@ import polars as pl
 
 from curation.dataset.ledger import CHANGES, DOCUMENTS
 from curation.instances.dataset.parquet import (
-    AJV,
     DISAGREEMENTS,
     INSTANCE_LEDGER,
     MISSING,
@@ -96,11 +95,6 @@ LEDGER_TAMPERS = list(
                 "schema_pointer of its row 0",
             ),
             (
-                "sites and branches",
-                _ledger(targets=1_000),
-                "targets of its row 0",
-            ),
-            (
                 "most that there can be",
                 _ledger(pairs_possible=1_000),
                 "pairs_possible of its row 0",
@@ -114,7 +108,6 @@ LEDGER_TAMPERS = list(
                 _listed(DISAGREEMENTS, jsonschema_rs=True, jsonschema=False),
                 "disagreements.pq",
             ),
-            ("AJV's instances", _listed(AJV, cause="ref_siblings"), "ajv.pq"),
             ("missing pairs", rewrite(MISSING, lambda rows: rows.head(0)), "missing"),
         ),
         tampers(

@@ -18,6 +18,7 @@ from curation.instances.witnesses.context import NOTHING
 from curation.instances.witnesses.covering import CoveringBudget, cover
 from curation.instances.witnesses.one_search import WitnessSearch
 from curation.instances.witnesses.search import Budget, find_witnesses
+from tests.curation.instances.unreached import unreached
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
@@ -43,6 +44,11 @@ def _found(schema: UntypedJson, dialect: str = "draft-07") -> Witnesses:
     return find_witnesses(compiled, 0, Budget(covering=16))
 
 
+def _values(found: Witnesses) -> list[Json]:
+    """Return the values of witnesses."""
+    return [witness.value for witness in found.found]
+
+
 def _deep(levels: int) -> Json:
     """Return a schema of optional properties inside each other, three a level."""
     schema: Json = {"type": "string"}
@@ -63,8 +69,7 @@ def test_elements_of_one_array_take_the_branches_of_their_members() -> None:
         },
     }
     found = _found(schema)
-    assert found.reach is not None
-    assert found.reach.unreached == ()
+    assert not unreached(schema, _values(found))
     assert len(found.found) < 10
 
 
@@ -115,63 +120,7 @@ def test_all_that_can_be_reached_is(schema: UntypedJson) -> None:
     live = live_of(schema, "draft-07")
     values = [witness.value for witness in found.found]
     assert live.sites | live.branches <= reached_of(schema, "draft-07", values)
-    assert found.reach is not None
-    assert found.reach.unreached == ()
-
-
-@pytest.mark.parametrize(
-    ("schema", "pointer", "proof"),
-    [
-        (
-            {"type": "string", "anyOf": [{"type": "integer"}, {"minLength": 1}]},
-            "/anyOf/0",
-            "contradiction",
-        ),
-        (
-            {"oneOf": [{"type": "null"}, {"type": "string"}, {"type": "string"}]},
-            "/oneOf/1",
-            "repeated branch",
-        ),
-        (
-            {"oneOf": [{"enum": [1, 2]}, {"type": ["integer", "string"]}]},
-            "/oneOf/0",
-            "each value meets another branch",
-        ),
-        (
-            {"properties": {"a": {"not": {"type": ["object", "array", "string"]}}}},
-            "",
-            "",
-        ),
-        (
-            {"properties": {"a": {"minimum": 3, "maximum": 2, "type": "integer"}}},
-            "/properties/a",
-            "contradiction",
-        ),
-        (
-            {
-                "properties": {
-                    "a": {"enum": [1], "type": "string", "properties": {"b": {}}}
-                }
-            },
-            "/properties/a",
-            "contradiction",
-        ),
-        (
-            {"maxItems": 1, "items": [{}, {"properties": {"b": {}}}]},
-            "/items/1/properties/b",
-            "behind one out of reach",
-        ),
-    ],
-)
-def test_what_is_out_of_reach_has_a_proof(
-    schema: UntypedJson, pointer: str, proof: str
-) -> None:
-    """It is named by its pointer, with why no instance can reach it."""
-    reach = _found(schema).reach
-    assert reach is not None
-    proofs = {place.schema_pointer: place.proof for place in reach.unreached}
-    assert proofs.get(pointer, "") == proof
-    assert all(proofs.values())
+    assert not unreached(schema, _values(found))
 
 
 def test_a_recursive_schema_needs_no_more_values_than_it_has_sites() -> None:
@@ -227,8 +176,7 @@ def test_what_a_search_takes_back_has_no_size() -> None:
         "oneOf": [{"required": [name]} for name in names],
     }
     found = _found(schema)
-    assert found.reach is not None
-    assert found.reach.unreached == ()
+    assert not unreached(schema, _values(found))
 
 
 def test_there_are_more_rounds_where_the_last_ones_reach_much() -> None:
@@ -242,8 +190,7 @@ def test_there_are_more_rounds_where_the_last_ones_reach_much() -> None:
     }
     compiled = CompiledSchema.from_json(schema, "draft-07")
     found = find_witnesses(compiled, 0, Budget(covering=8))
-    assert found.reach is not None
-    assert found.reach.unreached == ()
+    assert not unreached(schema, _values(found))
     assert len(found.found) <= 32 + 4
 
 
@@ -253,11 +200,8 @@ def test_a_search_that_fails_is_followed_by_a_smaller_one() -> None:
     schema: Json = {"properties": {name: {"type": "integer"} for name in names}}
     compiled = CompiledSchema.from_json(schema, "draft-07")
     budget = CoveringBudget(steps=200)
-    made, reach = cover(
-        Interpretations.of(compiled), [], b"seed", rounds=4, budget=budget
-    )
-    assert reach.targets == 300
-    assert reach.unreached == ()
+    made = cover(Interpretations.of(compiled), [], b"seed", rounds=4, budget=budget)
+    assert not unreached(schema, made)
     assert 2 <= len(made) <= 16
 
 

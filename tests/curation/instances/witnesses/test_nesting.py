@@ -11,6 +11,7 @@ from curation.instances.constraints.interpretations import Interpretations
 from curation.instances.witnesses.covering import cover
 from curation.instances.witnesses.search import Budget, find_witnesses
 from curation.json.text import depth
+from tests.curation.instances.unreached import unreached
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -73,8 +74,7 @@ def test_witnesses_of_a_recursive_schema_are_not_deep(schema: Json) -> None:
     """All that can be reached is, by values of a few levels."""
     compiled = CompiledSchema.from_json(schema, "draft-07")
     found = find_witnesses(compiled, 0, Budget(covering=16))
-    assert found.reach is not None
-    assert found.reach.unreached == ()
+    assert not unreached(schema, [witness.value for witness in found.found])
     assert max(depth(witness.value) for witness in found.found) <= 16
 
 
@@ -82,6 +82,6 @@ def test_witnesses_of_a_recursive_schema_are_not_deep(schema: Json) -> None:
 def test_covering_alone_is_not_deep(schema: Json) -> None:
     """Nor where no other witness has reached anything."""
     compiled = CompiledSchema.from_json(schema, "draft-07")
-    made, reach = cover(Interpretations.of(compiled), [], b"seed", rounds=16)
-    assert reach.unreached == ()
+    made = cover(Interpretations.of(compiled), [], b"seed", rounds=16)
+    assert not unreached(schema, made)
     assert max(map(depth, made)) <= 16
