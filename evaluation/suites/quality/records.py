@@ -1,34 +1,94 @@
-"""Problems as records: generated here, or as published on the Hub."""
+"""Records: the problems of three tasks, our own or the published ones."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from itertools import islice, zip_longest
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Final
 
-from curation.system.errors import BadConfiguration
+import msgspec
+import polars as pl
+
+from curation.system.errors import BadConfiguration, BadData, NoInput
 from evaluation.core.suite import RecordSet
 from evaluation.core.suite_records import SuiteRecord
-from evaluation.suites.quality.problems import ANSWER, REASONING, Problem
-from evaluation.suites.quality.published import hub_problems, problems_in_folder
-from evaluation.suites.quality.settings import Orders
-from evaluation.suites.quality.tasks.registry import TASKS
+from evaluation.suites.quality import gsm8k, last_letter, shuffled_objects
+from evaluation.suites.quality.problems import ANSWER, REASONING, Problem, QualityTask
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from curation.core.json_types import Json
     from evaluation.core.suite import RecordRequest
-    from evaluation.suites.quality.problems import QualityTask
-    from evaluation.suites.quality.settings import QualitySettings
 
-#: What `--data` calls the published problems.
+#: The three tasks, in the order of the paper's Table 7.
+TASKS: Final[Mapping[str, QualityTask]] = MappingProxyType(
+    {module.TASK.name: module.TASK for module in (last_letter, shuffled_objects, gsm8k)}
+)
+#: The name of the published problems for `--data`.
 PUBLISHED: Final = "published"
+_SUFFIXES: Final = (".parquet", ".jsonl", ".json")
+
+
+class Orders(StrEnum):
+    """In which order the two members of an answer are asked for."""
+
+    REASONING_FIRST = "reasoning-first"
+    """As the paper: what the model writes of the answer can build on its reasoning."""
+    ANSWER_FIRST = "answer-first"
+    """The reasoning can only justify the answer."""
+    BOTH = "both"
+    """Every problem is asked twice."""
+
+
 #: Members of an answer, by the name of their order.
 MEMBERS: Final = {
     Orders.REASONING_FIRST: (REASONING, ANSWER),
     Orders.ANSWER_FIRST: (ANSWER, REASONING),
 }
+
+
+class AnswerReading(StrEnum):
+    """How the answer is found in a text."""
+
+    JSON = "json"
+    """The text is read as JSON, out of a fence or of the text around where it stands
+    in some; the member `answer` must have the form that was asked for."""
+    PUBLISHED = "published"
+    """By the regular expressions of the published comparison: zero, negative numbers
+    and decimals cannot be found, and a text need not be JSON."""
+
+
+class QualitySettings(msgspec.Struct, frozen=True, kw_only=True):
+    """The settings of the suite; `--set NAME=VALUE` sets one."""
+
+    #: In which order reasoning and answer are asked for.
+    orders: Orders = Orders.BOTH
+    #: How the answer is found in a text.
+    reading: AnswerReading = AnswerReading.JSON
+    #: Problems of each task, where there is no `--limit`; published data: at most.
+    problems: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 100
+    #: Whether answers are given the tokens of the published free runs (128 and 256).
+    published_budgets: bool = False
+    #: Revisions of the published datasets on the Hub, by task.
+    revisions: dict[str, str] = {}
+
+
+def as_paper(settings: QualitySettings) -> QualitySettings:
+    """Return the settings of the published comparison.
+
+    Free and constrained answers have the same budget here too: the published free
+    answers had 128 or 256 tokens, the constrained ones no limit.
+    """
+    return msgspec.structs.replace(
+        settings,
+        orders=Orders.REASONING_FIRST,
+        reading=AnswerReading.PUBLISHED,
+        published_budgets=True,
+    )
 
 
 def quality_records(request: RecordRequest, settings: QualitySettings) -> RecordSet:
@@ -152,3 +212,81 @@ def _problems(
         drawn = sorted(draw.sample(range(len(problems)), count))
         problems = [problems[place] for place in drawn]
     return origin, problems[:count]
+
+
+def hub_problems(task: QualityTask, revision: str | None) -> tuple[str, list[Problem]]:
+    """Return where a task's published problems are from, and the problems.
+
+    Args:
+        task: Names the dataset.
+        revision: A branch, tag or commit; None for the newest.
+
+    Raises:
+        NoInput: the Hub has no such dataset, revision or files.
+        BadData: a row cannot be read.
+        Unavailable: the Hub cannot be reached, and its cache has no copy.
+    """
+    from curation.huggingface import hub_snapshot  # noqa: PLC0415 - heavy
+
+    published = task.published
+    patterns = [f"{published.files}*{suffix}" for suffix in _SUFFIXES]
+    folder = hub_snapshot(published.repository, revision, patterns)
+    problems = _read(task, _files(folder, published.files))
+    return f"{published.repository}@{folder.name}", problems
+
+
+def problems_in_folder(task: QualityTask, place: Path) -> list[Problem]:
+    """Return a task's published problems in a folder, or in the file of this name.
+
+    Raises:
+        NoInput: there is neither.
+        BadData: a row cannot be read.
+    """
+    if place.is_dir():
+        return _read(task, _files(place, task.published.files) or _files(place, ""))
+    found = [place.with_name(f"{place.name}{suffix}") for suffix in _SUFFIXES]
+    existing = [path for path in found if path.is_file()]
+    if not existing:
+        names = ", ".join(f"{place.name}{suffix}" for suffix in _SUFFIXES)
+        message = f"--data {place.parent}: there is no folder {place.name}, nor {names}"
+        raise NoInput(message)
+    return _read(task, existing[:1])
+
+
+def _files(folder: Path, start: str) -> list[Path]:
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if path.suffix in _SUFFIXES
+        and path.is_file()
+        and path.relative_to(folder).as_posix().startswith(start)
+    )
+
+
+def _read(task: QualityTask, files: Sequence[Path]) -> list[Problem]:
+    if not files:
+        published = task.published
+        message = f"{published.repository}: no file {published.files}*.parquet or .json"
+        raise NoInput(message)
+    problems: list[Problem] = []
+    for path in files:
+        for number, row in enumerate(_rows(path), 1):
+            try:
+                problems.append(task.published.read(row))
+            except (KeyError, ValueError, ArithmeticError) as error:
+                message = f"{path.name}, row {number}: no problem of {task.name}"
+                raise BadData(f"{message} ({type(error).__name__}: {error})") from error
+    return problems[task.published.skip :]
+
+
+def _rows(path: Path) -> list[dict[str, Json]]:
+    try:
+        if path.suffix == ".parquet":
+            frame = pl.read_parquet(path)
+        elif path.suffix == ".jsonl":
+            frame = pl.read_ndjson(path)
+        else:
+            frame = pl.read_json(path)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise BadData(f"{path}: no table can be read ({error})") from error
+    return frame.to_dicts()

@@ -10,10 +10,8 @@ from evaluation.reporting.report import Report
 from evaluation.reporting.tables import NOT_RUN, FixedFigure, Rate, Table
 from evaluation.results.suite_pairs import PairedSides, pair_sides, paired_rates
 from evaluation.results.suite_tables import classes_table, costs, reading
-from evaluation.suites.quality.records import MEMBERS, group_name
-from evaluation.suites.quality.scoring import CLASSES
-from evaluation.suites.quality.settings import Orders
-from evaluation.suites.quality.tasks.registry import TASKS
+from evaluation.suites.quality.records import MEMBERS, TASKS, Orders, group_name
+from evaluation.suites.quality.scorer import CLASSES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

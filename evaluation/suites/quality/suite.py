@@ -1,16 +1,92 @@
-"""The suite `quality`."""
+"""The suite `quality`: prompts, self-test, and its parts."""
 
 from __future__ import annotations
 
-from typing import Final
+import json
+from typing import TYPE_CHECKING, Final
 
-from evaluation.core.suite import Suite
-from evaluation.suites.quality.known_answers import known_answers
-from evaluation.suites.quality.prompting import quality_prompt
-from evaluation.suites.quality.records import own_records, quality_records
+from evaluation.core.messages import Message
+from evaluation.core.suite import KnownAnswer, Suite
+from evaluation.core.suite_records import SuitePrompt
+from evaluation.suites.quality.problems import ANSWER, REASONING
+from evaluation.suites.quality.records import (
+    MEMBERS,
+    QualitySettings,
+    as_paper,
+    own_records,
+    problem_of_record,
+    quality_records,
+)
 from evaluation.suites.quality.report import quality_report
-from evaluation.suites.quality.scoring import CLASSES, quality_scorer
-from evaluation.suites.quality.settings import QualitySettings, as_paper
+from evaluation.suites.quality.scorer import CLASSES, QualityScorer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from curation.core.json_types import Json
+    from evaluation.core.suite_records import SuiteRecord
+
+_FORMS: Final = {
+    REASONING: '"reasoning": <reasoning about the answer>',
+    ANSWER: '"answer": <final answer>',
+}
+
+
+def quality_prompt(record: SuiteRecord, settings: QualitySettings) -> SuitePrompt:
+    """Return the conversation that asks for a problem's answer.
+
+    The worked examples are turns of their own, their members in the order asked for:
+    between the orders nothing else differs.
+    """
+    task, order, problem = problem_of_record(record)
+    members = MEMBERS[order]
+    form = "{" + ", ".join(_FORMS[name] for name in members) + "}"
+    instruction = task.instruction.replace("{form}", form)
+    messages = [Message(role="system", content=instruction)]
+    for shot in task.shots:
+        messages += [
+            Message(role="user", content=shot.question),
+            Message(role="assistant", content=task.answer_text(shot, members)),
+        ]
+    messages.append(Message(role="user", content=problem.question))
+    published = settings.published_budgets
+    budget = task.published_budget if published else task.budget
+    return SuitePrompt(messages=tuple(messages), budget=budget)
+
+
+def known_answers(
+    record: SuiteRecord, _settings: QualitySettings
+) -> Iterator[KnownAnswer]:
+    """Yield answers as the JSON reading judges them."""
+    task, order, problem = problem_of_record(record)
+    right = task.answer_text(problem, MEMBERS[order])
+    members: dict[str, Json] = json.loads(right)
+    wrong = task.value(task.wrong(problem.answer))
+    yield KnownAnswer(kind="reference", text=right)
+    yield KnownAnswer(kind="code fence", text=f"```json\n{right}\n```")
+    yield KnownAnswer(kind="after thinking", text=f"<think>So.</think>\n{right}")
+    changed: tuple[tuple[str, Json, str, str], ...] = (
+        ("wrong answer", {**members, ANSWER: wrong}, "wrong_answer", "not"),
+        ("answer is null", {**members, ANSWER: None}, "form_error", "another form"),
+        ("one level too deep", {"result": members}, "form_error", "no member"),
+        ("in an array", [members], "form_error", "no object"),
+    )
+    for kind, value, expected, because in changed:
+        yield KnownAnswer(
+            kind=kind, text=json.dumps(value), expected=expected, because=because
+        )
+    texts = (
+        ("Python's spelling", repr(members), "syntax_error", "stop"),
+        ("no closing bracket", right[:-1], "syntax_error", "stop"),
+        ("budget used up", right[: len(right) // 2], "truncated", "length"),
+        ("white space", " \n", "empty", "stop"),
+        ("thinking only", f"<think>{right}</think>", "empty", "stop"),
+        ("refused", "I cannot.", "refusal", "refusal"),
+    )
+    for kind, text, expected, finish in texts:
+        yield KnownAnswer(kind=kind, text=text, expected=expected, finish=finish)
+    yield KnownAnswer(kind="no answer", text=None, expected="api_error", error="503")
+
 
 SUITE: Final = Suite(
     name="quality",
@@ -20,7 +96,7 @@ SUITE: Final = Suite(
     classes=CLASSES,
     records=quality_records,
     prompt=quality_prompt,
-    scorer=quality_scorer,
+    scorer=QualityScorer,
     report=quality_report,
     known_answers=known_answers,
     generate=own_records,

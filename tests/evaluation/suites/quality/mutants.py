@@ -71,7 +71,7 @@ def _wrong_forms(members: dict[str, Json]) -> Iterator[KnownAnswer]:
     }
     for kind, value in values.items():
         broken = {**members, ANSWER: value}
-        yield _known(kind, broken, "form_error", "form asked for")
+        yield _known(kind, broken, "form_error", "another form")
     missing = {REASONING: members[REASONING]}
     yield _known("no answer", missing, "form_error", "no member")
     misspelt = {REASONING: members[REASONING], "anwser": answer}
@@ -81,7 +81,7 @@ def _wrong_forms(members: dict[str, Json]) -> Iterator[KnownAnswer]:
     yield _known("the bare answer", answer, "form_error", "no object")
     twice = f'{{"answer": {json.dumps(answer)}, "answer": {json.dumps(answer)}}}'
     yield KnownAnswer(
-        kind="answer given twice", text=twice, expected="form_error", because="twice"
+        kind="answer given twice", text=twice, expected="form_error", because="repeated"
     )
 
 

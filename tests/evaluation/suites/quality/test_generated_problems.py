@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import pytest
 
-from evaluation.suites.quality.tasks import last_letter, shuffled_objects
-from evaluation.suites.quality.tasks.registry import TASKS
-from evaluation.suites.quality.word_problems import word_problems
+from evaluation.suites.quality import last_letter, shuffled_objects
+from evaluation.suites.quality.gsm8k import word_problems
+from evaluation.suites.quality.records import TASKS
 
 _EQUATION = re.compile(r"(-?[\d.]+(?: [-+*/] -?[\d.]+)+) = (-?[\d.]*\d)")
 #: The persons of the published problems of each form.

@@ -12,8 +12,14 @@ import pytest
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration, BadData, NoInput
 from evaluation.core.suite import RecordRequest
-from evaluation.suites.quality.records import MEMBERS, own_records, quality_records
-from evaluation.suites.quality.settings import Orders, QualitySettings, as_paper
+from evaluation.suites.quality.records import (
+    MEMBERS,
+    Orders,
+    QualitySettings,
+    as_paper,
+    own_records,
+    quality_records,
+)
 from evaluation.suites.quality.suite import SUITE
 from tests.publishing import connected
 

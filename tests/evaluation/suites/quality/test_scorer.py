@@ -6,10 +6,14 @@ import pytest
 
 from evaluation.core.suite_records import SuiteRecord, SuiteResponse, Verdict
 from evaluation.suites.quality.problems import Problem
-from evaluation.suites.quality.records import as_records
-from evaluation.suites.quality.settings import Orders, QualitySettings, as_paper
+from evaluation.suites.quality.records import (
+    TASKS,
+    Orders,
+    QualitySettings,
+    as_paper,
+    as_records,
+)
 from evaluation.suites.quality.suite import SUITE
-from evaluation.suites.quality.tasks.registry import TASKS
 from tests.evaluation.suites.quality.mutants import mutants
 
 SETTINGS = QualitySettings()

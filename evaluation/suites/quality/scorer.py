@@ -1,0 +1,149 @@
+"""Score one response to a problem: by its JSON, or as the published code did."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from evaluation.answers.extraction import outer_braces, outer_fence
+from evaluation.answers.json_answers import JsonProblem, read_json_answer
+from evaluation.answers.schema_cache import SchemaCache
+from evaluation.answers.triage import MissingAnswer, NoAnswer, TriageRules, triage
+from evaluation.core.suite_records import Verdict
+from evaluation.suites.quality.problems import ANSWER
+from evaluation.suites.quality.records import (
+    MEMBERS,
+    TASKS,
+    AnswerReading,
+    Orders,
+    QualitySettings,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from curation.core.json_types import Json
+    from evaluation.answers.json_answers import JsonAnswer
+    from evaluation.core.suite_records import SuiteRecord, SuiteResponse
+
+#: Every class of failure, in the order of precedence.
+CLASSES: Final = {
+    "api_error": "There is no answer: the server or the engine failed.",
+    "refusal": "The model or its provider refused to answer.",
+    "truncated": "The tokens were used up before the answer was whole.",
+    "empty": "There is no text, or nothing but thinking.",
+    "syntax_error": "The text holds no JSON that can be read.",
+    "form_error": "The JSON has no answer of the required form.",
+    "wrong_answer": "The answer has the right form and is wrong.",
+}
+_MISSING: Final[Mapping[NoAnswer, str]] = {
+    NoAnswer.FAILED: "api_error",
+    NoAnswer.ENGINE_FAILED: "api_error",
+    NoAnswer.REFUSED: "refusal",
+    NoAnswer.TRUNCATED: "truncated",
+    NoAnswer.THINKING: "empty",
+    NoAnswer.EMPTY: "empty",
+}
+
+
+class QualityScorer:
+    """Judge responses by one reading."""
+
+    def __init__(self, settings: QualitySettings) -> None:
+        """Set the reading."""
+        self._is_published = settings.reading is AnswerReading.PUBLISHED
+        self._rules = TriageRules(splits_thinking=not self._is_published)
+        self._schemas = SchemaCache()
+
+    def __call__(self, record: SuiteRecord, response: SuiteResponse) -> Verdict:
+        """Return the verdict on one response."""
+        text = triage(response, self._rules)
+        if isinstance(text, MissingAnswer):
+            return _failure(_MISSING[text.kind], text.reason)
+        is_cut = response.finish == "length"
+        if self._is_published:
+            return _by_published_code(record, text, is_cut=is_cut)
+        answer = _json_in(text)
+        if answer.problem is not None:
+            return _failure("truncated" if is_cut else "syntax_error", answer.detail)
+        return self._by_value(record, answer)
+
+    def _by_value(self, record: SuiteRecord, answer: JsonAnswer) -> Verdict:
+        fields = record.fields
+        task, order = TASKS[str(fields["task"])], Orders(str(fields["order"]))
+        members = answer.value
+        if not isinstance(members, dict):
+            return _failure("form_error", f"the JSON is no object but {_kind(members)}")
+        schema = self._schemas.compiled(record.schema, record.dialect)
+        is_valid = (
+            not isinstance(schema, str)
+            and not answer.duplicates
+            and schema.validator_without_formats.is_valid(members)
+        )
+        names = tuple(name for name in members if name in MEMBERS[order])
+        in_order = float(names == MEMBERS[order])
+        scores = {"valid": float(is_valid), "in_order": in_order}
+        if ANSWER not in members:
+            return _failure("form_error", 'there is no member "answer"', scores)
+        if ANSWER in answer.duplicates:
+            return _failure("form_error", 'the member "answer" is repeated', scores)
+        value = task.canonical(members[ANSWER])
+        if value is None:
+            reason = f"the answer has another form: {_kind(members[ANSWER])}"
+            return _failure("form_error", reason, scores)
+        return _compared(value, str(fields["answer"]), scores)
+
+
+def _json_in(text: str) -> JsonAnswer:
+    """Read a text as JSON, else what is in its fence or between its braces."""
+    extracted = outer_fence(text).text
+    answer = read_json_answer(text if extracted is None else extracted)
+    if answer.problem is not JsonProblem.SYNTAX:
+        return answer
+    inner = outer_braces(text).text
+    return answer if inner is None else read_json_answer(inner)
+
+
+def _by_published_code(record: SuiteRecord, text: str, *, is_cut: bool) -> Verdict:
+    value = TASKS[str(record.fields["task"])].published_answer(text)
+    if value is not None:
+        return _compared(value, str(record.fields["answer"]), {})
+    if is_cut:
+        return _failure("truncated", "no answer before the tokens were used up")
+    return _failure("form_error", "the published expression matches no answer")
+
+
+def _compared(value: str, truth: str, scores: dict[str, float]) -> Verdict:
+    details = {"answer": value, "expected": truth}
+    if value == truth:
+        return Verdict(passed=True, scores={**scores, "correct": 1.0}, details=details)
+    return Verdict(
+        passed=False,
+        failure_class="wrong_answer",
+        reasons=(f"{value}, not {truth}",),
+        scores={**scores, "correct": 0.0},
+        details=details,
+    )
+
+
+def _failure(
+    failure_class: str, reason: str, scores: dict[str, float] | None = None
+) -> Verdict:
+    return Verdict(
+        passed=False,
+        failure_class=failure_class,
+        reasons=(reason,),
+        scores={"valid": 0.0, **(scores or {}), "correct": 0.0},
+    )
+
+
+def _kind(value: Json) -> str:
+    """Return a few words for a value of another form."""
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return f"an array of {len(value)}"
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else "a Boolean"
+    if isinstance(value, str):
+        return f"the string {value[:40]!r}"
+    return "a number"
