@@ -28,7 +28,6 @@ from curation.commands.fetch import fetch, sources
 from curation.commands.instances import instances
 from curation.commands.push import push
 from curation.commands.release import release
-from curation.commands.rules import rules
 from curation.commands.stats import stats
 from curation.commands.verify import verify
 from curation.credentials import guard, redacted, redacted_traceback
@@ -87,7 +86,6 @@ _COMMANDS = (
     build,
     fetch,
     sources,
-    rules,
     explain,
     stats,
     diff,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 _Rules = Annotated[
-    str, typer.Option(help="Rule set: clean or paper (see `csbdata rules`).")
+    str, typer.Option(help="Rule set: clean or paper (see `csbdata explain`).")
 ]
 _With = Annotated[
     list[str] | None,
@@ -149,7 +149,7 @@ def build(  # noqa: PLR0913 (one parameter an option)
     if a source cannot be had, 73 if the folder cannot be written or holds a build
     made from other inputs, rules or options (--replace), 75 if another build is at
     work in it, and with 70 if a rule raised an exception: the folder is written, and
-    the documents are listed by `csbdata explain --reason crashed`.
+    the documents are listed by `csbdata explain crashed`.
 
     \b
     Examples:
@@ -261,5 +261,5 @@ def _build(request: BuildRequest, format_: Format, shown_out: Path) -> None:
         raise CsbdataError(
             "; ".join(map(str, built.rule_faults)),
             str(shown_out),
-            f"csbdata explain --reason crashed --in {shown_out}",
+            f"csbdata explain crashed --in {shown_out}",
         )

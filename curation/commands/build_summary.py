@@ -59,7 +59,7 @@ def print_summary(built: BuildResult, shown_out: Path) -> None:
     )
     say_command(
         "Why a document is not in it",
-        f"csbdata explain --reason REASON --in {shown_out}",
+        f"csbdata explain REASON --in {shown_out}",
     )
     if built.request.instances:
         say_command(

@@ -1,4 +1,4 @@
-"""`csbdata explain`: one record's story, or everything rejected for one reason."""
+"""`csbdata explain`: a record's story, a rule, a reject reason, or a rule set."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ import typer
 
 from curation.core.documents import ABSENT, Change, Reason
 from curation.core.records import Record
+from curation.core.rule import Rule
 from curation.dataset.editions import DEFAULT_BUILD
+from curation.system.errors import NoInput
 from curation.system.escaping import shortened
 from curation.system.tables import table
 from curation.system.terminal import (
     Format,
     FormatOption,
     print_json,
+    say,
     show,
     show_whole,
     stdout,
@@ -27,20 +30,26 @@ from curation.system.terminal import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    import polars as pl
+
     from curation.core.json_types import Json
     from curation.dataset.story import DocumentStory
+    from curation.rules.sets import AnyRule, RuleSet
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 _MOST_CHANGES = 5
+#: The giver of the reasons that no rule gives.
+_BEFORE_RULES = "reading and limits"
+_REASONS = frozenset(reason.value for reason in Reason)
 
 
-def explain(  # noqa: PLR0913, PLR0917 (one parameter an option)
-    unique_id: Annotated[
+def explain(
+    subject: Annotated[
         str | None,
-        typer.Argument(metavar="[ID]", help="A record's id, or config/id."),
-    ] = None,
-    reason: Annotated[
-        Reason | None, typer.Option(help="List what was rejected for this reason.")
+        typer.Argument(
+            metavar="[ID|RULE|REASON|SET]",
+            help="A record's id or config/id, a rule, a reject reason, or a rule set.",
+        ),
     ] = None,
     config: Annotated[
         str | None,
@@ -54,62 +63,190 @@ def explain(  # noqa: PLR0913, PLR0917 (one parameter an option)
     ] = False,
     format_: FormatOption = Format.AUTO,
 ) -> None:
-    """Tell what happened to one raw document, change by change, and why.
+    """Explain a record, a rule, or a reason to reject; without any, list the rules.
 
     Example: csbdata explain o13947
 
-    Example: csbdata explain --reason template
+    Example: csbdata explain template
 
     Example: csbdata explain --config Github_easy
+
+    Example: csbdata explain clean --format json
 
     GitHub's files that were rejected before their subset was known are of the config
     `Github`.
     """
-    from curation.dataset.story import rule_summaries, stories
+    from curation.rules.sets import NAMES, rule_set
 
-    if (unique_id is None) == (reason is None and config is None):
-        message = "give either an ID, or --reason REASON, --config NAME or both"
-        raise typer.BadParameter(message)
-    if unique_id is None:
-        _list_rejected(build, reason, config, format_)
-        return
-    found = stories(build, unique_id)
-    summaries = rule_summaries(build)
+    rule_sets = [rule_set(name) for name in NAMES]
+    if config is not None and not (subject is None or subject in _REASONS):
+        raise typer.BadParameter("--config goes with a reason, or alone")
+    if config is not None or subject in _REASONS:
+        reason = None if subject is None else Reason(subject)
+        _explain_rejections(build, reason, config, rule_sets, format_)
+    elif subject is None or subject in NAMES:
+        _list_rules(
+            [each for each in rule_sets if subject in (None, each.name)], format_
+        )
+    elif any(subject in each.numbers for each in rule_sets):
+        _explain_rule(subject, rule_sets, format_)
+    else:
+        _tell_stories(build, subject, format_, every=every)
+
+
+def _list_rules(rule_sets: list[RuleSet], format_: Format) -> None:
+    """Print rule sets, and every reason with the rules that give it."""
     if format_ is Format.JSON:
-        print_json([_as_json(story) for story in found])
+        sets: list[Json] = [
+            {
+                "name": rules.name,
+                "summary": rules.summary,
+                "rules": [_described(rule, rules) for rule in rules.all_rules],
+            }
+            for rules in rule_sets
+        ]
+        reasons: list[Json] = [_explained(reason, rule_sets) for reason in Reason]
+        print_json({"rule_sets": sets, "reasons": reasons})
         return
-    for number, story in enumerate(found):
-        if number:
-            show("")
-        _print_story(story, summaries, every=every)
+    for rules in rule_sets:
+        show(f"{rules.name}: {rules.summary}")
+        rows = [
+            (rules.numbers[rule.name], rule.name, _lines(rule))
+            for rule in rules.all_rules
+        ]
+        stdout().print(table(("#", "rule", "what it does"), rows, numbers=(0,)))
+    rows_of_reasons = [
+        (reason.value, reason.explanation, _givers(reason, rule_sets))
+        for reason in Reason
+    ]
+    show("Reasons for which a document is not in the benchmark:")
+    stdout().print(table(("reason", "meaning", "given by"), rows_of_reasons))
 
 
-def _list_rejected(
-    build: Path, reason: Reason | None, config: str | None, format_: Format
+def _explain_rule(name: str, rule_sets: list[RuleSet], format_: Format) -> None:
+    placed = [
+        (rule, rules)
+        for rules in rule_sets
+        for rule in rules.all_rules
+        if rule.name == name
+    ]
+    if format_ is Format.JSON:
+        described: list[Json] = [
+            {"rule_set": rules.name, **_described(rule, rules)}
+            for rule, rules in placed
+        ]
+        print_json({"rule": described})
+        return
+    places = ", ".join(f"{rules.name} #{rules.numbers[name]}" for _, rules in placed)
+    show(f"{name}: a rule of {places}", style="bold")
+    show(_lines(placed[0][0]))
+
+
+def _described(rule: AnyRule, rules: RuleSet) -> dict[str, Json]:
+    return {
+        "position": rules.numbers[rule.name],
+        "name": rule.name,
+        "scope": "document" if isinstance(rule, Rule) else "benchmark",
+        "summary": rule.summary,
+        "source": rule.source,
+        "reasons": [reason.value for reason in rule.reasons],
+        "lints": dict(rule.lints) if isinstance(rule, Rule) else {},
+    }
+
+
+def _lines(rule: AnyRule) -> str:
+    lines = [rule.summary, f"Source: {rule.source}"]
+    if rule.reasons:
+        names = ", ".join(reason.value for reason in rule.reasons)
+        lines.append(f"Rejects as: {names}")
+    if isinstance(rule, Rule):
+        lines += [f"Flags {code}: {meaning}" for code, meaning in rule.lints.items()]
+    return "\n".join(lines)
+
+
+def _explained(reason: Reason, rule_sets: list[RuleSet]) -> dict[str, Json]:
+    return {
+        "reason": reason.value,
+        "explanation": reason.explanation,
+        "rules": {rules.name: [*_giving(reason, rules)] for rules in rule_sets},
+    }
+
+
+def _giving(reason: Reason, rules: RuleSet) -> list[str]:
+    return [rule.name for rule in rules.all_rules if reason in rule.reasons]
+
+
+def _givers(reason: Reason, rule_sets: list[RuleSet]) -> str:
+    givers = [
+        f"{rules.name}: {', '.join(names)}"
+        for rules in rule_sets
+        if (names := _giving(reason, rules))
+    ]
+    return "; ".join(givers) or _BEFORE_RULES
+
+
+def _explain_rejections(
+    build: Path,
+    reason: Reason | None,
+    config: str | None,
+    rule_sets: list[RuleSet],
+    format_: Format,
 ) -> None:
-    """Print what was rejected for a reason, of a config, or both."""
+    """Print a reason and what was rejected for it, of a config, or both.
+
+    A reason is explained without a build, too.
+    """
     from curation.dataset.ledger import open_ledger
 
-    rows = open_ledger(build).rejected(reason=reason, config=config)
+    rows = None
+    try:
+        rows = open_ledger(build).rejected(reason=reason, config=config)
+    except NoInput as error:
+        if reason is None or config is not None:
+            raise
+        say(f"{error.what}: {build}; name a build with --in to list its documents")
     if format_ is Format.JSON:
-        asked: dict[str, Json] = {"reason": reason, "config": config}
-        known = {name: value for name, value in asked.items() if value is not None}
-        print_json({**known, "documents": rows.to_dicts()})
+        facts = {} if reason is None else _explained(reason, rule_sets)
+        if config is not None:
+            facts["config"] = config
+        print_json({**facts, "documents": None if rows is None else rows.to_dicts()})
         return
     if reason is not None:
         show(f"{reason.value}: {reason.explanation}", style="bold")
+        show(f"given by {_givers(reason, rule_sets)}")
+        if any(reason.value in rules.numbers for rules in rule_sets):
+            _explain_rule(reason.value, rule_sets, format_)
     if config is not None:
         show(f"rejected of {config}", style="bold")
+    if rows is not None:
+        _print_rejected(rows, with_reason=reason is None)
+
+
+def _print_rejected(rows: pl.DataFrame, *, with_reason: bool) -> None:
     count = len(rows)
     show("1 document" if count == 1 else f"{count:,} documents")
     if count:
         columns = ["config", "unique_id", "reason", "rule"]
-        if reason is not None:
+        if not with_reason:
             columns.remove("reason")
-        cells = rows.select(columns).rows()
-        cut = [shortened(detail, 100) for detail in rows["detail"]]
-        listed = [[*row, detail] for row, detail in zip(cells, cut, strict=True)]
+        details = [shortened(detail, 100) for detail in rows["detail"]]
+        cells = zip(rows.select(columns).rows(), details, strict=True)
+        listed = [[*row, detail] for row, detail in cells]
         stdout().print(table([*columns, "detail"], listed))
+
+
+def _tell_stories(build: Path, name: str, format_: Format, *, every: bool) -> None:
+    from curation.dataset.story import rule_summaries, stories
+
+    documents = stories(build, name)
+    summaries = rule_summaries(build)
+    if format_ is Format.JSON:
+        print_json([_as_json(story) for story in documents])
+        return
+    for number, story in enumerate(documents):
+        if number:
+            show("")
+        _print_story(story, summaries, every=every)
 
 
 def _as_json(story: DocumentStory) -> dict[str, Json]:

@@ -90,7 +90,7 @@ class RepairKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """One rule, as `csbdata rules` lists it."""
+    """One rule, as `csbdata explain` lists it."""
 
     name: str
     #: One sentence: what it does and to whom.

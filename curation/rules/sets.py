@@ -45,14 +45,14 @@ class RuleSet:
     #: Whether near-duplicates shall share a split: it follows from the min-hash of the
     #: shingles, else from the digest of the skeleton alone.
     split_by_shingles: bool = True
-    #: The rules that ship with csbdata: the number that `csbdata rules` prints, and
+    #: The rules that ship with csbdata: the number that `csbdata explain` prints, and
     #: the module of `curation.rules` that holds the rule. They apply top to bottom.
     order: tuple[tuple[int, str], ...]
     #: Rules of one document, in the order in which they apply; `rule_set` loads them.
     rules: tuple[Rule, ...] = ()
     #: Rules of all records together, applied after those.
     benchmark_rules: tuple[BenchmarkRule, ...] = ()
-    #: A rule's name to the number that `csbdata rules` prints.
+    #: A rule's name to the number that `csbdata explain` prints.
     numbers: Mapping[str, int] = field(default_factory=dict)
 
     @property

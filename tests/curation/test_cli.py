@@ -32,9 +32,8 @@ CALLS = {
     "check": ("check", "schema.json"),
     "diff": ("diff", BUILD, BUILD),
     "engines": ("engines",),
-    "explain": ("explain", "--reason", "template", "--in", BUILD),
+    "explain": ("explain", "template", "--in", BUILD),
     "instances": ("instances", "schema.json"),
-    "rules": ("rules",),
     "sources": ("sources",),
     "stats": ("stats", BUILD),
     "--version": ("--version",),
@@ -130,7 +129,7 @@ def test_ctrl_c_while_commands_load_has_its_words_too(
 ) -> None:
     """Before any command has begun."""
     monkeypatch.setattr(curation.cli, "_attach_plugins", _raising(KeyboardInterrupt()))
-    assert run("rules") == (130, f"csbdata: stopped: {curation.cli._GOES_ON}\n")
+    assert run("explain") == (130, f"csbdata: stopped: {curation.cli._GOES_ON}\n")
 
 
 @pytest.mark.parametrize(
@@ -180,8 +179,10 @@ def test_no_command_is_silent_for_long(
 
 
 def test_a_reader_that_has_enough_is_no_failure() -> None:
-    """`csbdata rules | head -1` ends with 0, and without a word."""
-    command = f"{sys.executable} -m curation rules | head -n 1; echo ${{PIPESTATUS[0]}}"
+    """`csbdata explain | head -1` ends with 0, and without a word."""
+    command = (
+        f"{sys.executable} -m curation explain | head -n 1; echo ${{PIPESTATUS[0]}}"
+    )
     ended = subprocess.run(
         ["bash", "-c", command],  # noqa: S607 (bash as the user has it)
         capture_output=True,
@@ -193,8 +194,8 @@ def test_a_reader_that_has_enough_is_no_failure() -> None:
 
 
 def test_a_closed_stdout_is_as_if_it_led_nowhere() -> None:
-    """`csbdata rules >&-` is no traceback."""
-    command = f"{sys.executable} -m curation rules >&-"
+    """`csbdata explain >&-` is no traceback."""
+    command = f"{sys.executable} -m curation explain >&-"
     ended = subprocess.run(
         ["bash", "-c", command],  # noqa: S607 (as above)
         capture_output=True,
@@ -250,11 +251,9 @@ UNKNOWN = [
     ("engines", "add", "nothing==1"),
     ("eval", "--engine", "nothing", "--data", "."),
     ("eval", "--task", "nothing", "--data", "."),
-    ("explain", "--reason", "nothing"),
+    ("explain", "--nothing"),
     ("fetch", "nothing"),
-    ("rules", "nothing"),
     ("nothing",),
-    ("rules", "--nothing"),
 ]
 
 

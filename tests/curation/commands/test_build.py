@@ -112,7 +112,7 @@ def test_a_rule_that_raised_ends_the_build_with_70(
     assert isinstance(done.exception, CsbdataError)
     assert done.exception.exit_code == 70
     assert "rule slip raised for 1 document" in str(done.exception)
-    assert "csbdata explain --reason crashed" in str(done.exception)
+    assert "csbdata explain crashed" in str(done.exception)
 
 
 @pytest.mark.parametrize(

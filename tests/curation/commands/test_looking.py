@@ -74,8 +74,8 @@ def test_all_documents_of_an_id_are_told(build: Path) -> None:
 
 
 def test_a_reason_lists_its_documents(build: Path) -> None:
-    """`--reason` gives every document rejected for it, with the detail."""
-    listed = run(explain, "--reason", "duplicate", "--in", str(build))
+    """A reason gives every document rejected for it, with the detail."""
+    listed = run(explain, "duplicate", "--in", str(build))
     assert "duplicate: equal to an earlier record" in listed
     assert "1 document\n" in listed
     assert "o8" in listed
@@ -96,13 +96,13 @@ def test_a_folder_that_is_no_build_is_a_fault(tmp_path: Path) -> None:
 
 
 def test_a_config_lists_all_that_was_rejected_of_it(build: Path) -> None:
-    """`--config` gives every rejected document with its reason; `--reason` fewer."""
+    """`--config` gives every rejected document; a reason narrows it."""
     listed = run(explain, "--config", "Github_easy", "--in", str(build))
     assert "2 documents" in listed
     assert re.search(r"o7 +template", listed)
     assert re.search(r"o8 +duplicate", listed)
     fewer = run(
-        *(explain, "--config", "Github_easy", "--reason", "template"),
+        *(explain, "template", "--config", "Github_easy"),
         *("--format", "json", "--in", str(build)),
     )
     told = json.loads(fewer)
@@ -113,14 +113,11 @@ def test_a_config_lists_all_that_was_rejected_of_it(build: Path) -> None:
         run(explain, "--config", "Snowplough", "--in", str(build))
 
 
-@pytest.mark.parametrize(
-    "arguments", [[], ["o1", "--reason", "empty"], ["o1", "--config", "x"]]
-)
-def test_an_id_or_a_reason_is_wanted(arguments: list[str]) -> None:
-    """Neither, or both, is wrong usage: exit code 2."""
+def test_a_config_goes_with_a_reason_or_alone() -> None:
+    """Beside an id it is wrong usage: exit code 2."""
     app = typer.Typer()
     app.command()(explain)
-    assert CliRunner().invoke(app, arguments).exit_code == 2
+    assert CliRunner().invoke(app, ["o1", "--config", "x"]).exit_code == 2
 
 
 def test_a_story_as_json(build: Path) -> None:
@@ -135,7 +132,7 @@ def test_hostile_text_does_not_reach_the_terminal(build: Path) -> None:
     """Names, details, pointers and values are shown with visible escapes."""
     names = ("sp_\x1b[31m\u202e", "o13947", "o7")
     told = [run(explain, name, "--in", str(build), "--all") for name in names]
-    told.append(run(explain, "--reason", "template", "--in", str(build)))
+    told.append(run(explain, "template", "--in", str(build)))
     told.append(run(diff, str(build), str(build)))
     for text in told:
         assert not any(character in text for character in HOSTILE)

@@ -77,7 +77,7 @@ def test_a_screen_folds_lines_at_words(
     """80 columns hold every line, and what is to be copied stays on one of its own."""
     as_on_a_screen(monkeypatch, 80)
     words = "unresolved_reference " * 12
-    command = "csbdata explain --reason REASON --in " + "long/" * 20
+    command = "csbdata explain REASON --in " + "long/" * 20
     say(words)
     show(words)
     say_command("Why", command)

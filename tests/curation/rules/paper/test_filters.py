@@ -177,7 +177,7 @@ def test_other_identifiers_pass(schema: UntypedJson) -> None:
 
 
 def test_every_rejection_states_a_reason_that_its_rule_lists() -> None:
-    """What `csbdata rules` says a rule rejects for is what it rejects for."""
+    """What `csbdata explain` says a rule rejects for is what it rejects for."""
     for rule, schema in (
         (template.RULE, {"title": "${"}),
         (metaschema.RULE, {"type": "thing"}),

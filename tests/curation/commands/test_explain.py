@@ -1,23 +1,27 @@
-"""`csbdata rules`."""
+"""`csbdata explain` of rules, reasons and rule sets."""
 
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
-from curation.commands.rules import rules
+from curation.commands.explain import explain
 from curation.core.documents import Reason
 from curation.rules.sets import NAMES, rule_set
 from curation.system.errors import BadUsage
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def run(*arguments: str) -> tuple[int, str]:
     """Return the exit code and the output of the command."""
     app = typer.Typer()
-    app.command()(rules)
+    app.command()(explain)
     result = CliRunner().invoke(app, list(arguments))
     return result.exit_code, result.output
 
@@ -58,7 +62,29 @@ def test_one_set_can_be_asked_for() -> None:
         rule_set("papr")
 
 
-@pytest.mark.parametrize("example", ["csbdata rules clean", "csbdata rules --format"])
+def test_a_rule_is_explained_in_each_set() -> None:
+    """Its sentence and source, and where it stands."""
+    code, output = run("dead-keywords")
+    assert code == 0
+    assert "dead-keywords: a rule of clean #150, clean-minimal #150" in output
+    assert "Source: Comparison of the edited copies" in output
+    described = json.loads(run("dead-keywords", "--format", "json")[1])["rule"]
+    assert [each["rule_set"] for each in described] == ["clean", "clean-minimal"]
+
+
+def test_a_reason_is_explained_without_a_build(tmp_path: Path) -> None:
+    """Its sentence and the rules that give it; a rule of that name is shown too."""
+    code, output = run("template", "--in", str(tmp_path))
+    assert code == 0
+    assert "template: a template, not a schema" in output
+    assert "given by clean: template; clean-minimal: template" in output
+    assert "template: a rule of clean #100" in output
+    assert "name a build with --in" in output
+
+
+@pytest.mark.parametrize(
+    "example", ["csbdata explain template", "csbdata explain clean --format"]
+)
 def test_the_help_has_an_example(example: str) -> None:
     """The help shows how the command is used."""
     assert example in run("--help")[1]
