@@ -27,8 +27,8 @@ import evaluation
 from bench.builds import clean_build
 from curation.download.acquire import FetchSettings
 from evaluation.analysis.compare_runs import slowdowns
-from evaluation.analysis.paired_engines import compared_engines, pair_engines
 from evaluation.analysis.paired_times import machine_speed, paired_times
+from evaluation.analysis.regression_gate import compared_engines, pair_engines
 from evaluation.data import open_data
 from evaluation.setup.engine_files import engine_paths
 from evaluation.tasks.masks import NAME
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
 
-    from evaluation.analysis.paired_engines import ComparedEngine, PairedEngines
+    from evaluation.analysis.regression_gate import ComparedEngine, PairedEngines
     from evaluation.core.cases import Sample
     from evaluation.reporting.tables import Ratio
     from evaluation.results.reader import RecordedRun

@@ -27,7 +27,7 @@ from evaluation.measurement.run import run
 from evaluation.setup.engine_files import VENDOR, find_engine
 from evaluation.setup.environments import NotInstalled, find_interpreter
 from evaluation.tasks.official_suite import NAME
-from evaluation.tasks.official_suite.outcomes import outcome
+from evaluation.tasks.official_suite.report import outcome
 from evaluation.tasks.official_suite.task import with_suite
 from evaluation.tokenizers import get_tokenizer
 from evaluation.walking.engine_process import Vocabulary

@@ -9,8 +9,13 @@ from typing import TYPE_CHECKING, Final
 from curation.system.errors import BadUsage, NoInput
 from evaluation.core.cases import WalkVerdict
 from evaluation.reporting.tables import Table
-from evaluation.results.labels import number_in
-from evaluation.results.outcomes import Outcome, engine_is_wrong, outcome_of, text_class
+from evaluation.results.outcomes import (
+    Outcome,
+    engine_is_wrong,
+    number_in,
+    outcome_of,
+    text_class,
+)
 from evaluation.results.suite_rows import ask_again, is_suite_run
 
 if TYPE_CHECKING:

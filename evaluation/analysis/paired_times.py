@@ -15,14 +15,20 @@ from typing import TYPE_CHECKING, Final
 
 from evaluation.reporting import student
 from evaluation.reporting.bootstrap import geometric_ratio
-from evaluation.reporting.noise import ASSUMED_WORTH, Noise, widened
 from evaluation.reporting.tables import Cell, Ratio, Table
-from evaluation.results.noise_table import ASSUMED_DEVIATIONS, TIMES, times_taken
+from evaluation.results.noise import (
+    ASSUMED_DEVIATIONS,
+    ASSUMED_WORTH,
+    TIMES,
+    Noise,
+    times_taken,
+    widened,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from evaluation.analysis.paired_engines import PairedEngines
+    from evaluation.analysis.regression_gate import PairedEngines
     from evaluation.results.measurements import CaseMeasurement, RepetitionTimes
 
 #: The standard deviation, as a logarithm, by which a process of an engine is faster or

@@ -19,8 +19,7 @@ from urllib.parse import quote, unquote
 
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import BadData, BadUsage, NoInput
-from evaluation.analysis.paired_engines import criterion_of
-from evaluation.analysis.regression_gate import rank_of
+from evaluation.analysis.regression_gate import criterion_of, rank_of
 from evaluation.reporting.tables import Table
 from evaluation.results.measurements import measure_run
 from evaluation.results.outcomes import Outcome

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from curation.system.errors import CsbdataError, NoInput
 from evaluation.reporting.tables import Table
-from evaluation.results.completeness import gaps_of
 from evaluation.results.description import about_writing
 from evaluation.results.overview import overview
+from evaluation.results.reader import gaps_of
 from evaluation.results.suite_rows import SUITE, joined_runs, scored_run
 
 if TYPE_CHECKING:

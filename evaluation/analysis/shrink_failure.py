@@ -1,19 +1,18 @@
-"""One failure of a run, asked for again and again on ever smaller schemas."""
+"""Shrink a failure: the smallest schema and texts that still fail in the same way."""
 
 from __future__ import annotations
 
 import json
+import re
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import jsonschema_rs
 
 from curation.system.errors import BadConfiguration, NoInput, Unavailable
 from curation.workers.process import exchange
-from evaluation.analysis.failing_texts import needed_texts, see_failure
-from evaluation.analysis.schema_shrinking import shrink
-from evaluation.results.outcomes import Outcome, outcome_of
+from evaluation.results.outcomes import Outcome, engine_is_wrong, outcome_of
 from evaluation.setup.engine_files import FAITHFUL
 from evaluation.setup.environments import install_line
 from evaluation.walking.engine_worker import Bounds, EngineWorker, PendingCase
@@ -24,10 +23,211 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.download.acquire import FetchSettings
-    from evaluation.core.cases import Case, InstanceWalk, Row
+    from evaluation.core.cases import Case, InstanceWalk, Row, WalkVerdict
     from evaluation.results.reader import RecordedRun
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
+
+_T = TypeVar("_T")
+#: Members of a root that a lifted subschema may refer to, or that say what it is.
+_ROOT = ("$schema", "$defs", "definitions")
+
+
+def shrink(value: Json, still: Callable[[Json], bool], most: int = 300) -> Json:
+    """Return a smaller value for which `still` holds, after `most` questions at most.
+
+    `value` itself is taken to hold; it is returned where nothing smaller does.
+    """
+    asked = {_text(value)}
+    left = most
+    again = True
+    while again:
+        again = False
+        for candidate in _smaller(value):
+            text = _text(candidate)
+            if text in asked or len(text) >= len(_text(value)):
+                continue
+            if not left:
+                return value
+            asked.add(text)
+            left -= 1
+            if still(candidate):
+                value, again = candidate, True
+                break
+    return value
+
+
+def _text(value: Json) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _smaller(root: Json) -> Iterator[Json]:
+    """Yield what is left of a value without some part, the largest parts first."""
+    places = sorted(_places(root), key=lambda part: -len(_text(part[1])))
+    if isinstance(root, dict):
+        kept = {name: root[name] for name in _ROOT if name in root}
+        for path, value in sorted(places, key=lambda part: len(_text(part[1]))):
+            if path and isinstance(value, dict):
+                yield {**kept, **value}
+                yield value
+    for path, value in places:
+        for less in _less(value):
+            yield _with(root, path, less)
+
+
+def _places(
+    value: Json, path: tuple[str | int, ...] = ()
+) -> Iterator[tuple[tuple[str | int, ...], Json]]:
+    """Yield every value inside, with its path; no deeper than a stack holds."""
+    waiting = [(path, value)]
+    while waiting:
+        where, part = waiting.pop()
+        yield where, part
+        if isinstance(part, dict):
+            waiting += [((*where, name), inner) for name, inner in part.items()]
+        elif isinstance(part, list):
+            waiting += [((*where, index), inner) for index, inner in enumerate(part)]
+
+
+def _less(value: Json) -> Iterator[Json]:
+    """Yield what is left of one value: without halves, then without single parts."""
+    if isinstance(value, dict):
+        names = list(value)
+        for gone in _parts(names):
+            yield {name: member for name, member in value.items() if name not in gone}
+    elif isinstance(value, list):
+        for left_out in _parts(range(len(value))):
+            yield [item for index, item in enumerate(value) if index not in left_out]
+    elif isinstance(value, int) and not isinstance(value, bool):
+        yield 1
+        yield value // 10 if value > 0 else -(-value // 10)
+
+
+def _parts(items: Sequence[_T]) -> Iterator[set[_T]]:
+    size = len(items) // 2
+    while size:
+        for start in range(0, len(items), size):
+            yield set(items[start : start + size])
+        size //= 2
+    if len(items) == 1:
+        yield set(items)
+
+
+def _with(root: Json, path: tuple[str | int, ...], value: Json) -> Json:
+    """Return the root with another value at a path; the root itself stays as it is."""
+    if not path:
+        return value
+    step, *rest = path
+    if isinstance(root, list) and isinstance(step, int):
+        items = list(root)
+        items[step] = _with(root[step], tuple(rest), value)
+        return items
+    if isinstance(root, dict) and isinstance(step, str):
+        return {**root, step: _with(root[step], tuple(rest), value)}
+    raise TypeError(path)
+
+
+#: What differs between two tellings of one refusal: numbers and what is quoted.
+_VARYING: Final = re.compile(r"\d+|\"[^\"]*\"|'[^']*'|`[^`]*`")
+#: How many texts are tried alone, the shortest first.
+_ALONE: Final = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailingTexts:
+    """Texts with which a case fails, and how that is seen."""
+
+    case: Case
+    #: Which text shows the failure; None where the row as a whole does.
+    culprit: int | None
+    #: How the case ended, with these texts or with more.
+    row: Row
+    #: The verdict of the text that shows the failure.
+    verdict: WalkVerdict | None = None
+
+    def fails_alike(self, row: Row) -> bool:
+        """Return whether a row of these texts, under any schema, fails in this way."""
+        if (row.result, row.phase) != (self.row.result, self.row.phase):
+            return False
+        if self.culprit is not None:
+            return row.walks[self.culprit].verdict is self.verdict
+        return _VARYING.sub("", row.detail) == _VARYING.sub("", self.row.detail)
+
+    def with_texts(self, indices: Sequence[int]) -> FailingTexts:
+        """Return the same failure, to be seen with some of the texts."""
+        walks = tuple(self.case.walks[index] for index in indices)
+        return replace(
+            self,
+            case=replace(self.case, walks=walks),
+            culprit=None if self.culprit is None else indices.index(self.culprit),
+        )
+
+
+def see_failure(case: Case, row: Row) -> FailingTexts:
+    """Return the failure of a case with all its texts."""
+    wrong = _wrong_texts(case, row)
+    verdict = row.walks[wrong[0]].verdict if wrong else None
+    culprit = wrong[0] if wrong else None
+    return FailingTexts(case=case, culprit=culprit, row=row, verdict=verdict)
+
+
+def needed_texts(
+    case: Case, row: Row, ask: Callable[[Case], Row], most: int
+) -> FailingTexts:
+    """Return the failure of a case with no more texts than it needs.
+
+    Args:
+        case: The case.
+        row: How it ended, when all texts were walked.
+        ask: Puts a case to the engine.
+        most: How many sets of texts are tried at most.
+    """
+    whole = see_failure(case, row)
+
+    def fails(smaller: FailingTexts) -> bool:
+        return smaller.fails_alike(ask(smaller.case))
+
+    for index in _wrong_texts(case, row)[:_ALONE]:
+        shown = replace(whole, culprit=index, verdict=row.walks[index].verdict)
+        alone = shown.with_texts([index])
+        if fails(alone):
+            return alone
+    if whole.culprit is None:
+        nothing = whole.with_texts([])
+        if fails(nothing):
+            return nothing
+    return _reduce(whole, fails, most)
+
+
+def _wrong_texts(case: Case, row: Row) -> list[int]:
+    """Return the texts that show the engine to be wrong, the shortest first."""
+    found = [
+        index
+        for index, walked in enumerate(row.walks[: len(case.walks)])
+        if engine_is_wrong(walked)
+    ]
+    return sorted(found, key=lambda index: len(case.walks[index].text))
+
+
+def _reduce(
+    whole: FailingTexts, fails: Callable[[FailingTexts], bool], most: int
+) -> FailingTexts:
+    """Leave out texts by halves and then one by one, as long as the failure stays."""
+    kept = list(range(len(whole.case.walks)))
+    size = len(kept) // 2
+    while size and most:
+        place = 0
+        while place < len(kept) and most:
+            gone = set(kept[place : place + size]) - {whole.culprit}
+            rest = [index for index in kept if index not in gone]
+            most -= bool(gone)
+            if gone and fails(whole.with_texts(rest)):
+                kept = rest
+            else:
+                place += size
+        size //= 2
+    return whole.with_texts(kept)
+
 
 #: Outcomes in which nothing fails.
 _WELL: Final = frozenset({Outcome.PASSED, Outcome.UNTESTED})

@@ -248,10 +248,10 @@ def _export(
     run: RecordedRun, form: ExportFormat, out: Path, tasks: list[str]
 ) -> list[Path]:
     if form is ExportFormat.HTML:
-        from evaluation.exports.page import write_page
+        from evaluation.analysis.page import write_page
 
         return [write_page(run, out, tasks)]
-    from evaluation.exports.notice import write_notice
+    from evaluation.analysis.page import write_notice
 
     return [*_export_files(run, form, out, tasks), *write_notice(run, out)]
 
@@ -260,9 +260,8 @@ def _export_files(
     run: RecordedRun, form: ExportFormat, out: Path, tasks: list[str]
 ) -> list[Path]:
     if form is ExportFormat.PLOTS:
+        from evaluation.analysis.page import draw_all, notice_of
         from evaluation.analysis.run_report import reports
-        from evaluation.exports.drawing import draw_all
-        from evaluation.exports.notice import notice_of
 
         found = reports(run, tasks)
         plots = [plot for report in found.values() for plot in report.plots]
@@ -276,7 +275,7 @@ def _export_files(
         from evaluation.tasks.official_suite.bowtie_report import write_bowtie
 
         return write_bowtie(run, out, FetchSettings.from_environment())
-    from evaluation.exports.frames import write_csv, write_parquet
+    from evaluation.results.frames import write_csv, write_parquet
 
     return write_csv(run, out) if form is ExportFormat.CSV else write_parquet(run, out)
 
@@ -295,7 +294,7 @@ def paper_table(
     coverage and efficiency, 5 and 6 of its task test-suite, 7 of suite quality. Each
     row says what was not as in the paper: versions, model, loop, device, budget.
     """
-    from evaluation.exports.paper_tables import paper_table as build
+    from evaluation.analysis.paper_tables import paper_table as build
 
     opened = [open_and_report_problems(run) for run in runs]
     print_tables([build(number, opened)], format_, {"runs": [str(run) for run in runs]})

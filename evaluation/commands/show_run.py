@@ -55,8 +55,8 @@ def show_tables(
 ) -> None:
     """Print what a run measured, and its tables: one a task, or every one."""
     from evaluation.analysis.run_report import conditions_of, engines_of, reports
-    from evaluation.results.completeness import gaps_of
     from evaluation.results.description import describe
+    from evaluation.results.reader import gaps_of
 
     found = reports(run, tasks)
     every = [conditions_of(run), engines_of(run)]

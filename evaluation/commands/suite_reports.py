@@ -52,7 +52,7 @@ def report_command(
     head = {str(run.folder): run.raw_header for run in opened}
     print_tables(named_tables(found.tables, table or ()), format_, {"runs": head})
     if html is not None:
-        from evaluation.exports.page import write_joined_page, write_page
+        from evaluation.analysis.page import write_joined_page, write_page
 
         written = (
             write_page(opened[0], html, [suite.name])

@@ -3,7 +3,7 @@
 A cell is text, a whole number, a number, `Rate`, `Duration`, `FixedFigure`,
 `Quartiles`, `Size`, `Ratio`, `Estimate`, `Shift`, `MissingFigure` or None. What is
 missing stays missing: None, NaN and `NOT_RUN` are printed as such and never as 0.
-`evaluation.reporting.table_rendering` prints tables.
+`evaluation.reporting.printing` prints tables.
 """
 
 from __future__ import annotations

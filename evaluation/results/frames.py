@@ -1,4 +1,4 @@
-"""A run's rows as tables of polars, one line a case or one line a walk."""
+"""Tables of a run for other tools: one line a case, one line a walk."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import polars as pl
 
+from curation.system.atomic_files import atomic_file
 from evaluation.core.cases import WalkVerdict
 from evaluation.results.outcomes import engine_is_right, is_judged_apart, outcome_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
     from curation.core.json_types import Json
     from evaluation.core.cases import InstanceResult, Row
+    from evaluation.results.reader import RecordedRun
 
 # Cases of which walks are held in Python's own objects at a time.
 _BATCH = 256
@@ -164,3 +167,50 @@ def _walk(row: Row, index: int, walked: InstanceResult) -> tuple[Any, ...]:
         walked.detail,
         _text(walked.label),
     )
+
+
+def write_parquet(run: RecordedRun, folder: Path) -> list[Path]:
+    """Write `rows.parquet` and `walks.parquet`; returns the files.
+
+    Raises:
+        CannotCreate: the folder cannot be written.
+    """
+    written = []
+    for name, frame in _frames(run):
+        path = folder / f"{name}.parquet"
+        with atomic_file(path) as temporary:
+            frame.write_parquet(temporary)
+        written.append(path)
+    return written
+
+
+def write_csv(run: RecordedRun, folder: Path) -> list[Path]:
+    """Write `rows.csv` and `walks.csv`; lists are JSON, what is missing is empty.
+
+    Raises:
+        CannotCreate: the folder cannot be written.
+    """
+    written = []
+    for name, frame in _frames(run):
+        path = folder / f"{name}.csv"
+        with atomic_file(path) as temporary:
+            frame.with_columns(_as_json(frame)).write_csv(temporary)
+        written.append(path)
+    return written
+
+
+def _frames(run: RecordedRun) -> list[tuple[str, pl.DataFrame]]:
+    return [("rows", run.frame()), ("walks", run.walks())]
+
+
+def _as_json(frame: pl.DataFrame) -> list[pl.Expr]:
+    """Return the columns of lists as JSON text."""
+    found = []
+    for name, kind in frame.schema.items():
+        if kind == pl.List(pl.String):
+            struct = pl.struct(pl.col(name).alias("list")).struct.json_encode()
+            found.append(struct.str.slice(len('{"list":')).str.head(-1).alias(name))
+        elif isinstance(kind, pl.List):
+            numbers = pl.col(name).cast(pl.List(pl.String)).list.join(",")
+            found.append(pl.concat_str(pl.lit("["), numbers, pl.lit("]")).alias(name))
+    return found

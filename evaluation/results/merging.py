@@ -16,14 +16,15 @@ import orjson
 from curation.system.atomic_files import atomic_file
 from curation.system.errors import BadConfiguration, BadData, CannotCreate
 from evaluation.core.run_header import FinishedHeader, FinishedPart
-from evaluation.results.completeness import (
+from evaluation.results.conditions import differences, participant_difference
+from evaluation.results.reader import (
+    HEADER,
     WHOLE,
     gaps_of,
     missing_shards,
+    open_run,
     to_finish,
 )
-from evaluation.results.conditions import differences, participant_difference
-from evaluation.results.reader import HEADER, open_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

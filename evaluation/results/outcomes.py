@@ -1,8 +1,4 @@
-"""What a row amounts to: one word for each case, by the most serious thing in it.
-
-A schema without instances never counts as passing, and what was never walked is
-never counted as walked.
-"""
+"""Outcomes of rows, and other facts out of their labels."""
 
 from __future__ import annotations
 
@@ -130,3 +126,21 @@ def outcome_of(row: Row) -> Outcome:
     if any(engine_is_right(walk) for walk in counted):
         return Outcome.PASSED
     return Outcome.UNTESTED
+
+
+def number_in(row: Row, name: str, default: int) -> int:
+    """Return a number in a row's label; the default where it is none."""
+    value = row.label.get(name)
+    return value if type(value) is int else default
+
+
+def features_of(row: Row) -> tuple[str, ...]:
+    """Return the features of a row's schema; none where the row does not say."""
+    stated = row.label.get("features")
+    return tuple(map(str, stated)) if isinstance(stated, list) else ()
+
+
+def formats_of(row: Row) -> tuple[str, ...]:
+    """Return the values of `format` in a row's schema; none if it does not say."""
+    stated = row.label.get("formats")
+    return tuple(map(str, stated)) if isinstance(stated, list) else ()

@@ -10,10 +10,9 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from curation.core.benchmark import in_benchmark_order
-from evaluation.reporting.charts import Point, points, survival
+from evaluation.reporting.charts import Point, points, stack, survival
 from evaluation.reporting.quantiles import PERCENTILES, Quantiles
 from evaluation.reporting.report import Report
-from evaluation.reporting.share_charts import stack
 from evaluation.reporting.tables import (
     NOT_RUN,
     Cell,
@@ -34,7 +33,7 @@ from evaluation.results.measurements import (
     measure_run,
     to_first_mask,
 )
-from evaluation.results.noise_table import noise_table
+from evaluation.results.noise import noise_table
 from evaluation.results.outcomes import Outcome
 
 if TYPE_CHECKING:

@@ -1,12 +1,14 @@
-"""A run's folder, read back: its header, its rows, and tables of them.
+"""Read a run folder: header, rows, and what is missing.
 
 The folder may be a killed run's, or one that is still growing: a torn last line is
 left out, a line that is no row is left out and listed, and of two rows of the same
-measurement of a case the later one counts.
+measurement of a case the later one counts. The types of `Row` are the bounds of what is
+read; `row.schema.json` publishes them.
 """
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -16,17 +18,36 @@ import msgspec
 import orjson
 
 from curation.system.errors import BadData, NoInput
+from evaluation.core.cases import Row
 from evaluation.core.run_header import RunHeader
-from evaluation.results.row_parser import NotARow, parse_row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import polars as pl
 
     from curation.core.json_types import UntypedJson
-    from evaluation.core.cases import Row
+
+
+class NotARow(ValueError):  # noqa: N818 # it says what the line is
+    """A line that is no row, with the reason."""
+
+
+def parse_row(line: bytes) -> Row:
+    """Return the row of one line; fields that it does not know are left alone.
+
+    Raises:
+        NotARow: the line is not JSON, or a field is missing or of another type.
+    """
+    # orjson refuses what no JSON of ours holds: NaN, half surrogates, endless nesting.
+    try:
+        return msgspec.convert(orjson.loads(line), Row)
+    except orjson.JSONDecodeError as error:
+        raise NotARow(f"not JSON ({error})") from None
+    except msgspec.ValidationError as error:
+        raise NotARow(str(error)) from None
+
 
 #: Names in a run's folder.
 HEADER = "run.json"
@@ -181,3 +202,73 @@ def _lines(
                 yield key, _RowPlace(path, start, len(line), row.repetition)
     except OSError as error:
         raise _gone(path, error) from error
+
+
+#: The shard of a run that was not divided.
+WHOLE = "1/1"
+#: More parts than this no run is divided into.
+_MOST = 100_000
+
+
+def gaps_of(run: RecordedRun) -> list[str]:
+    """Return what a run lacks of what it was asked, a line each; empty if nothing.
+
+    An engine that could not be run is no gap: the header says why it has no rows.
+    """
+    finished = run.header.finished
+    if finished is None:
+        of = "" if run.header.asked is None else f" of {run.header.asked:,}"
+        return [f"not finished: {len(run):,}{of} rows are there"]
+    return [
+        f"{part.engine} has {there:,} of {part.rows:,} rows of task {part.task}"
+        for part in finished.parts
+        if (there := run.row_counts.get((part.engine, part.task), 0)) < part.rows
+    ]
+
+
+def to_finish(run: RecordedRun) -> str:
+    """Return the command that goes on with a run; empty where it had none."""
+    words = list(run.header.command)
+    if words and not any(word.startswith("--run-dir") for word in words):
+        words += ["--run-dir", str(run.folder)]
+    return shlex.join(words)
+
+
+def missing_shards(runs: Sequence[RecordedRun]) -> list[str]:
+    """Return the shards that engines lack, a line each, where runs are joined.
+
+    Each engine must have all parts of its run for each task: those of one division,
+    or a run that was not divided.
+    """
+    shards: dict[tuple[str, str], set[str]] = {}
+    for run in runs:
+        for part in run.header.finished.parts if run.header.finished else ():
+            own = shards.setdefault((part.engine, part.task), set())
+            own.add(run.header.shard)
+    return [
+        f"{engine} has no shard {', '.join(missing)} of task {task}"
+        for (engine, task), there in shards.items()
+        if (missing := _missing(there))
+    ]
+
+
+def _missing(there: set[str]) -> list[str]:
+    """Return what is missing of the division that lacks least."""
+    divisions = {
+        int(parts)
+        for shard in there
+        if (parts := shard.partition("/")[2]).isdecimal() and 0 < int(parts) <= _MOST
+    }
+    if not divisions:
+        return [f"that makes sense (it says {', '.join(sorted(there))})"]
+    return min(
+        (
+            [
+                shard
+                for part in range(1, parts + 1)
+                if (shard := f"{part}/{parts}") not in there
+            ]
+            for parts in sorted(divisions)
+        ),
+        key=len,
+    )

@@ -8,7 +8,7 @@ import pytest
 
 from evaluation.analysis.failures import failures, failures_table
 from evaluation.core.cases import Result
-from evaluation.reporting.table_rendering import as_markdown
+from evaluation.reporting.printing import as_markdown
 from evaluation.results.reader import open_run
 from evaluation.tasks.registry import task_named
 from tests.evaluation.made_runs import row, write_run

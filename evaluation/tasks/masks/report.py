@@ -1,31 +1,306 @@
-"""The tables of task `masks`: what any run has, and whose fault each wrong mask is."""
+"""Tables of task `masks`."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from statistics import fmean, median
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 from evaluation.core.cases import WalkVerdict
+from evaluation.reporting.quantiles import Quantiles
 from evaluation.reporting.report import Report
-from evaluation.reporting.tables import Rate, Table
-from evaluation.results.measurements import measure_run
+from evaluation.reporting.tables import Duration, Rate, Ratio, Table, duration
+from evaluation.results.measurements import measure_run, of_length_bounds, texts_of
 from evaluation.results.outcomes import engine_is_right, is_judged_apart
 from evaluation.results.overview import plots, tables
 from evaluation.tasks.masks import NAME
-from evaluation.tasks.masks.time_tables import (
-    EngineLimits,
-    by_length,
-    slowest_first_masks,
-    slowest_schemas,
-)
-from evaluation.tasks.masks.warm_times import WarmTimes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from evaluation.core.cases import InstanceResult, Row
     from evaluation.core.task import RunRows
+    from evaluation.reporting.tables import Cell
+    from evaluation.results.measurements import CaseMeasurement
+
+    #: Measurements by engine.
+    Cases = Mapping[str, Sequence[CaseMeasurement]]
+
+#: Times as slow as fresh from which an engine is slower when warm.
+_MUCH: Final = 2.0
+
+
+@dataclass(slots=True)
+class WarmTimes:
+    """What is gathered of each engine while its rows go by."""
+
+    #: Engine to the mean times of each schema's masks in nanoseconds, fresh and warm.
+    means: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
+
+    def add(self, row: Row) -> None:
+        """Take the walks of one row that count; it needs two texts with masks."""
+        walks = [
+            walked.mask_ns
+            for walked in row.walks
+            if walked.mask_ns and not is_judged_apart(walked)
+        ]
+        pairs = self.means.setdefault(row.engine, [])
+        if len(walks) > 1:
+            warm = [ns for times in walks[1:] for ns in times]
+            pairs.append((fmean(walks[0]), fmean(warm)))
+
+    def table(self) -> Table:
+        """Return the medians of both, of their ratio, and who slows down."""
+        return Table(
+            title="Masks of fresh and of warm grammars",
+            name="masks-warm",
+            columns=(
+                "engine",
+                "schemas",
+                "fresh",
+                "warm",
+                "warm / fresh",
+                "slower when warm",
+            ),
+            rows=tuple(
+                (
+                    engine,
+                    len(pairs),
+                    duration(median(fresh for fresh, _ in pairs)),
+                    duration(median(warm for _, warm in pairs)),
+                    Ratio(median(warm / fresh for fresh, warm in pairs if fresh)),
+                    sum(warm >= _MUCH * fresh for fresh, warm in pairs),
+                )
+                for engine, pairs in self.means.items()
+                if any(fresh for fresh, _ in pairs)
+            ),
+            note="Fresh: the mean mask of the first text under a grammar; warm: that "
+            "of the texts after it, which share what the engine has cached. Medians "
+            "over schemas with two texts or more, of the ratios too. Slower when warm: "
+            f"schemas whose warm masks take {_MUCH:g} times as long as the fresh "
+            "ones or more. Texts differ: the first is a valid one.",
+        )
+
+
+#: Upper ends of the classes of texts, in masks that were computed.
+_LENGTHS: Final = (64, 512, 4096)
+_BOUNDS: Final = "near misses of length bounds"
+#: Schemas that are named for each engine.
+_MOST: Final = 5
+
+
+def by_length(cases_by_engine: Cases) -> Table:
+    """Return what texts of each length cost, near misses of length bounds apart."""
+    rows: list[tuple[Cell, ...]] = []
+    for name, cases in cases_by_engine.items():
+        classes = list(_classes(cases))
+        total = sum(float(times.values.sum()) for _, _, times in classes)
+        for label, texts, times in classes:
+            taken = float(times.values.sum())
+            share = 100 * taken / total if total else None
+            rows.append(
+                (
+                    name,
+                    label,
+                    texts,
+                    len(times),
+                    share,
+                    *(_at(times, percent) for percent in (50.0, 99.0, 100.0)),
+                    duration(times.mean),
+                )
+            )
+    return Table(
+        title="Time between masks by length of text",
+        name="masks-lengths",
+        columns=(
+            "engine",
+            "masks of a text",
+            "texts",
+            "masks",
+            "% of time",
+            "p50",
+            "p99",
+            "max",
+            "mean",
+        ),
+        rows=tuple(rows),
+        note="Near misses of length bounds (maxLength, minItems, ...) are as long as "
+        "the bound: they have a line of their own here and are in no other table of "
+        "times between masks.",
+    )
+
+
+def _classes(
+    cases: Sequence[CaseMeasurement],
+) -> Iterator[tuple[str, int | None, Quantiles]]:
+    """Yield the classes that have texts: name, number of texts, times."""
+    texts: dict[str, list[np.ndarray]] = defaultdict(list)
+    for times in texts_of(cases):
+        texts[_class(len(times))].append(np.frombuffer(times, dtype=np.int64))
+    for label in (_class(length) for length in (*_LENGTHS, _LENGTHS[-1] + 1)):
+        if label in texts:
+            yield label, len(texts[label]), Quantiles.of(np.concatenate(texts[label]))
+    bound = of_length_bounds(cases)
+    if len(bound):
+        number = sum(case.bound_texts for case in cases)
+        yield _BOUNDS, number, bound
+
+
+def _class(masks: int) -> str:
+    for low, high in zip((0, *_LENGTHS), _LENGTHS, strict=False):
+        if masks <= high:
+            return f"{low + 1:,} to {high:,}"
+    return f"more than {_LENGTHS[-1]:,}"
+
+
+def _at(times: Quantiles, percent: float) -> Cell:
+    found = times.at(percent)
+    return None if found is None else Duration(found.value, found.at_least)
+
+
+def slowest_schemas(cases_by_engine: Cases) -> Table:
+    """Name the schemas that take each engine longest, from compile to last mask."""
+    rows: list[tuple[Cell, ...]] = []
+    for name, cases in cases_by_engine.items():
+        for case in sorted(cases, key=_total, reverse=True)[:_MOST]:
+            if _total(case):
+                times = (*case.between_ns, *case.bound_between_ns)
+                rows.append(
+                    (
+                        name,
+                        "/".join(case.case_key),
+                        case.outcome.replace("_", " "),
+                        duration(_total(case)),
+                        duration(case.compile_ns),
+                        len(times),
+                        duration(case.mean_between_ns),
+                        duration(max(times, default=None)),
+                    )
+                )
+    return Table(
+        title="Slowest schemas",
+        name="masks-slowest",
+        columns=(
+            "engine",
+            "schema",
+            "outcome",
+            "all",
+            "compile",
+            "masks",
+            "mean",
+            "longest",
+        ),
+        rows=tuple(rows),
+        note="all: the compile call and every mask and commit, near misses of length "
+        "bounds too; mean: without these. Of each engine the first five.",
+    )
+
+
+def _total(case: CaseMeasurement) -> int:
+    return (case.compile_ns or 0) + sum(case.between_ns) + sum(case.bound_between_ns)
+
+
+def slowest_first_masks(cases_by_engine: Cases) -> Table:
+    """Name the schemas whose first mask takes each engine longest."""
+    rows: list[tuple[Cell, ...]] = []
+    for name, cases in cases_by_engine.items():
+        measured = [case for case in cases if case.first_mask_ns is not None]
+        rows += [
+            (
+                name,
+                "/".join(case.case_key),
+                duration(case.first_mask_ns),
+                duration(case.compile_ns),
+                duration(case.mean_between_ns),
+            )
+            for case in sorted(measured, key=_first, reverse=True)[:_MOST]
+        ]
+    return Table(
+        title="Slowest first masks",
+        name="masks-first",
+        columns=("engine", "schema", "first mask", "compile", "mean between masks"),
+        rows=tuple(rows),
+        note="first mask: making a matcher and computing its first mask, after the "
+        "compile call. Of each engine the first five.",
+    )
+
+
+def _first(case: CaseMeasurement) -> int:
+    return case.first_mask_ns or 0
+
+
+#: How engines say that they have reached a bound of their own.
+_LIMIT: Final = re.compile(
+    r"\b(limit|fuel|max(imum)?|exceed\w*|too (many|large|long|deep|complex|big))\b",
+    re.IGNORECASE,
+)
+_NUMBER: Final = re.compile(r"\d+")
+_LONGEST: Final = 160
+
+
+@dataclass(slots=True)
+class _Limit:
+    """One bound of an engine, and the smallest schema that meets it."""
+
+    message: str
+    phase: str
+    schema: str
+    size: int
+    schemas: int = 1
+
+
+class EngineLimits:
+    """The bounds of engines that schemas have met, gathered while rows go by."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._found: dict[tuple[str, str], _Limit] = {}
+
+    def add(self, row: Row) -> None:
+        """Take what an engine says of one case."""
+        size = row.label.get("size")
+        size = size if isinstance(size, int) else 0
+        for phase, message in dict(_messages(row)).items():
+            key = row.engine, _NUMBER.sub("#", message)
+            schema = f"{row.config}/{row.id}"
+            known = self._found.get(key)
+            if known is None:
+                self._found[key] = _Limit(message, phase, schema, size)
+                continue
+            known.schemas += 1
+            if size < known.size:
+                known.message, known.schema, known.size = message, schema, size
+
+    def table(self) -> Table:
+        """Return each bound with the smallest schema that meets it."""
+        return Table(
+            title="Limits that engines met",
+            name="masks-limits",
+            columns=("engine", "what it said", "in", "schemas", "the smallest of them"),
+            rows=tuple(
+                (engine, limit.message, limit.phase, limit.schemas, limit.schema)
+                for (engine, _), limit in sorted(
+                    self._found.items(), key=lambda item: (item[0][0], -item[1].schemas)
+                )
+            ),
+            note="What engines say of bounds of their own (states, items, fuel, "
+            "memory, time): messages alike but for their numbers are one.",
+        )
+
+
+def _messages(row: Row) -> Iterable[tuple[str, str]]:
+    """Yield what an engine said of its limits, each with where it said so."""
+    said = [(row.phase or "walk", row.detail)]
+    said += [("walk", walk.detail) for walk in row.walks]
+    for phase, text in said:
+        line = text.partition("\n")[0].strip()
+        if _LIMIT.search(line):
+            yield phase, line[:_LONGEST]
+
 
 _MOST_KEYWORDS = 30
 

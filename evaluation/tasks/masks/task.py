@@ -1,19 +1,15 @@
-"""Task `masks`: walk every instance of every schema, and time what it costs.
-
-Time to first mask is the compile call alone; time between masks is the computation
-of one mask (the commit before it is counted beside it). Definitions follow MaskBench,
-but the end is checked, a schema without instances never passes, and what an engine
-does with a near miss is booked under the keyword that the near miss violates.
-"""
+"""Task `masks`: walk every instance through the masks of its schema."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import hashlib
+import json
+import random
+from typing import TYPE_CHECKING, Any, Final
 
 from evaluation.core.cases import Case, InstanceWalk
 from evaluation.core.task import AcceptedSetting, RunRows, Task, TaskInput
 from evaluation.tasks.masks import NAME
-from evaluation.tasks.masks.member_orders import permuted_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,6 +17,75 @@ if TYPE_CHECKING:
     from evaluation.core.cases import Instance, Sample
     from evaluation.core.task_settings import TaskSettings
     from evaluation.reporting.report import Report
+
+
+def permuted_texts(text: str, count: int, seed: int) -> Iterator[tuple[int, str]]:
+    """Yield up to so many different texts, each with its number, from 1.
+
+    Nothing comes of a text that is no JSON, that is too deep for Python, or in which
+    nothing can be moved.
+    """
+    if count < 1:
+        return
+    try:
+        value = json.loads(text, object_pairs_hook=_Members, **_SPELLED)
+        _written(value)
+    except (ValueError, RecursionError):
+        return
+    start = hashlib.sha256(f"{seed}:{text}".encode()).digest()
+    chance = random.Random(start)  # noqa: S311 - drawn again alike, not secret
+    seen = {_written(value)}
+    number = 0
+    for _ in range(8 * count):
+        other = _written(_shuffled(value, chance))
+        if other not in seen:
+            seen.add(other)
+            number += 1
+            yield number, other
+        if number == count:
+            return
+
+
+class _Members(list[tuple[str, Any]]):
+    """An object's members, in order, repeated names and all."""
+
+
+class _Number(str):
+    """A number as it is spelled."""
+
+    __slots__ = ()
+
+
+_SPELLED: dict[str, Any] = {
+    "parse_int": _Number,
+    "parse_float": _Number,
+    "parse_constant": _Number,
+}
+
+
+def _shuffled(value: Any, chance: random.Random) -> Any:  # noqa: ANN401 (any JSON)
+    if isinstance(value, _Members):
+        members = [(name, _shuffled(member, chance)) for name, member in value]
+        if len({name for name, _ in members}) == len(members):
+            chance.shuffle(members)
+        return _Members(members)
+    if isinstance(value, list):
+        return [_shuffled(item, chance) for item in value]
+    return value
+
+
+def _written(value: Any) -> str:  # noqa: ANN401 (any JSON)
+    if isinstance(value, _Members):
+        inner = ", ".join(
+            f"{json.dumps(name, ensure_ascii=False)}: {_written(member)}"
+            for name, member in value
+        )
+        return f"{{{inner}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_written, value))}]"
+    if isinstance(value, _Number):
+        return value
+    return json.dumps(value, ensure_ascii=False)
 
 
 def cases(samples: Iterable[Sample], settings: TaskSettings) -> Iterator[Case]:

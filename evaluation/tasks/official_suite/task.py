@@ -18,8 +18,7 @@ from curation.system.errors import BadConfiguration
 from evaluation.core.cases import Case, InstanceWalk
 from evaluation.core.task import AcceptedSetting, Task, TaskInput
 from evaluation.tasks.official_suite import NAME
-from evaluation.tasks.official_suite.outcomes import outcome
-from evaluation.tasks.official_suite.report import report
+from evaluation.tasks.official_suite.report import outcome, report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

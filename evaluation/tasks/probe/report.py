@@ -10,19 +10,21 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from evaluation.reporting.charts import heat_map
 from evaluation.reporting.report import Report
-from evaluation.reporting.share_charts import heat_map
 from evaluation.reporting.tables import NOT_RUN, Rate, Table
 from evaluation.tasks.probe import NAME
-from evaluation.tasks.probe.documented_support import Support, declarations, features
 from evaluation.tasks.probe.outcomes import (
     GOOD,
     ProbeOutcome,
     ProbeResult,
+    Support,
+    declarations,
+    features,
     judge_probe,
     proven,
 )
-from evaluation.tasks.probe.probes.base import CONTEXTS
+from evaluation.tasks.probe.probe import CONTEXTS
 from evaluation.tasks.probe.theoretical_coverage import theoretical_coverages
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from evaluation.core.task import RunRows
     from evaluation.reporting.report import Plot
     from evaluation.reporting.tables import Cell
-    from evaluation.tasks.probe.documented_support import Declaration
+    from evaluation.tasks.probe.outcomes import Declaration
 
 _OUTCOME_NOTE: Final = "; ".join(
     f"{outcome}: {outcome.explanation}" for outcome in ProbeOutcome

@@ -1,8 +1,4 @@
-"""Task `probe`: is every keyword enforced, in every place that it can stand?
-
-A case is one probe in one context (`evaluation.tasks.probe.probes`): its schema, and
-the two values, of which one must be possible to generate and the other not.
-"""
+"""Task `probe`: one keyword at a time, in every place of a schema."""
 
 from __future__ import annotations
 
@@ -14,18 +10,50 @@ from curation.system.errors import BadConfiguration, BadUsage
 from evaluation.core.cases import Case, InstanceWalk
 from evaluation.core.task import AcceptedSetting, Task, TaskInput
 from evaluation.tasks.probe import NAME
+from evaluation.tasks.probe.objects import COMBINATIONS, OBJECTS, REFERENCES
 from evaluation.tasks.probe.outcomes import GOOD, outcome
-from evaluation.tasks.probe.probes.base import NOTHING
-from evaluation.tasks.probe.probes.registry import all_placed
+from evaluation.tasks.probe.probe import NOTHING, place_probe
 from evaluation.tasks.probe.report import report
+from evaluation.tasks.probe.values import ARRAYS, FORMATS, VALUES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from curation.schema.dialects import Dialect
     from evaluation.core.cases import Sample
     from evaluation.core.task_settings import TaskSettings
-    from evaluation.tasks.probe.probes.base import PlacedProbe
+    from evaluation.tasks.probe.probe import PlacedProbe, Probe
+
+#: In the order of the reports.
+PROBES: Final[tuple[Probe, ...]] = (
+    *VALUES,
+    *ARRAYS,
+    *OBJECTS,
+    *COMBINATIONS,
+    *REFERENCES,
+    *FORMATS,
+)
+
+
+def all_placed(dialects: Sequence[Dialect] = ()) -> Iterator[PlacedProbe]:
+    """Yield every probe in every context.
+
+    In each of the dialects given that has it; without any, in the newest that has it,
+    so that each probe is put once.
+    """
+    for probe in PROBES:
+        for dialect in _chosen(probe, dialects):
+            for context in probe.contexts:
+                yield place_probe(probe, context, dialect)
+
+
+def _chosen(probe: Probe, dialects: Sequence[Dialect]) -> Sequence[Dialect]:
+    known = probe.dialects
+    return (
+        [dialect for dialect in known if dialect in dialects]
+        if dialects
+        else known[-1:]
+    )
 
 
 def cases(_samples: Iterable[Sample], settings: TaskSettings) -> Iterator[Case]:

@@ -15,17 +15,16 @@ from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from curation.schema.keywords import REFERENCE_KEYWORDS
 from evaluation.reporting.tables import Rate, Table
-from evaluation.results.labels import features_of, formats_of
-from evaluation.results.outcomes import did_compile
-from evaluation.tasks.probe.documented_support import (
+from evaluation.results.outcomes import did_compile, features_of, formats_of
+from evaluation.tasks.probe.outcomes import (
     FORMAT,
     Support,
     coverage,
     declarations,
+    proven,
 )
-from evaluation.tasks.probe.outcomes import proven
-from evaluation.tasks.probe.probes.base import ROOT
-from evaluation.tasks.probe.probes.formats import NAME, UNKNOWN, VALUES
+from evaluation.tasks.probe.probe import ROOT
+from evaluation.tasks.probe.values import FORMAT_VALUES, NAME, UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -127,7 +126,7 @@ def _used(row: Row) -> Iterator[str]:
             yield feature
         else:
             for name in stated:
-                yield FORMAT + (name if name in VALUES else UNKNOWN)
+                yield FORMAT + (name if name in FORMAT_VALUES else UNKNOWN)
 
 
 def contexts_of(features: Iterable[str]) -> frozenset[str]:
@@ -144,7 +143,7 @@ def contexts_of(features: Iterable[str]) -> frozenset[str]:
 
 def _probed(outcomes: Sequence[ProbeResult]) -> dict[str, Support]:
     """Return what the probes prove of each feature, and of each value of `format`."""
-    names = {NAME.format(name): FORMAT + name for name in (*VALUES, UNKNOWN)}
+    names = {NAME.format(name): FORMAT + name for name in (*FORMAT_VALUES, UNKNOWN)}
     told_apart = [
         replace(result, feature=names[result.name])
         for result in outcomes

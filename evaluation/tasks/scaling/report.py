@@ -1,28 +1,86 @@
-"""The report of task `scaling`: curves, exponents, and where an engine gives up."""
+"""Tables of task `scaling`: how times grow with size."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import log, sqrt
 from typing import TYPE_CHECKING, Final
 
 from evaluation.core.cases import Result
+from evaluation.reporting import student
 from evaluation.reporting.charts import lines
 from evaluation.reporting.report import Report
+from evaluation.reporting.statistics import Interval
 from evaluation.reporting.tables import Duration, Estimate, Table
-from evaluation.results.labels import number_in
-from evaluation.results.outcomes import Outcome, outcome_of
+from evaluation.results.outcomes import Outcome, number_in, outcome_of
 from evaluation.tasks.scaling import NAME
-from evaluation.tasks.scaling.families import families
-from evaluation.tasks.scaling.power_law import TAIL, exponent
+from evaluation.tasks.scaling.task import families
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from evaluation.core.cases import Row
     from evaluation.core.run_header import LimitsHeader
     from evaluation.core.task import RunRows
     from evaluation.reporting.report import Plot
     from evaluation.reporting.tables import Cell
+
+#: Sizes below this share of the largest are left out: there the fixed cost of a call
+#: hides what grows.
+TAIL: Final = 64
+#: Different sizes without which no slope is given.
+_FEWEST: Final = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exponent:
+    """The slope of log cost over log size."""
+
+    value: float
+    #: 95 % interval by Student's t; None where the points leave no freedom.
+    interval: Interval | None
+    #: Sizes between which it holds.
+    smallest: float
+    largest: float
+
+
+def exponent(points: Sequence[tuple[float, float]]) -> Exponent | None:
+    """Fit cost = c * size ** k to points (size, cost) by least squares of logarithms.
+
+    Only the largest sizes count, down to 1/64 of the largest. None where fewer than
+    three sizes are left, or something is not positive.
+    """
+    largest = max((size for size, _ in points), default=0.0)
+    tail = [point for point in points if point[0] * TAIL >= largest]
+    if len({size for size, _ in tail}) < _FEWEST or min(map(min, tail)) <= 0:
+        return None
+    across = [log(size) for size, _ in tail]
+    up = [log(cost) for _, cost in tail]
+    count = len(tail)
+    middle, height = sum(across) / count, sum(up) / count
+    spread = sum((x - middle) ** 2 for x in across)
+    paired = zip(across, up, strict=True)
+    slope = sum((x - middle) * (y - height) for x, y in paired) / spread
+    return Exponent(
+        value=slope,
+        interval=_interval(slope, across, up, spread),
+        smallest=min(size for size, _ in tail),
+        largest=largest,
+    )
+
+
+def _interval(
+    slope: float, across: Sequence[float], up: Sequence[float], spread: float
+) -> Interval | None:
+    freedom = len(across) - 2
+    if freedom < 1:
+        return None
+    middle, height = sum(across) / len(across), sum(up) / len(up)
+    paired = zip(across, up, strict=True)
+    left = sum((y - height - slope * (x - middle)) ** 2 for x, y in paired)
+    wide = student.quantile(freedom) * sqrt(left / freedom / spread)
+    return Interval(low=slope - wide, high=slope + wide)
+
 
 #: Costs, by what tables call them.
 _COMPILE, _FIRST, _MASK, _WORST = "compile", "first mask", "mean mask", "longest mask"

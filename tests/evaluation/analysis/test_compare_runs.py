@@ -8,10 +8,11 @@ import pytest
 
 from curation.system.errors import BadConfiguration, NoInput
 from evaluation.analysis.compare_runs import ComparisonRequest, compare_runs
-from evaluation.analysis.paired_engines import compared_engines, pair_engines
 from evaluation.analysis.regression_gate import (
     compare_with_baseline,
+    compared_engines,
     match_baselines,
+    pair_engines,
     rank,
 )
 from evaluation.core.cases import Result

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evaluation.analysis.compare_runs import ComparisonRequest, compare_runs, slowdowns
-from evaluation.analysis.paired_engines import (
+from evaluation.analysis.paired_times import machine_speed, paired_times
+from evaluation.analysis.regression_gate import (
     PairedEngines,
     compared_engines,
     pair_engines,
 )
-from evaluation.analysis.paired_times import machine_speed, paired_times
 from evaluation.results.overview import overview
 from evaluation.results.reader import open_run
 from tests.evaluation.made_runs import accepted, blocked, row, write_run

@@ -16,8 +16,8 @@ import typer
 from typer.testing import CliRunner
 
 from curation.system.errors import BadConfiguration, NoInput
+from evaluation.analysis.page import page
 from evaluation.commands.eval import evaluate
-from evaluation.exports.page import page
 from evaluation.generation.generation_rows import text_from_row
 from evaluation.results.description import describe
 from evaluation.results.reader import open_run

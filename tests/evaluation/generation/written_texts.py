@@ -21,7 +21,7 @@ from evaluation.generation.text_generation import (
     Generation,
     TextEnding,
 )
-from evaluation.results.row_parser import parse_row
+from evaluation.results.reader import parse_row
 
 _NS = st.integers(0, 2**50)
 _STEPS = st.lists(

@@ -22,7 +22,7 @@ from evaluation.load.arrivals import (
 )
 from evaluation.load.report import report
 from evaluation.load.rows import LoadRow, RequestTimes
-from evaluation.reporting.table_rendering import as_csv, as_json
+from evaluation.reporting.printing import as_csv, as_json
 from evaluation.reporting.tables import Duration, Rate, Table
 
 _MS = 1_000_000

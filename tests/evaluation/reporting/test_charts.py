@@ -9,9 +9,16 @@ import pytest
 from matplotlib import figure as figures
 
 from curation.dataset.plots import style
-from evaluation.reporting.charts import Point, label, lines, points, survival
+from evaluation.reporting.charts import (
+    Point,
+    heat_map,
+    label,
+    lines,
+    points,
+    stack,
+    survival,
+)
 from evaluation.reporting.quantiles import Quantiles
-from evaluation.reporting.share_charts import heat_map, stack
 
 if TYPE_CHECKING:
     from evaluation.reporting.report import Plot

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
-from evaluation.reporting.quantiles import Quantiles
-from evaluation.reporting.statistics import Interval
-from evaluation.reporting.table_rendering import (
+from evaluation.reporting.printing import (
     as_csv,
     as_json,
     as_markdown,
+    for_terminal,
 )
+from evaluation.reporting.quantiles import Quantiles
+from evaluation.reporting.statistics import Interval
 from evaluation.reporting.tables import (
     NOT_RUN,
     Duration,
@@ -31,7 +32,6 @@ from evaluation.reporting.tables import (
     duration,
     text_of,
 )
-from evaluation.reporting.terminal_layout import for_terminal
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson

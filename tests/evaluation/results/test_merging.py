@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from curation.system.errors import BadConfiguration, BadData, CannotCreate, NoInput
-from evaluation.analysis.comparison import objections
+from evaluation.analysis.compare_runs import objections
 from evaluation.results.merging import merge
 from evaluation.results.reader import open_run
 from tests.evaluation.made_runs import HEAD, finished, many, row, write_run

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from evaluation.core.cases import InstanceResult, Result, WalkVerdict
 from evaluation.results.measurements import measure
 from evaluation.results.outcomes import Outcome, engine_is_right, outcome_of
-from evaluation.results.row_parser import NotARow, parse_row
+from evaluation.results.reader import NotARow, parse_row
 from tests.evaluation.made_runs import accepted, blocked, line, row
 
 _LIED = replace(accepted(), verdict=WalkVerdict.LIED)

@@ -19,7 +19,7 @@ from evaluation.generation.judgement import TextVerdict as Said
 from evaluation.generation.requests import GenerationRequest
 from evaluation.generation.text_generation import DecodingStep, Generation, TextEnding
 from evaluation.results.outcomes import Outcome, outcome_of
-from evaluation.results.row_parser import NotARow, parse_row
+from evaluation.results.reader import NotARow, parse_row
 from tests.evaluation.made_runs import line, many, row
 from tests.evaluation.results.test_reader import HOSTILE
 

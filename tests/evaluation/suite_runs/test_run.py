@@ -11,10 +11,10 @@ import pytest
 
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration
+from evaluation.analysis.page import page
 from evaluation.analysis.run_report import reports
 from evaluation.core.suite import RecordRequest, RecordSet
 from evaluation.core.suite_records import SuiteRecord
-from evaluation.exports.page import page
 from evaluation.generation.model_options import ModelOptions, TokenPrices
 from evaluation.results.suite_rows import scored_run
 from evaluation.suite_runs.records import encode_records

@@ -10,7 +10,7 @@ import pytest
 from evaluation.core.cases import Instance, Result, Sample, WalkVerdict
 from evaluation.reporting.tables import Duration
 from evaluation.results.outcomes import Outcome, outcome_of
-from evaluation.tasks.masks.warm_times import WarmTimes
+from evaluation.tasks.masks.report import WarmTimes
 from tests.evaluation.measuring import (
     measured,
     miniature,

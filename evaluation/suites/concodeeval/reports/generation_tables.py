@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from evaluation.reporting.share_charts import stack
+from evaluation.reporting.charts import stack
 from evaluation.reporting.tables import Rate, Table
 from evaluation.suites.concodeeval.generation_task.locality import PARTS
 from evaluation.suites.concodeeval.reports.answers import by_cell

@@ -9,7 +9,7 @@ import pytest
 
 from evaluation.core.cases import Result, Sample
 from evaluation.core.task_settings import TaskSettings
-from evaluation.reporting.table_rendering import as_markdown
+from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import Rate
 from evaluation.results.reader import open_run
 from evaluation.tasks.declared.task import TASK

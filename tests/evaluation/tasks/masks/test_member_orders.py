@@ -7,7 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.tasks.masks.member_orders import permuted_texts
+from evaluation.tasks.masks.task import permuted_texts
 
 _VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),

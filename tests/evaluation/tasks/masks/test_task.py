@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from evaluation.core.cases import Instance, Sample, WalkVerdict
 from evaluation.core.task_settings import TaskSettings
-from evaluation.reporting.table_rendering import as_json
+from evaluation.reporting.printing import as_json
 from evaluation.results.outcomes import Outcome, outcome_of
 from evaluation.tasks.masks.task import cases, report
 from tests.evaluation.measuring import measured, miniature, request_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evaluation.reporting.tables import Duration, Ratio
-from evaluation.tasks.masks.warm_times import WarmTimes
+from evaluation.tasks.masks.report import WarmTimes
 from tests.evaluation.made_runs import accepted, row
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.setup.engine_files import engine_paths
-from evaluation.tasks.probe.documented_support import (
+from evaluation.tasks.probe.outcomes import (
     Support,
     coverage,
     declarations,

@@ -13,13 +13,17 @@ from curation.system.errors import BadConfiguration
 from evaluation.core.cases import Result
 from evaluation.core.refusal_pattern import RefusalPattern
 from evaluation.core.task_settings import TaskSettings
-from evaluation.reporting.table_rendering import as_markdown
+from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import NOT_RUN, Rate
 from evaluation.results.reader import open_run
-from evaluation.tasks.probe.documented_support import Support
-from evaluation.tasks.probe.outcomes import ProbeOutcome, judge_probe, outcome, proven
-from evaluation.tasks.probe.probes.registry import PROBES, all_placed
-from evaluation.tasks.probe.task import TASK, case_of
+from evaluation.tasks.probe.outcomes import (
+    ProbeOutcome,
+    Support,
+    judge_probe,
+    outcome,
+    proven,
+)
+from evaluation.tasks.probe.task import PROBES, TASK, all_placed, case_of
 from evaluation.tasks.registry import task_named
 from tests.evaluation import measuring, policies
 from tests.evaluation.made_runs import row, write_run

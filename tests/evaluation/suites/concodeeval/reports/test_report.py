@@ -8,7 +8,7 @@ import pytest
 
 from evaluation.core.suite import ScoredResponse
 from evaluation.core.suite_records import SuiteResponse, Verdict
-from evaluation.reporting.table_rendering import as_markdown
+from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import Rate
 from evaluation.results.suite_rows import RecordedSuiteRun
 from evaluation.suites.concodeeval.known_answers import known_answers

@@ -1,34 +1,105 @@
-"""One self-contained page of a run: the tables, the plots, the worst failures.
-
-No script, nothing fetched from elsewhere: styles are inside and plots are embedded.
-Everything that comes from data is escaped by the template (autoescape), after its
-control characters were made visible.
-"""
+"""Export a run as a page with plots, with a notice of partial data."""
 
 from __future__ import annotations
 
+import io
+import re
 from base64 import b64encode
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, Final
 
 from jinja2 import Environment, StrictUndefined
+from matplotlib.figure import Figure
 
-from curation.system.atomic_files import atomic_write_bytes
+from curation.dataset.plots import PAGE, save, style
+from curation.system.atomic_files import atomic_write_bytes, cannot_write
 from curation.system.escaping import safe
 from evaluation.analysis.failures import FailureChoice, failures, failures_table
 from evaluation.analysis.run_report import conditions_of, engines_of, reports
-from evaluation.exports.notice import notice_of
 from evaluation.reporting.tables import text_of
-from evaluation.results.description import describe
+from evaluation.results.description import describe, partial_data
+from evaluation.results.reader import gaps_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from evaluation.reporting.report import Plot, Report
     from evaluation.reporting.tables import Cell, Table
     from evaluation.results.reader import RecordedRun
+
+#: The file's name, beside what is exported.
+FILE: Final = "notice.txt"
+
+
+def notice_of(run: RecordedRun) -> list[str]:
+    """Return why figures of a run are not what they seem, line by line; often none."""
+    return [*gaps_of(run), *partial_data(run.header)]
+
+
+def write_notice(run: RecordedRun, folder: Path) -> list[Path]:
+    """Write the notice of a run into a folder, where it has one; returns the file.
+
+    Raises:
+        CannotCreate: it cannot be written.
+    """
+    lines = notice_of(run)
+    path = folder / FILE
+    if not lines:
+        return []
+    atomic_write_bytes(path, "".join(f"{line}\n" for line in lines).encode())
+    return [path]
+
+
+_HEIGHT = 3.6
+#: Characters of a line below a plot.
+_NOTICE_WIDTH = 110
+
+
+def draw_all(plots: Iterable[Plot], folder: Path, notice: str = "") -> list[Path]:
+    """Draw plots into a folder, each as SVG and PNG; returns the files.
+
+    Args:
+        plots: What is drawn.
+        folder: Where the files go.
+        notice: Stands below each plot: a picture travels alone.
+
+    Raises:
+        CannotCreate: the folder cannot be written.
+    """
+    drawn: list[Path] = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for plot in plots:
+            with style():
+                drawn += save(_figure(plot, notice), folder / _slug(plot.name))
+    except OSError as error:
+        raise cannot_write(folder, error) from error
+    return drawn
+
+
+def svg_of(plot: Plot) -> bytes:
+    """Return a plot as SVG."""
+    nothing: dict[str, Any] = {"Date": None, "Creator": None}
+    out = io.BytesIO()
+    with style():
+        _figure(plot).savefig(out, format="svg", metadata=nothing, bbox_inches="tight")
+    return out.getvalue()
+
+
+def _figure(plot: Plot, notice: str = "") -> Figure:
+    figure = Figure(figsize=(PAGE, _HEIGHT), layout="constrained")
+    plot.draw(figure)
+    if notice:
+        figure.supxlabel("\n".join(wrap(notice, _NOTICE_WIDTH)), fontsize="x-small")
+    return figure
+
+
+def _slug(name: str) -> str:
+    return "-".join(re.findall(r"[a-z0-9]+", name.lower())) or "plot"
+
 
 _TEMPLATE = "page.html.jinja"
 _FAILURES = 100
@@ -93,7 +164,7 @@ def _rendered(name: str, runs: Sequence[RecordedRun], parts: Sequence[Section]) 
     environment = Environment(autoescape=True, undefined=StrictUndefined)
     environment.filters |= {"shown": _shown, "picture": _picture, "side": _side}
     template = environment.from_string(
-        files("evaluation.exports").joinpath(_TEMPLATE).read_text(encoding="utf-8")
+        files(__package__).joinpath(_TEMPLATE).read_text(encoding="utf-8")
     )
     return template.render(
         name=safe(name),
@@ -137,6 +208,6 @@ def _side(cell: Cell) -> str:
 def _picture(plot: Plot) -> str:
     """Return a plot as the address of a picture that is in the page itself."""
     # An extra, and slow to import: only who wants plots waits for it.
-    from evaluation.exports.drawing import svg_of  # noqa: PLC0415 (not every run needs it)
+    from evaluation.analysis.page import svg_of  # noqa: PLC0415 (not every run needs it)
 
     return f"data:image/svg+xml;base64,{b64encode(svg_of(plot)).decode()}"

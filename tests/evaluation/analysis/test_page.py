@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from evaluation.core.cases import Result
-from evaluation.exports.frames import write_csv, write_parquet
+from evaluation.results.frames import write_csv, write_parquet
 from evaluation.results.reader import open_run
 from tests.evaluation.made_runs import HEAD, many, row, write_run
 
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 pytest.importorskip("matplotlib")
 
-from evaluation.exports.drawing import draw_all
-from evaluation.exports.page import page
+from evaluation.analysis.page import draw_all, page
 from evaluation.reporting.tables import text_of
 from evaluation.results.overview import overview
 

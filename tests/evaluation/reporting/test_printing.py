@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from evaluation.reporting.printing import for_terminal
 from evaluation.reporting.tables import Duration, Rate, Table
-from evaluation.reporting.terminal_layout import for_terminal
 
 if TYPE_CHECKING:
     from evaluation.reporting.tables import Cell

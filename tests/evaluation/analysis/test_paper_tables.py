@@ -9,16 +9,16 @@ import orjson
 import pytest
 
 from curation.system.errors import BadUsage, NoInput
+from evaluation.analysis.paper_setup import _figures, printed
+from evaluation.analysis.paper_tables import paper_table
 from evaluation.core.cases import Result, Sample
 from evaluation.core.suite import ScoredResponse
 from evaluation.core.suite_records import FREE, Verdict
-from evaluation.exports.paper_figures import _figures, printed
-from evaluation.exports.paper_tables import paper_table
 from evaluation.generation.generation_rows import row_from_generation
 from evaluation.generation.judgement import Judgement, TextVerdict
 from evaluation.generation.requests import GenerationRequest
 from evaluation.generation.text_generation import Generation, TextEnding
-from evaluation.reporting.table_rendering import as_json, as_markdown
+from evaluation.reporting.printing import as_json, as_markdown
 from evaluation.results.reader import HEADER, RecordedRun, open_run
 from evaluation.results.suite_rows import row_from_scored
 from tests.evaluation.made_runs import accepted, blocked, row, write_run

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.tasks.scaling.power_law import exponent
+from evaluation.tasks.scaling.report import exponent
 
 SIZES = [2.0**power for power in range(12)]
 

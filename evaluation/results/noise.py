@@ -1,9 +1,4 @@
-"""How far times of one engine lie apart, and what that adds to a comparison.
-
-A process is slower or faster than the next one of the same engine for reasons of its
-own: where it lies in memory, what the machine does meanwhile. Schemas drawn anew say
-nothing of that. Repetitions of an engine do: each is in a process of its own.
-"""
+"""Noise of times: how far repetitions of one engine lie apart."""
 
 from __future__ import annotations
 
@@ -13,9 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 from evaluation.reporting import student
 from evaluation.reporting.statistics import Interval
+from evaluation.reporting.tables import Ratio, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from evaluation.reporting.tables import Cell
+    from evaluation.results.measurements import CaseMeasurement, RepetitionTimes
 
 #: How many measured degrees of freedom an assumed deviation is worth.
 ASSUMED_WORTH: Final = 8
@@ -89,3 +88,54 @@ def widened(value: float, interval: Interval, *reaches: float) -> Interval:
     low = hypot(log(value) - log(interval.low), *reaches)
     high = hypot(log(interval.high) - log(value), *reaches)
     return Interval(value * exp(-low), value * exp(high))
+
+
+#: Name of a time in tables to what of a measurement it is.
+TIMES: Final[Mapping[str, Callable[[RepetitionTimes], float | None]]] = {
+    "to first mask": lambda taken: taken.compile_ns,
+    "first mask": lambda taken: taken.first_mask_ns,
+    "between masks": lambda taken: taken.between_ns,
+}
+#: The standard deviation between processes of one engine, as a logarithm, that is
+#: assumed of each time: what `bench/engine/engine_noise.py` has found for llguidance.
+ASSUMED_DEVIATIONS: Final = {
+    "to first mask": 0.02,
+    "first mask": 0.05,
+    "between masks": 0.03,
+}
+
+
+def times_taken(
+    case: CaseMeasurement, time: Callable[[RepetitionTimes], float | None]
+) -> list[float]:
+    """Return what each repetition of a case took; empty unless all have a time."""
+    times = [time(taken) for taken in case.repetitions]
+    return [] if None in times else [ns for ns in times if ns]
+
+
+def noise_table(cases_by_engine: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
+    """Return, for each engine, its slowest repetition by its fastest one."""
+    rows: list[tuple[Cell, ...]] = []
+    for name, cases in cases_by_engine.items():
+        count = max((len(case.repetitions) for case in cases), default=0)
+        unlike = sum(case.unlike for case in cases)
+        spreads = [_spread(cases, time) for time in TIMES.values()]
+        rows.append((name, count, *spreads, unlike))
+    return Table(
+        title="An engine beside itself",
+        name="repetitions",
+        columns=("engine", "repetitions", *TIMES, "unlike"),
+        rows=tuple(rows),
+        note="The slowest repetition by the fastest, each a geometric mean over all "
+        "schemas: so far apart lie processes of one engine that took turns. unlike: "
+        "schemas of which repetitions came to another outcome, or to another verdict "
+        "on a text.",
+    )
+
+
+def _spread(
+    cases: Sequence[CaseMeasurement], time: Callable[[RepetitionTimes], float | None]
+) -> Cell:
+    known = [taken for case in cases if (taken := times_taken(case, time))]
+    offsets = repetition_offsets(known)
+    return Ratio(exp(max(offsets) - min(offsets))) if offsets else None

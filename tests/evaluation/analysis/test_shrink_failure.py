@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from curation.system.errors import NoInput
-from evaluation.analysis.schema_shrinking import shrink
 from evaluation.analysis.shrink_failure import (
     ask_in_new_process,
     open_engine,
+    shrink,
     shrink_failure,
 )
 from evaluation.commands.results import app

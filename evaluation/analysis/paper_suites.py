@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from curation.system.errors import NoInput
-from evaluation.analysis.run_report import reports
-from evaluation.exports.paper_figures import printed
-from evaluation.exports.paper_setup import (
+from evaluation.analysis.paper_setup import (
     framework_of,
+    printed,
     quality_differences,
     told,
     version_difference,
 )
+from evaluation.analysis.run_report import reports
 from evaluation.reporting.tables import Table
 from evaluation.results.suite_rows import scored_run
 from evaluation.suites.quality.report import PAPER_FORM
 from evaluation.tasks.official_suite import NAME as TEST_SUITE
-from evaluation.tasks.official_suite.outcomes import (
+from evaluation.tasks.official_suite.report import (
     SuiteFailure,
     by_category,
     failing_categories,
@@ -29,10 +29,10 @@ from evaluation.tasks.official_suite.outcomes import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evaluation.exports.paper_setup import SetupDifference
+    from evaluation.analysis.paper_setup import SetupDifference
     from evaluation.reporting.tables import Cell
     from evaluation.results.reader import RecordedRun
-    from evaluation.tasks.official_suite.outcomes import CaseOutcome
+    from evaluation.tasks.official_suite.report import CaseOutcome
 
 #: The draft of the paper's suite.
 _DRAFT: Final = "2020-12"

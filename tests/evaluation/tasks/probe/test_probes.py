@@ -13,14 +13,14 @@ import pytest
 
 from curation.schema.dialects import BY_NAME, DIALECTS
 from curation.schema.keywords import ANNOTATIONS
-from evaluation.tasks.probe.probes.base import CONTEXTS, NOTHING, ROOT, place_probe
-from evaluation.tasks.probe.probes.registry import PROBES, all_placed
+from evaluation.tasks.probe.probe import CONTEXTS, NOTHING, ROOT, place_probe
+from evaluation.tasks.probe.task import PROBES, all_placed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.json_types import UntypedJson
-    from evaluation.tasks.probe.probes.base import PlacedProbe
+    from evaluation.tasks.probe.probe import PlacedProbe
 
 DRAFTS = {
     "draft-04": (jsonschema.Draft4Validator, jsonschema_rs.Draft4Validator),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from evaluation.core.cases import Case, InstanceResult, Result, Row, WalkVerdict
 from evaluation.reporting.tables import Rate
 from evaluation.results.outcomes import FAULTS
-from evaluation.tasks.official_suite.outcomes import (
+from evaluation.tasks.official_suite.report import (
     SuiteFailure,
     by_category,
     failing_categories,

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.reporting.noise import (
+from evaluation.reporting.statistics import Interval
+from evaluation.results.noise import (
     ASSUMED_WORTH,
     Noise,
     repetition_offsets,
     widened,
 )
-from evaluation.reporting.statistics import Interval
 
 
 def _processes(deviation: float, count: int, seed: int) -> list[list[float]]:

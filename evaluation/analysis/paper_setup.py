@@ -1,11 +1,17 @@
-"""How the paper measured, and what of a run is otherwise (arXiv 2501.10868)."""
+"""The setup and the printed figures of arXiv 2501.10868."""
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+import msgspec
 
 from evaluation.core.suite_records import FREE
+from evaluation.reporting.tables import FixedFigure, MissingFigure
 from evaluation.results.suite_rows import SUITE
 
 if TYPE_CHECKING:
@@ -14,7 +20,52 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from evaluation.core.run_header import ParticipantHeader
     from evaluation.core.suite import ScoredResponse
+    from evaluation.reporting.tables import Cell
     from evaluation.results.reader import RecordedRun
+
+#: By the number of a table, the dataset (empty where a table has none) and the
+#: framework.
+_Tables: TypeAlias = "dict[str, dict[str, dict[str, list[float | str]]]]"
+#: Tables that are the first columns of another one: its number, and how many.
+_PARTS: Final = {2: (12, 3), 3: (13, 3)}
+
+
+def printed(number: int, dataset: str = "") -> Mapping[str, tuple[Cell, ...]]:
+    """Return the figures that the paper prints, by framework, in its own order.
+
+    Args:
+        number: 2, 3, 4, 5, 6, 7, 12 or 13.
+        dataset: As the paper names it; empty for a table without datasets.
+
+    Example:
+        >>> [str(cell) for cell in printed(3, "GlaiveAI")["XGrammar"]]
+        ['0.12', '0.30', '66.78']
+    """
+    whole, columns = _PARTS.get(number, (number, None))
+    found = _figures()[str(whole)].get(dataset, {})
+    return {
+        framework: tuple(map(_cell, figures[:columns]))
+        for framework, figures in found.items()
+    }
+
+
+def _cell(figure: float | str) -> Cell:
+    match figure:
+        case str():
+            return MissingFigure(figure)
+        case int():
+            return figure
+        case _:
+            return FixedFigure(figure)
+
+
+@cache
+def _figures() -> _Tables:
+    text = files(__package__).joinpath("paper_figures.toml").read_text("utf-8")
+    return msgspec.convert(
+        tomllib.loads(text), dict[str, dict[str, dict[str, list[int | float | str]]]]
+    )
+
 
 #: How the paper names engines, by their names here.
 FRAMEWORKS: Final[Mapping[str, str]] = {

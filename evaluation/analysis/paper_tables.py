@@ -12,15 +12,15 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from curation.system.errors import BadUsage, NoInput
-from evaluation.exports.paper_figures import printed
-from evaluation.exports.paper_setup import (
+from evaluation.analysis.paper_setup import (
     FRAMEWORKS,
     PAPER_SETUPS,
     differences,
     framework_of,
+    printed,
     told,
 )
-from evaluation.exports.paper_suites import SUITE_TABLES, suite_table
+from evaluation.analysis.paper_suites import SUITE_TABLES, suite_table
 from evaluation.generation.generated_texts import (
     is_unconstrained,
     on_common_samples,
@@ -38,7 +38,7 @@ from evaluation.tasks.efficiency.figures import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from evaluation.exports.paper_setup import PaperSetup, SetupDifference
+    from evaluation.analysis.paper_setup import PaperSetup, SetupDifference
     from evaluation.generation.generated_texts import CommonTexts
     from evaluation.generation.generation_rows import GeneratedText
     from evaluation.reporting.quantiles import Quantile

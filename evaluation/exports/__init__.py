@@ -1,1 +1,0 @@
-"""Runs handed on to other tools and people: tables, plots, a page."""

@@ -1,1 +1,0 @@
-"""Minimal schemas with one valid and one violating value, for every keyword."""
