@@ -14,23 +14,14 @@ from curation.system.errors import BadUsage
 from curation.system.terminal import Format, FormatOption, print_json, say, show
 
 if TYPE_CHECKING:
-    from curation.dataset.summary import Publication
+    from curation.packaging.manifest import BuildFacts
 
-#: What the card says of its publication must have these forms.
+#: Forms of the places of publication.
 _FORMS = {
     "repository": re.compile(r"[\w.-]+/[\w.-]+", re.ASCII),
     "doi": re.compile(r"10\.[0-9]{4,9}/[\w.:;()/-]+", re.ASCII),
     "code": re.compile(r"https://[\w.~/%#?=&+@:-]+", re.ASCII),
 }
-
-
-_EvalYaml = Annotated[
-    bool,
-    typer.Option(
-        "--eval-yaml",
-        help="Also the Hub's eval.yaml; from then on it is kept with the rest.",
-    ),
-]
 
 
 def card(  # noqa: PLR0913 (one parameter an option)
@@ -42,7 +33,6 @@ def card(  # noqa: PLR0913 (one parameter an option)
         bool,
         typer.Option("--check", help="Write nothing; exit 1 if anything differs."),
     ] = False,
-    eval_yaml: _EvalYaml = False,
     repo: Annotated[
         str, typer.Option(metavar="OWNER/NAME", help="Where it will be published.")
     ] = "",
@@ -55,32 +45,26 @@ def card(  # noqa: PLR0913 (one parameter an option)
 
     With the card come LICENSE and LICENSES/, plots/, croissant.json, the counts and
     digests of manifest.json, and SHA256SUMS: the same bytes as the build wrote, if
-    nothing else has changed. Rows and ledger are only read. What --repo, --doi and
-    --code say is kept in the manifest, and told in the card from then on.
+    nothing else has changed. Rows and ledger are only read. --repo, --doi and --code
+    are stored in the manifest, and stand in the card from then on.
 
     \b
     Examples:
       csbdata card
-      csbdata card --check build/JSONSchemaBench
-      csbdata card --eval-yaml build/JSONSchemaBench
+      csbdata card --check
       csbdata card --repo OWNER/JSONSchemaBench build/JSONSchemaBench
       csbdata card --sign ~/.minisign/minisign.key
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from curation.packaging.derived_files import (
-        differing_files,
-        rebuild,
-        sign_folder,
-    )
+    from curation.packaging.derived_files import differing_files, rebuild, sign_folder
     from curation.system.atomic_files import cannot_write
 
     if check:
-        _print_check(folder, differing_files(folder, eval_yaml_too=eval_yaml), format_)
+        _print_check(folder, differing_files(folder), format_)
         return
-    told = {"repository": repo, "doi": doi, "code": code}
-    given = {name: text for name, text in told.items() if text}
-    publication = _publication(folder, given) if given else None
+    place = {"repository": repo, "doi": doi, "code": code}
+    facts = _facts(folder, {name: text for name, text in place.items() if text})
     try:
-        written = rebuild(folder, eval_yaml_too=eval_yaml, publication=publication)
+        written = rebuild(folder, facts)
         if key := signing_key(sign):
             written.append(sign_folder(folder, key))
     except OSError as error:
@@ -92,39 +76,41 @@ def card(  # noqa: PLR0913 (one parameter an option)
         say(f"{len(written)} files written in {folder}")
 
 
-def _publication(folder: Path, given: dict[str, str]) -> Publication:
-    """Return where a folder is published: what it says already, and what is said now.
+def _facts(folder: Path, place: dict[str, str]) -> BuildFacts:
+    """Return a folder's facts, with some of its places of publication changed.
 
     Raises:
         BadUsage: a value has not the form that it must have.
     """
+    from msgspec.structs import replace as with_fields
+
     from curation.dataset.summary import Publication
     from curation.packaging.manifest import read_facts
 
-    for name, text in given.items():
+    for name, text in place.items():
         if not _FORMS[name].fullmatch(text):
             option = "repo" if name == "repository" else name
-            raise BadUsage("is not of the form that is wanted", text, f"see --{option}")
-    stated = read_facts(folder).publication
-    known = stated if isinstance(stated, Publication) else Publication()
-    return replace(known, **given)
+            raise BadUsage("has not the form of its option", text, f"see --{option}")
+    facts = read_facts(folder)
+    if not place:
+        return facts
+    old = facts.publication
+    publication = old if isinstance(old, Publication) else Publication()
+    return with_fields(facts, publication=replace(publication, **place))
 
 
 def _print_check(folder: Path, names: list[str], format_: Format) -> None:
-    """Print what differs.
+    """Print the files that differ.
 
     Raises:
-        Exit: with 1, if anything does.
+        Exit: with 1, if any does.
     """
     if format_ is Format.JSON:
         print_json({"folder": str(folder), "differing": names})
     elif names:
         show("\n".join(names))
     if names:
-        say(
-            f"{len(names)} files are not what the data of {folder} give: "
-            f"csbdata card {folder}",
-            style="red",
-        )
+        text = f"{len(names)} files differ from the data: csbdata card {folder}"
+        say(text, style="red")
         raise typer.Exit(1)
     say(f"The card and all that comes with it follow from the data of {folder}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
@@ -51,12 +52,6 @@ _CreatePr = Annotated[
 _Revision = Annotated[
     str, typer.Option(metavar="BRANCH", help="The branch to push to.")
 ]
-_Message = Annotated[
-    str, typer.Option(help="The commit's message [default: name and version].")
-]
-_Jobs = Annotated[
-    int, typer.Option(min=1, help="Worker processes of the verification.")
-]
 
 
 def push(  # noqa: PLR0913 (one parameter an option)
@@ -70,9 +65,7 @@ def push(  # noqa: PLR0913 (one parameter an option)
     allow_partial: _AllowPartial = False,
     create_pr: _CreatePr = False,
     revision: _Revision = _MAIN,
-    message: _Message = "",
     sign: SignOption = None,
-    jobs: _Jobs = 2,
     format_: FormatOption = Format.AUTO,
 ) -> None:
     """Publish a dataset folder: verified, in one commit, read back, then tagged.
@@ -105,10 +98,9 @@ def push(  # noqa: PLR0913 (one parameter an option)
             revision=revision,
             create_pr=create_pr,
             private=not public,
-            message=message,
             allow_partial=allow_partial,
             sign=signing_key(sign),
-            jobs=jobs,
+            jobs=os.cpu_count() or 1,
             transfer_bars=sys.stderr.isatty() and not as_json,
         )
     _push(request, dry_run=dry_run, yes=yes, as_json=as_json)
@@ -196,4 +188,3 @@ def _print_preview(preview: PushPreview) -> None:
         if len(names) > _FEW:
             show(f"  ... and {len(names) - _FEW:,} more (--format json)")
     show(f"{len(plan.unchanged):,} unchanged; {plan.bytes:,} bytes to send")
-    show(str(preview.changes))

@@ -12,9 +12,7 @@ from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from shutil import copyfile
-from typing import TYPE_CHECKING, NamedTuple
-
-import msgspec
+from typing import TYPE_CHECKING
 
 from curation.core.benchmark import NOTICES
 from curation.dataset.ledger import open_ledger, write_ledger
@@ -23,7 +21,6 @@ from curation.instances.dataset.parquet import write_instances
 from curation.packaging import (
     card,
     croissant,
-    eval_yaml,
     licences,
     manifest,
     plot_process,
@@ -31,7 +28,6 @@ from curation.packaging import (
 )
 from curation.packaging.card import CardContents
 from curation.packaging.card_figures import count_rows
-from curation.packaging.eval_yaml import FILE as EVAL_YAML
 from curation.packaging.hub_info import dataset_info, hub_configs
 from curation.packaging.manifest import Manifest, read_manifest, write_facts
 from curation.packaging.plot_tables import tables_of_folder
@@ -47,27 +43,16 @@ if TYPE_CHECKING:
 
     from curation.core.records import Record
     from curation.dataset.decisions import DecidedDocument
-    from curation.dataset.summary import Publication, Summary
+    from curation.dataset.summary import Summary
     from curation.instances.dataset.build_step import RecordInstances
+    from curation.packaging.manifest import BuildFacts
     from curation.packaging.plot_process import PlotProcess
     from curation.packaging.signature import SigningKey
-    from curation.system.checksums import Sum
 
 #: What the release of an edition writes (`csbdata release`), and the card links.
 CHANGELOG = "CHANGELOG.md"
-_SINGLE = frozenset(
-    {card.FILE, croissant.FILE, eval_yaml.FILE, licences.FILE, *manifest.UNLISTED}
-)
+_SINGLE = frozenset({card.FILE, croissant.FILE, licences.FILE, *manifest.UNLISTED})
 _FOLDERS = (f"{plot_process.FOLDER}/", f"{licences.FOLDER}/")
-
-
-class DataRelease(NamedTuple):
-    """A version of the data, and the day of its release."""
-
-    #: Semantic version.
-    version: str
-    #: `YYYY-MM-DD`; empty where the card does not name it.
-    day: str = ""
 
 
 def is_derived(name: str) -> bool:
@@ -76,27 +61,20 @@ def is_derived(name: str) -> bool:
 
 
 def carry_over(old: Path, folder: Path) -> None:
-    """Take over what a release or a wish has put into a folder that is replaced.
-
-    The changelog, and the wish for an `eval.yaml`: a build makes neither, and
-    without the first the history of the data would be gone.
+    """Copy the changelog of a folder that is replaced: no build can make it again.
 
     Raises:
-        OSError: a file cannot be read or written.
+        OSError: it cannot be read or written.
     """
-    for name in (CHANGELOG, eval_yaml.FILE):
-        if (old / name).is_file():
-            copyfile(old / name, folder / name)
+    if (old / CHANGELOG).is_file():
+        copyfile(old / CHANGELOG, folder / CHANGELOG)
 
 
-def write_derived(  # noqa: PLR0913 (one argument for each thing that may be told)
+def write_derived(
     folder: Path,
     into: Path,
     drawing: PlotProcess,
-    *,
-    eval_yaml_too: bool = False,
-    release: DataRelease | None = None,
-    publication: Publication | None = None,
+    facts: BuildFacts | None = None,
 ) -> list[str]:
     """Write everything derived of `folder` into `into`, which may be the same.
 
@@ -104,9 +82,7 @@ def write_derived(  # noqa: PLR0913 (one argument for each thing that may be tol
         folder: A build, of which only rows, ledger and facts are read.
         into: Where the files go.
         drawing: The process that draws the plots of `folder`.
-        eval_yaml_too: Whether to write the Hub's `eval.yaml`.
-        release: The version to state; None for the one that `folder` states.
-        publication: Where it is published; None for what `folder` states.
+        facts: The manifest's facts; None for those of `folder`.
 
     Returns:
         The paths written.
@@ -116,24 +92,17 @@ def write_derived(  # noqa: PLR0913 (one argument for each thing that may be tol
         CsbdataError: its manifest or the plots are not as they must be.
         OSError: a file cannot be read or written.
     """
-    facts = manifest.read_facts(folder)
-    if release is not None:
-        facts = msgspec.structs.replace(
-            facts, data_version=release.version, released=release.day
-        )
-    if publication is not None:
-        facts = msgspec.structs.replace(facts, publication=publication)
+    facts = facts or manifest.read_facts(folder)
     contents = _contents(folder, into, recount(facts, folder), drawing)
-    summary = contents.summary
-    sums = _sums_of_data(folder)
+    names = [file for file in checksums.names_in(folder) if not is_derived(file)]
+    sums = checksums.sums_of(folder, names)
     written = card.write_card(contents, into)
     written.append(croissant.write_croissant(contents, sums, folder, into))
-    if eval_yaml_too:
-        written.append(eval_yaml.write_eval_yaml(contents, into))
     if contents.tables is not None:
         written += plot_process.NAMES
     sums |= checksums.sums_of(into, written)
-    written.append(manifest.write_manifest(facts, summary.configs, sums, into))
+    configs = contents.summary.configs
+    written.append(manifest.write_manifest(facts, configs, sums, into))
     sums |= checksums.sums_of(into, [manifest.FILE])
     written.append(checksums.write_sums(into, sums))
     return written
@@ -160,24 +129,15 @@ def _contents(
     return replace(known, tables=drawing.finish(into))
 
 
-def _sums_of_data(folder: Path) -> dict[str, Sum]:
-    names = [file for file in checksums.names_in(folder) if not is_derived(file)]
-    return checksums.sums_of(folder, names)
+def rebuild(folder: Path, facts: BuildFacts | None = None) -> list[str]:
+    """Write everything derived of a folder again, in its place; return the paths.
 
+    Nothing is touched before all new files stand in a folder beside it. A derived file
+    that is no longer made is removed, and so is the signature of another `SHA256SUMS`.
 
-def rebuild(
-    folder: Path,
-    *,
-    eval_yaml_too: bool = False,
-    release: DataRelease | None = None,
-    publication: Publication | None = None,
-) -> list[str]:
-    """Write what is derived of a folder anew, in its place; return the paths.
-
-    Nothing is touched before everything new stands whole in a folder beside it.
-    A derived file that is no longer made is removed, and so is the
-    signature of another `SHA256SUMS`; an `eval.yaml` that is there stays. `release` is
-    the version to state, `publication` the place, if another.
+    Args:
+        folder: The dataset folder.
+        facts: The manifest's facts, such as another version; None for its own.
 
     Raises:
         NoInput: the folder is no build.
@@ -188,86 +148,56 @@ def rebuild(
     """
     manifest.read_facts(folder)
     place = folder.resolve()
-    with locked(run_folder_of(place)), _swept_folder_beside(place) as name:
-        wanted = eval_yaml_too or (folder / eval_yaml.FILE).is_file()
-        fresh = Path(name)
-        written = _write_anew(
-            folder,
-            fresh,
-            eval_yaml_too=wanted,
-            release=release,
-            publication=publication,
-        )
-        kept = _fitting_signature(folder, fresh)
-        for file in checksums.names_in(folder) - set(written) - kept:
-            if is_derived(file):
-                (folder / file).unlink()
-        for file in written:
-            (folder / file).parent.mkdir(exist_ok=True)
-            (fresh / file).replace(folder / file)
+    with locked(run_folder_of(place)):
+        recover(place)  # Processes that were killed may have left folders there.
+        with tempfile.TemporaryDirectory(
+            prefix=f".{place.name}.", suffix=UNFINISHED, dir=place.parent
+        ) as name:
+            fresh = Path(name)
+            written = _write_fresh(folder, fresh, facts)
+            old, new = folder / checksums.FILE, fresh / checksums.FILE
+            same = old.is_file() and old.read_bytes() == new.read_bytes()
+            stay = {*written, signature.FILE} if same else set(written)
+            for file in checksums.names_in(folder) - stay:
+                if is_derived(file):
+                    (folder / file).unlink()
+            for file in written:
+                (folder / file).parent.mkdir(exist_ok=True)
+                (fresh / file).replace(folder / file)
     return written
 
 
-def differing_files(folder: Path, *, eval_yaml_too: bool = False) -> list[str]:
-    """Return the derived files that are missing, too many, or not what the data give.
+def differing_files(folder: Path) -> list[str]:
+    """Return the derived files that are missing, stray, or not computed from the data.
 
     Raises:
         NoInput: the folder is no build.
         CsbdataError: its manifest or the plots are not as they must be.
         OSError: a file cannot be read.
     """
-    wanted = eval_yaml_too or (folder / eval_yaml.FILE).is_file()
     with tempfile.TemporaryDirectory(prefix="csbdata-card-") as name:
         fresh = Path(name)
-        written = _write_anew(folder, fresh, eval_yaml_too=wanted)
+        written = set(_write_fresh(folder, fresh))
         names = checksums.names_in(folder) - {signature.FILE}
-        there = {file for file in names if is_derived(file)}
+        own = {file for file in names if is_derived(file)}
         return sorted(
-            file
-            for file in there | set(written)
-            if not (file in there and file in written)
-            or (folder / file).read_bytes() != (fresh / file).read_bytes()
+            (own ^ written)
+            | {
+                file
+                for file in own & written
+                if (folder / file).read_bytes() != (fresh / file).read_bytes()
+            }
         )
 
 
-def _fitting_signature(folder: Path, fresh: Path) -> set[str]:
-    """Return the name of a folder's signature, if its list of digests stays."""
-    old, new = folder / checksums.FILE, fresh / checksums.FILE
-    same = old.is_file() and old.read_bytes() == new.read_bytes()
-    return {signature.FILE} if same else set()
-
-
-def _swept_folder_beside(place: Path) -> tempfile.TemporaryDirectory[str]:
-    """Return a new folder beside this one; what killed processes left there is removed.
-
-    The caller holds the lock of the folder's run.
-    """
-    recover(place)
-    return tempfile.TemporaryDirectory(
-        prefix=f".{place.name}.", suffix=UNFINISHED, dir=place.parent
-    )
-
-
-def _write_anew(
-    folder: Path,
-    fresh: Path,
-    *,
-    eval_yaml_too: bool,
-    release: DataRelease | None = None,
-    publication: Publication | None = None,
+def _write_fresh(
+    folder: Path, fresh: Path, facts: BuildFacts | None = None
 ) -> list[str]:
     manifest.read_facts(folder)
     refuse_foreign_columns(folder)
     with plot_process.PlotProcess() as drawing:
         drawing.begin(tables_of_folder(folder))
-        return write_derived(
-            folder,
-            fresh,
-            drawing,
-            eval_yaml_too=eval_yaml_too,
-            release=release,
-            publication=publication,
-        )
+        return write_derived(folder, fresh, drawing, facts)
 
 
 def sign_folder(folder: Path, key: SigningKey) -> str:
@@ -283,19 +213,6 @@ def sign_folder(folder: Path, key: SigningKey) -> str:
     content = signature.signed_sums(folder, key, version)
     atomic_write_bytes(folder / signature.FILE, content)
     return signature.FILE
-
-
-def set_version(folder: Path, *, version: str, released: str = "") -> list[str]:
-    """Give a folder's data a version, and write what is derived of it anew.
-
-    `released` is the day of the release, `YYYY-MM-DD`, where the card is to name it.
-
-    Raises:
-        NoInput: the folder is no build.
-        CsbdataError: its manifest or the plots are not as they must be.
-        OSError: a file cannot be read or written.
-    """
-    return rebuild(folder, release=DataRelease(version=version, day=released))
 
 
 def write_folder(  # noqa: PLR0913 (one argument for each thing that is written)
@@ -332,8 +249,7 @@ def write_folder(  # noqa: PLR0913 (one argument for each thing that is written)
     write_facts(summary, folder)
     if summary.instances:
         write_instances(folder, products)
-    wanted = (folder / EVAL_YAML).is_file()
-    write_derived(folder, folder, drawing, eval_yaml_too=wanted)
+    write_derived(folder, folder, drawing)
     return read_manifest(folder)
 
 

@@ -19,7 +19,6 @@ import fsspec
 import platformdirs
 from fsspec.implementations.local import LocalFileSystem
 
-from curation.core.benchmark import is_table
 from curation.credentials import redacted
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.publish.plan import (
@@ -190,20 +189,6 @@ def _read_all(target: FsspecTarget) -> Iterator[tuple[str, bytes]]:
 def _read(target: FsspecTarget, name: str) -> bytes:
     content = target.files.cat_file(target.path(name))
     return content if isinstance(content, bytes) else bytes(content)
-
-
-def copy_tables(target: FsspecTarget, folder: Path) -> None:
-    """Copy the tables that are there into a folder, to be compared.
-
-    Raises:
-        CsbdataError: the place cannot be read.
-    """
-    with _file_system_errors(target.shown):
-        for name, content in _read_all(target):
-            if is_table(name):
-                path = folder / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(content)
 
 
 def write_to_target(

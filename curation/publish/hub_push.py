@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
-from curation.core.benchmark import is_table
 from curation.huggingface import HubTimeLimits, is_overtaken, may_pass, repeated
 from curation.publish.dataset_diff import Version
 from curation.publish.plan import (
@@ -52,7 +51,6 @@ class HubPushRequest:
     revision: str = MAIN
     create_pr: bool = False
     private: bool = True
-    message: str = ""
     time_limits: HubTimeLimits = field(default_factory=HubTimeLimits)
 
     @property
@@ -69,7 +67,7 @@ class HubPushRequest:
     @property
     def title(self) -> str:
         """The commit's message."""
-        return self.message or f"{self.facts.name} {self.facts.data_version}"
+        return f"{self.facts.name} {self.facts.data_version}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,20 +84,6 @@ class HubPreview:
     #: Whether the branch has to be made first.
     new_branch: bool
     plan: PushPlan
-
-    def fetch_tables(self, folder: Path) -> None:
-        """Download the tables that are there now into a folder, to be compared.
-
-        Raises:
-            CsbdataError: no answer, or a refusal.
-        """
-        if self.state is not None:
-            request = self.request
-            repository = HubRepository(
-                name=request.name, time_limits=request.time_limits
-            )
-            tables = [name for name in self.state.files if is_table(name)]
-            repository.fetch(self.state.head, tables, folder)
 
 
 def plan_hub_push(request: HubPushRequest) -> HubPreview:

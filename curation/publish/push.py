@@ -15,14 +15,12 @@ from curation.huggingface import HubTimeLimits, hub_client
 from curation.packaging.signature import FILE as SIGNATURE
 from curation.packaging.signature import signed_sums
 from curation.publish.fsspec_target import (
-    copy_tables,
     open_target,
     plan_write,
     write_to_target,
 )
 from curation.publish.hub_push import HubPushRequest, plan_hub_push, push_to_hub
 from curation.publish.plan import describe_content
-from curation.publish.record_changes import changes_of_plan
 from curation.publish.repository import MAIN
 from curation.publish.verify import verify_for_push
 from curation.system.atomic_files import atomic_write_bytes
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
     from curation.packaging.signature import SigningKey
     from curation.publish.hub_push import HubPreview, HubPushed
     from curation.publish.plan import PushPlan
-    from curation.publish.record_changes import RecordChanges
     from curation.publish.verify import VerifiedFolder
 
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
@@ -62,8 +59,6 @@ class PushRequest:
     create_pr: bool = False
     #: Whether only its owner sees a dataset that has to be made first.
     private: bool = True
-    #: The commit's message; empty for the data's name and version.
-    message: str = ""
     #: Publish a build that says of itself that it is partial.
     allow_partial: bool = False
     #: Worker processes of the verification.
@@ -97,8 +92,6 @@ class PushPreview:
     #: Who sees the dataset, or will: `private` or `public`; None outside the Hub.
     visibility: str | None = None
     plan: PushPlan
-    #: How the records differ from those that are there.
-    changes: RecordChanges
 
 
 class PushOutcome(StrEnum):
@@ -141,7 +134,6 @@ class PushResult:
             **seen_by,
             "where": preview.where,
             "plan": preview.plan.as_json(),
-            "records": preview.changes.as_json(),
             "done": self.outcome.value,
             **pushed,
         }
@@ -241,7 +233,6 @@ def _push_to_hub(
             revision=request.revision,
             create_pr=request.create_pr,
             private=request.private,
-            message=request.message,
             time_limits=request.time_limits,
         )
     )
@@ -250,7 +241,6 @@ def _push_to_hub(
         headline=_headline(found),
         visibility=found.visibility,
         plan=found.plan,
-        changes=changes_of_plan(request.folder, found.plan, found.fetch_tables),
     )
     if not confirm(preview):
         return PushResult(preview=preview, outcome=PushOutcome.NOTHING)
@@ -281,9 +271,6 @@ def _write_to_folder(
         where=target.shown,
         headline=target.shown,
         plan=plan,
-        changes=changes_of_plan(
-            request.folder, plan, lambda into: copy_tables(target, into)
-        ),
     )
     if not confirm(preview):
         return PushResult(preview=preview, outcome=PushOutcome.NOTHING)

@@ -9,10 +9,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from curation.core.benchmark import MAJOR, canary, is_table
 from curation.core.hub_names import dataset_name
 from curation.dataset.story import manifest_of
-from curation.packaging.derived_files import set_version
+from curation.packaging.derived_files import rebuild
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import read_facts
 from curation.publish.changelog import FILE, changelog
@@ -163,9 +165,12 @@ def write_release(release: Release) -> list[str]:
     """
     try:
         atomic_write_bytes(release.folder / FILE, release.changelog.encode())
-        written = set_version(
-            release.folder, version=str(release.version), released=release.released
+        facts = msgspec.structs.replace(
+            read_facts(release.folder),
+            data_version=str(release.version),
+            released=release.released,
         )
+        written = rebuild(release.folder, facts)
     except OSError as error:
         raise cannot_write(release.folder, error) from error
     return [FILE, *written]

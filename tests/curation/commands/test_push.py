@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -15,7 +14,6 @@ from curation.system.errors import BadData, CsbdataError, NoInput
 from curation.verification import Finding, Verification
 from tests.builds import write_build
 from tests.publishing import (
-    FILES,
     NAME,
     UPLOAD_WARNING,
     Connection,
@@ -165,27 +163,6 @@ def test_what_is_no_build_is_said(there: Connection, tmp_path: Path) -> None:
     with pytest.raises(NoInput, match="csbdata build"):
         _run("push", str(tmp_path), "--repo", NAME, "-y")
     assert there.hub.asked == []
-
-
-def test_the_records_there_are_compared(there: Connection, tmp_path: Path) -> None:
-    """What came, went and changed, before anything is pushed."""
-
-    def table(*names: str) -> bytes:
-        path = tmp_path / "table"
-        rows = [(name, '{"type": "null"}') for name in names]
-        frame = pl.DataFrame(rows, schema=["unique_id", "json_schema"], orient="row")
-        frame.write_parquet(path)
-        return path.read_bytes()
-
-    name = "Snowplow/test-00000-of-00001.parquet"
-    there.hub.store.put(NAME, {name: table("a", "b")})
-    files = {"README.md": FILES["README.md"], name: table("b", "c", "d")}
-    folder = write_folder(tmp_path / "x", files)
-    planned = _json("push", str(folder), "--repo", NAME, "--dry-run")
-    assert planned["records"]["renamed"] == 1
-    assert planned["records"]["added"] == 1
-    done = _run("push", str(folder), "--repo", NAME, "--dry-run")
-    assert "Records: 1 added, 1 renamed." in done.stdout
 
 
 def test_the_repository_can_be_written_to_a_folder(

@@ -21,9 +21,8 @@ from curation.packaging.derived_files import (
     differing_files,
     is_derived,
     rebuild,
-    set_version,
 )
-from curation.packaging.manifest import read_manifest
+from curation.packaging.manifest import read_facts, read_manifest
 from curation.packaging.plot_process import PaperTables
 from curation.system.checksums import read_sums
 from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
@@ -175,7 +174,11 @@ def test_others_files_are_listed_and_left_alone(built: Path) -> None:
 def test_a_release_changes_the_version_and_nothing_else(built: Path) -> None:
     """Version and day are told everywhere; rows and plots keep their bytes."""
     before = bytes_of(built)
-    set_version(built, version="2.1.0", released="2026-11-22")
+    facts = read_facts(built)
+    rebuild(
+        built,
+        msgspec.structs.replace(facts, data_version="2.1.0", released="2026-11-22"),
+    )
     after = bytes_of(built)
     changed = {name for name in after if after[name] != before[name]}
     assert changed == {"README.md", "croissant.json", "manifest.json", "SHA256SUMS"}
@@ -184,21 +187,6 @@ def test_a_release_changes_the_version_and_nothing_else(built: Path) -> None:
     assert described["version"] == "2.1.0"
     assert described["datePublished"] == "2026-11-22"
     assert differing_files(built) == []
-
-
-@pytest.mark.usefixtures("drawn")
-def test_eval_yaml_comes_on_request_and_stays(built: Path) -> None:
-    """Nobody gets it unasked; once there it is kept right with the rest."""
-    assert not (built / "eval.yaml").exists()
-    rebuild(built, eval_yaml_too=True)
-    asked = (built / "eval.yaml").read_text()
-    assert "evaluation_framework: inspect-ai\n" in asked
-    assert "- id: github_easy\n  config: Github_easy\n  split: test\n" in asked
-    assert "eval.yaml" in read_sums(built)
-    (built / "eval.yaml").write_text("name: spoilt\n")
-    assert differing_files(built) == ["eval.yaml"]
-    rebuild(built)
-    assert (built / "eval.yaml").read_text() == asked
 
 
 def test_a_missing_table_is_named(built: Path) -> None:

@@ -93,24 +93,19 @@ def test_a_damaged_file_is_built_anew(built: BuildResult) -> None:
 
 
 @pytest.mark.slow
-def test_a_build_keeps_the_changelog_and_the_wish_for_eval_yaml(
-    built: BuildResult,
-) -> None:
+def test_a_build_keeps_the_changelog(built: BuildResult) -> None:
     """What a release has put into the folder outlives a build, and stays listed."""
     out = built.request.out
     (out / "CHANGELOG.md").write_text("# Changelog\n\n## 2.0.0\n", encoding="utf-8")
-    (out / "eval.yaml").write_text("of an earlier edition", encoding="utf-8")
     (out / "LICENSE").write_text("so that there is something to do")
     try:
         again = build(built.request, Quiet())
         assert not again.unchanged
         assert (out / "CHANGELOG.md").read_text("utf-8") == "# Changelog\n\n## 2.0.0\n"
-        assert "tasks:" in (out / "eval.yaml").read_text("utf-8")
-        assert {"CHANGELOG.md", "eval.yaml"} <= set(again.manifest.files)
+        assert "CHANGELOG.md" in again.manifest.files
         assert differing_files(out) == []
     finally:
         (out / "CHANGELOG.md").unlink()
-        (out / "eval.yaml").unlink()
         # The other tests want the folder as it was, in whatever order they come.
         build(built.request, Quiet())
 

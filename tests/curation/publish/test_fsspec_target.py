@@ -13,7 +13,6 @@ import pytest
 from curation.publish.fsspec_target import (
     FsspecTarget,
     _alone,
-    copy_tables,
     fault_of,
     open_target,
     plan_write,
@@ -150,17 +149,6 @@ def test_what_fsspec_does_not_know_or_lacks_is_said(url: str) -> None:
     assert url in str(caught.value)
 
 
-def test_tables_can_be_compared(tmp_path: Path) -> None:
-    """They are copied as they are, the rest is not."""
-    folder = write_folder(tmp_path / "one")
-    _written(folder, "memory://tables/there")
-    copy_tables(open_target("memory://tables/there"), tmp_path / "copied")
-    held = contents(tmp_path / "copied")
-    assert held == {
-        name: each for name, each in FILES.items() if name.endswith(".parquet")
-    }
-
-
 class _Store:
     """An object store, in which a key may be any text."""
 
@@ -176,11 +164,11 @@ class _Store:
         return self.held[path]
 
 
-def test_keys_that_lead_elsewhere_are_not_followed(tmp_path: Path) -> None:
-    """None of them is written outside the folder."""
+def test_keys_that_lead_elsewhere_are_not_touched() -> None:
+    """They are neither read nor deleted."""
     target = FsspecTarget(shown="store", local=None, files=_Store(), root="r")
-    copy_tables(target, tmp_path / "a" / "b" / "c")
-    assert contents(tmp_path) == {"a/b/c/A/x.parquet": b"1"}
+    plan = plan_write(target, {})
+    assert (plan.left_alone, plan.deleted) == (("A/x.parquet",), ())
 
 
 def test_credentials_in_a_url_are_not_shown() -> None:
