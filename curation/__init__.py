@@ -7,7 +7,7 @@ What `csbdata` does is to be had as functions:
     curation.build(curation.BuildRequest(out=Path("build/sample"), sample=True))
     curation.check({"type": "object"}).problems
     curation.witnesses({"type": "integer", "minimum": 3}).witnesses
-    curation.verify(curation.VerificationRequest(where="build/sample")).failures
+    curation.verify("build/sample").failures
     curation.push(curation.PushRequest(folder=Path("build/sample"), repo="me/bench"))
 
 A name is imported when it is first asked for, so that importing this package costs
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from curation.pipeline.inputs import ExtraSource
     from curation.pipeline.request import BuildRequest
     from curation.publish.push import PushRequest, PushResult, push
-    from curation.publish.verify import VerificationRequest, verify
+    from curation.publish.verify import verify
     from curation.system.errors import CsbdataError
     from curation.verification import Verification
 
@@ -43,7 +43,6 @@ __all__ = [
     "SchemaInstances",
     "SchemaReport",
     "Verification",
-    "VerificationRequest",
     "build",
     "check",
     "push",
@@ -63,7 +62,6 @@ _MODULES: Final = {
     "SchemaInstances": "curation.instances.dataset.make_instances",
     "SchemaReport": "curation.checking.schema_check",
     "Verification": "curation.verification",
-    "VerificationRequest": "curation.publish.verify",
     "build": "curation.pipeline.build",
     "check": "curation.checking.schema_check",
     "push": "curation.publish.push",

@@ -1,4 +1,4 @@
-"""`csbdata verify`: does a dataset folder hold what it says?"""
+"""`csbdata verify`: check a dataset folder whole."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from curation.core.json_types import Json
-    from curation.publish.verify import VerificationRequest
     from curation.verification import Finding, Verification
 
 
@@ -47,10 +46,6 @@ def verify(  # noqa: PLR0913, PLR0917 (one parameter an option)
             help="A built folder, or a dataset on the Hub: owner/name[@revision].",
         ),
     ] = str(DEFAULT_BUILD),
-    revision: Annotated[
-        str | None,
-        typer.Option(help="Branch, tag or commit of REPO [default: main]."),
-    ] = None,
     whole: _All = False,
     public_key: _PublicKey = None,
     jobs: _Jobs = None,
@@ -79,62 +74,57 @@ def verify(  # noqa: PLR0913, PLR0917 (one parameter an option)
       csbdata verify
       csbdata verify --all
       csbdata verify build/JSONSchemaBench --format json
-      csbdata verify epfl-dlab/JSONSchemaBench --revision v2.0.0
+      csbdata verify epfl-dlab/JSONSchemaBench@v2.0.0
       csbdata verify OWNER/JSONSchemaBench --public-key minisign.pub
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    quiet = format_ is Format.JSON
-    from curation.publish.verify import VerificationRequest
-
-    request = VerificationRequest(
-        where=where,
-        revision=revision,
-        jobs=jobs or os.cpu_count() or 1,
-        whole=whole,
-        public_key=public_key,
-    )
-    found = _verified(request, quiet=quiet)
-    if quiet:
-        print_json(_as_json(where, found))
-    else:
-        _print(where, found, limit)
-    if found.exit_code:
-        raise typer.Exit(found.exit_code)
-
-
-def _verified(request: VerificationRequest, *, quiet: bool) -> Verification:
     from curation.publish.verify import verify as verify_dataset
     from curation.system.progress import Quiet, Shown
 
-    return verify_dataset(request, Quiet() if quiet else Shown())
+    as_json = format_ is Format.JSON
+    verification = verify_dataset(
+        where,
+        jobs=jobs or os.cpu_count() or 1,
+        whole=whole,
+        public_key=public_key,
+        progress=Quiet() if as_json else Shown(),
+    )
+    if as_json:
+        print_json(_as_json(where, verification))
+    else:
+        _print(where, verification, limit)
+    if verification.exit_code:
+        raise typer.Exit(verification.exit_code)
 
 
-def _as_json(where: str, found: Verification) -> dict[str, Json]:
-    """Return what was found as one JSON object."""
+def _as_json(where: str, verification: Verification) -> dict[str, Json]:
+    """Return the verification as one JSON object."""
     return {
         "verified": where,
-        "ok": not found.failures,
-        "partial": found.partial,
-        "exit_code": found.exit_code,
-        "counted": dict(found.counted),
+        "ok": not verification.failures,
+        "partial": verification.partial,
+        "exit_code": verification.exit_code,
+        "counted": dict(verification.counted),
         "checks": {**_questions()},
-        "findings": [asdict(finding) for finding in found.findings],
+        "findings": [asdict(finding) for finding in verification.findings],
     }
 
 
 def _questions() -> dict[str, str]:
-    """Return what each check asks; that everything can be read comes first."""
+    """Return the question of each check; reading everything comes first."""
     from curation.verification.findings import READABLE
     from curation.verification.registry import CHECKS
 
-    asked = {check.name: check.question for check in CHECKS}
-    return {READABLE: "can everything be read?", **asked}
+    questions = {check.name: check.question for check in CHECKS}
+    return {READABLE: "can everything be read?", **questions}
 
 
-def _print(where: str, found: Verification, limit: int) -> None:
+def _print(where: str, verification: Verification, limit: int) -> None:
     rows = []
     for name, question in _questions().items():
-        failures = [failure for failure in found.failures if failure.check == name]
-        notes = [note for note in found.notes if note.check == name]
+        failures = [
+            failure for failure in verification.failures if failure.check == name
+        ]
+        notes = [note for note in verification.notes if note.check == name]
         verdict = plain("failed", "red") if failures else plain("ok", "green")
         rows.append([name, verdict, len(failures), len(notes), question])
         _list(failures, limit, "red")
@@ -142,9 +132,11 @@ def _print(where: str, found: Verification, limit: int) -> None:
     stdout().print(
         table(["check", "", "failures", "notes", "asks"], rows, numbers=(2, 3))
     )
-    counted = ", ".join(f"{number:,} {name}" for name, number in found.counted.items())
+    counted = ", ".join(
+        f"{number:,} {name}" for name, number in verification.counted.items()
+    )
     say(counted)
-    _conclude(where, found)
+    _conclude(where, verification)
 
 
 def _list(findings: Sequence[Finding], limit: int, style: str) -> None:
@@ -157,22 +149,22 @@ def _list(findings: Sequence[Finding], limit: int, style: str) -> None:
         say(f"... and {more:,} more of {findings[0].check} (--limit, --format json)")
 
 
-def _conclude(where: str, found: Verification) -> None:
-    """Say what the result is, and the next command."""
-    if found.partial:
+def _conclude(where: str, verification: Verification) -> None:
+    """Print the result and the next command."""
+    if verification.partial:
         say(f"{where} is a partial build, and says so.", style="yellow")
-    if not found.failures:
+    if not verification.failures:
         then = ""
         if Path(where).exists():
             then = f" Next: csbdata push {where} --repo OWNER/NAME --dry-run"
         say(f"{where} is fine.{then}")
         return
-    count = len(found.failures)
-    say(f"{count:,} failure{'' if count == 1 else 's'}. {_next(where, found)}")
+    count = len(verification.failures)
+    say(f"{count:,} failure{'' if count == 1 else 's'}. {_next(where, verification)}")
 
 
-def _next(where: str, found: Verification) -> str:
-    checks = {failure.check for failure in found.failures}
+def _next(where: str, verification: Verification) -> str:
+    checks = {failure.check for failure in verification.failures}
     if "credentials" in checks:
         return "Publish nothing before the credential is revoked and the text gone."
     if checks <= {"card", "digests"} and Path(where).is_dir():

@@ -12,7 +12,7 @@ from curation.core.hub_names import dataset_name
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import BuildFacts, read_facts
 from curation.publish.plan import describe_content, inventory
-from curation.system.errors import BadConfiguration, BadData, NoInput
+from curation.system.errors import BadData, NoInput
 from curation.system.progress import Progress, Quiet
 from curation.verification import verify_folder
 from curation.verification.registry import select_checks
@@ -25,37 +25,33 @@ if TYPE_CHECKING:
     from curation.verification import Verification
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerificationRequest:
-    """What is to be verified."""
-
-    #: A built folder, or a dataset on the Hub: `owner/name` or `owner/name@revision`.
-    where: str
-    #: Branch, tag or commit of the dataset on the Hub; None for the one that `where`
-    #: names, or else main.
-    revision: str | None = None
-    #: Worker processes.
-    jobs: int = 2
-    #: Whether every instance is judged again, and not a seeded sample of them.
-    whole: bool = False
-    #: The key with which it must be signed: 56 characters, or the path of minisign.pub.
-    public_key: str | None = None
-
-
 def verify(
-    request: VerificationRequest, progress: Progress | None = None
+    where: str,
+    *,
+    jobs: int = 2,
+    whole: bool = False,
+    public_key: str | None = None,
+    progress: Progress | None = None,
 ) -> Verification:
-    """Check whether a dataset folder holds what it says, and nothing that it must not.
+    """Verify a dataset folder, or a dataset on the Hub; nothing is changed.
 
-    Nothing in the folder is changed. A dataset on the Hub is downloaded whole, past
-    every cache; a folder that exists comes before a dataset of the same name.
+    A dataset on the Hub is downloaded whole, past every cache; a folder that exists
+    comes before a dataset of the same name.
+
+    Args:
+        where: A built folder, or `owner/name` or `owner/name@revision` on the Hub.
+        jobs: Worker processes.
+        whole: Whether every instance is judged again, and not a seeded sample.
+        public_key: The key with which the folder must be signed: 56 characters, or the
+            path of minisign.pub; None for none.
+        progress: Shows progress on stderr.
 
     Returns:
-        The findings, of which failures forbid publishing, and what was counted.
+        The findings, of which failures forbid publishing, and counts.
 
     Raises:
         NoInput: there is no such folder or dataset, or no build in it.
-        BadConfiguration: a revision was given of a folder; signatures cannot be read.
+        BadConfiguration: signatures cannot be read.
         BadData: the public key is none.
         WorkerDidNotStart: no child process can be started.
         CsbdataError: the Hub cannot be reached, or refuses.
@@ -63,43 +59,30 @@ def verify(
     Example:
         Whether a build may be published::
 
-            found = verify(VerificationRequest(where="build/JSONSchemaBench"))
-            for failure in found.failures:
+            for failure in verify("build/JSONSchemaBench").failures:
                 print(failure.check, failure.where, failure.detail)
     """
     progress = progress or Quiet()
-    checks = select_checks(whole=request.whole, public_key=request.public_key)
-    with _folder_of(request, progress) as folder:
-        return verify_folder(
-            folder,
-            jobs=request.jobs,
-            progress=progress,
-            checks=checks,
-        )
+    checks = select_checks(whole=whole, public_key=public_key)
+    with _folder_of(where, progress) as folder:
+        return verify_folder(folder, jobs=jobs, progress=progress, checks=checks)
 
 
 @contextmanager
-def _folder_of(request: VerificationRequest, progress: Progress) -> Iterator[Path]:
-    """Give the folder itself, or one with all files of a dataset on the Hub."""
-    folder = Path(request.where)
+def _folder_of(where: str, progress: Progress) -> Iterator[Path]:
+    """Return the folder itself, or one with all files of a dataset on the Hub."""
+    folder = Path(where)
     if folder.exists():
-        if request.revision is not None:
-            raise BadConfiguration("--revision is for a repository", request.where)
         yield folder
         return
-    found = dataset_name(request.where)
-    if found is None:
-        raise NoInput(
-            "no such folder",
-            request.where,
-            "csbdata build makes one; owner/name is on the Hub",
-        )
-    if request.revision:
-        found = found._replace(revision=request.revision)
+    dataset = dataset_name(where)
+    if dataset is None:
+        then = "csbdata build makes one; owner/name is on the Hub"
+        raise NoInput("no such folder", where, then)
     with TemporaryDirectory(prefix="csbdata-verify-") as temporary:
-        downloaded = Path(temporary) / "repository"
-        _download(found, downloaded, progress)
-        yield downloaded
+        repository = Path(temporary) / "repository"
+        _download(dataset, repository, progress)
+        yield repository
 
 
 def _download(dataset: HubName, folder: Path, progress: Progress) -> None:

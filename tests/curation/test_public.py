@@ -26,7 +26,6 @@ PUBLIC = [
     "SchemaInstances",
     "SchemaReport",
     "Verification",
-    "VerificationRequest",
     "build",
     "check",
     "push",

@@ -12,7 +12,6 @@ from typer.testing import CliRunner, Result
 from curation.cli import app
 from curation.core.benchmark import CONFIGS
 from curation.system.errors import (
-    BadConfiguration,
     CsbdataError,
     NoInput,
     NotPermitted,
@@ -102,7 +101,7 @@ def test_a_repository_is_downloaded_and_verified(
         if each.is_file()
     }
     there.hub.store.put(NAME, {**files, ".gitattributes": b"*.parquet filter=lfs\n"})
-    done = run(f"hf://datasets/{NAME}", "--revision", "main", "--format", "json")
+    done = run(f"hf://datasets/{NAME}@main", "--format", "json")
     found = json.loads(done.stdout)
     assert found["findings"] == []
     assert found["counted"]["configs opened"] == 2 * (len(CONFIGS) + 1) + 1
@@ -117,7 +116,7 @@ def test_a_repository_without_a_build_is_no_input(there: Connection) -> None:
     with pytest.raises(NoInput):
         run("tester/nothing")
     with pytest.raises(NoInput):
-        run(NAME, "--revision", "v9")
+        run(f"{NAME}@v9")
 
 
 @pytest.mark.parametrize(("code", "fault"), [(403, NotPermitted), (500, Unavailable)])
@@ -140,9 +139,7 @@ def test_a_hub_that_is_not_there_is_unavailable(
         run(NAME)
 
 
-def test_a_revision_of_a_folder_makes_no_sense(sound: Path, tmp_path: Path) -> None:
-    """Nor does a path that is neither folder nor name."""
-    with pytest.raises(BadConfiguration, match="--revision is for a repository"):
-        run(sound, "--revision", "v1")
+def test_what_is_neither_folder_nor_name_is_no_input(tmp_path: Path) -> None:
+    """A path that leads nowhere: exit code 66."""
     with pytest.raises(NoInput, match="no such folder"):
         run(tmp_path / "gone")

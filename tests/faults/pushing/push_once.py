@@ -21,7 +21,10 @@ def main() -> None:
     verification.__dict__["verify_folder"] = lambda *_, **__: SimpleNamespace(
         failures=()
     )
-    sys.modules[verification.__name__] = verification
+    registry = ModuleType("curation.verification.registry")
+    registry.__dict__["select_checks"] = None
+    for module in (verification, registry):
+        sys.modules[module.__name__] = module
     with patch.object(cli, "_attach_plugins", lambda: None):
         cli.main()
 
