@@ -29,7 +29,7 @@ SEED = 20261122
 #: How many requests the push here makes; a test below counts them.
 REQUESTS = 44
 #: And over Xet, at least.
-REQUESTS_OVER_XET = 40
+REQUESTS_OVER_XET = 33
 
 
 def _environment(hub: FakeHub, home: Path, **more: str) -> dict[str, str]:
