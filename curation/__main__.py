@@ -1,6 +1,6 @@
 """`python -m curation` is `csbdata`."""
 
-from curation.cli import main
+from csbdata import main
 
 if __name__ == "__main__":
     main()

@@ -1,0 +1,86 @@
+"""The module `csbdata`: its own packages come first, whatever else has their names."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import csbdata
+import curation
+import evaluation
+
+ROOT = Path(csbdata.__file__).parent
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> Path:
+    """Return a folder whose packages `curation` and `evaluation` cannot be used."""
+    for name in ("curation", "evaluation"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("raise RuntimeError('not ours')")
+    (tmp_path / "schema.json").write_text('{"type": "string"}')
+    return tmp_path
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run Python with the folder before everything else on its path."""
+    return subprocess.run(
+        [sys.executable, *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{ROOT}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+COMMAND = "import csbdata; csbdata.main()"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--help"],
+        ["check", "schema.json"],
+        [
+            *("eval", "--task", "declared", "--engine", "llguidance"),
+            *("--data", "schema.json", "--run-dir", "run"),
+        ],
+        pytest.param(["build", "--sample", "--out", "out"], marks=pytest.mark.slow),
+    ],
+)
+def test_commands_work_beside_packages_of_the_same_names(
+    hostile: Path, words: list[str]
+) -> None:
+    """The command line, its plug-ins and its worker processes use our own."""
+    ended = run(hostile, "-c", COMMAND, *words)
+    assert ended.returncode in {0, 1}, ended.stderr
+    assert "not ours" not in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_package_that_was_imported_before_is_one_error(tmp_path: Path) -> None:
+    """It names the file and what to do."""
+    (tmp_path / "evaluation.py").touch()
+    ended = run(tmp_path, "-c", "import evaluation, csbdata")
+    last = ended.stderr.splitlines()[-1]
+    assert last.startswith("ImportError: csbdata needs its own package 'evaluation'")
+    assert str(tmp_path / "evaluation.py") in last
+    assert last.endswith("import csbdata first, or rename the other")
+
+
+def test_it_offers_what_both_packages_offer() -> None:
+    """No name is in both, and nothing is imported before it is used."""
+    public = {*curation.__all__, *evaluation.__all__}
+    assert len(public) == len(curation.__all__) + len(evaluation.__all__)
+    assert set(dir(csbdata)) == {"main", *public}
+    for name in public:
+        assert getattr(csbdata, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = csbdata.nothing
+    script = "import csbdata, sys; print(len(sys.modules.keys() & {'polars', 'typer'}))"
+    assert run(ROOT, "-c", script).stdout == "0\n"
