@@ -1,22 +1,216 @@
-"""How a record is asked, by its task."""
+"""Prompts of both tasks, as a conversation or as one text."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
-from evaluation.suites.concodeeval.fields import fields_of
-from evaluation.suites.concodeeval.generation_task.prompts import generation_prompt
-from evaluation.suites.concodeeval.settings import TaskName
-from evaluation.suites.concodeeval.validation_task.prompts import validation_prompt
+from curation.instances.constraints.compiled_schema import CompiledSchema
+from evaluation.core.messages import Message
+from evaluation.core.suite_records import SuitePrompt
+from evaluation.suites.concodeeval.representations import REPRESENTATIONS, write_sample
+from evaluation.suites.concodeeval.settings import Output, TaskName, fields_of
 
 if TYPE_CHECKING:
-    from evaluation.core.suite_records import SuitePrompt, SuiteRecord
-    from evaluation.suites.concodeeval.settings import ConcodeSettings
+    from curation.core.json_types import Json
+    from evaluation.core.suite_records import SuiteRecord
+    from evaluation.suites.concodeeval.settings import (
+        ConcodeSettings,
+        RecordFields,
+        SuiteReading,
+    )
+
+
+#: The examples of task 1: short schemas and arrays, where models err most. They are
+#: ours, and valid: several published ones are refused by their own schemas.
+_SHOTS: Final = (
+    (
+        '{"type": "array", "contains": {"type": "boolean"}, "minContains": 1}',
+        "[true, false, true]",
+    ),
+    ('{"type": "string", "format": "idn-email"}', '"olive.harbor@example.org"'),
+    (
+        (
+            '{"type": "array", "items": {"type": "number", "multipleOf": 5.82, '
+            '"exclusiveMinimum": 3.07}}'
+        ),
+        "[5.82, 11.64]",
+    ),
+)
+#: The examples of task 2: a schema, a sample that it accepts and one that it refuses.
+_SHOT_SCHEMA: Final[dict[str, Json]] = {
+    "type": "object",
+    "properties": {"lantern": {"type": "number", "maximum": 20.5}, "reef": {}},
+    "additionalProperties": True,
+    "required": ["lantern"],
+}
+_SHOT_SAMPLES: Final[tuple[tuple[Json, str], ...]] = (
+    ({"lantern": 12.25, "reef": None}, "yes"),
+    ({"lantern": 31.5, "reef": None}, "no"),
+)
+_FILE: Final = Path(__file__).with_name("prompt_texts.toml")
+#: The open fence at the end of a base form.
+_OPEN_FENCE: Final = "```\n"
+_ARTICLES: Final = {Output.JSON: "a JSON", Output.YAML: "a YAML", Output.XML: "an XML"}
 
 
 def prompt(record: SuiteRecord, settings: ConcodeSettings) -> SuitePrompt:
     """Return the prompt of one record."""
     fields = fields_of(record)
     if fields.task is TaskName.GENERATION:
-        return generation_prompt(fields, settings)
-    return validation_prompt(fields, settings)
+        return _generation_prompt(fields, settings)
+    return _validation_prompt(fields, settings)
+
+
+def _generation_prompt(fields: RecordFields, settings: ConcodeSettings) -> SuitePrompt:
+    """Return the prompt of a record of task 1."""
+    schema: Json = json.loads(fields.schema)
+    body = (
+        _few_shot(schema, fields, settings)
+        if settings.few_shot
+        else _zero_shot(schema, fields, settings)
+    )
+    return _suite_prompt(body, _sample_line(fields), settings.budget, fields, settings)
+
+
+def _zero_shot(schema: Json, fields: RecordFields, settings: ConcodeSettings) -> str:
+    text = _schema_text(schema, fields)
+    fence = _fence_line(fields, settings)
+    if fields.representation == "nl":
+        return f"{text}\n\n{_sentence('generation', 'described', fields)}{fence}"
+    return f"{_sentence('generation', 'common', fields)}{fence}\n\n{text}"
+
+
+def _few_shot(schema: Json, fields: RecordFields, settings: ConcodeSettings) -> str:
+    title = REPRESENTATIONS[fields.representation].title
+    task = _sentence("few_shot", "task", fields)
+    blocks = [f"{task}\n{_sentence('few_shot', 'examples', fields)}"]
+    for shot_schema, shot_sample in shots(settings.reading):
+        sample = write_sample(shot_sample, fields.output)
+        blocks += [
+            f"{title} format schema:\n{_schema_text(shot_schema, fields)}",
+            f"{_sample_line(fields)}\n```\n{sample}\n```",
+        ]
+    blocks.append(f"{title} format schema:\n{_schema_text(schema, fields)}")
+    fence = _fence_line(fields, settings).strip()
+    return "\n\n".join([*blocks, fence] if fence else blocks)
+
+
+def _sample_line(fields: RecordFields) -> str:
+    return f"{fields.output.upper()} sample:"
+
+
+def _fence_line(fields: RecordFields, settings: ConcodeSettings) -> str:
+    """Return the request for a fence, if the prompt does not open one itself."""
+    if settings.form == "chat":
+        return f" {_sentence('generation', 'fence', fields)}"
+    if settings.template == "question_fence":
+        return f" {_sentence('generation', 'question_fence', fields)}"
+    return ""
+
+
+def _schema_text(schema: Json, fields: RecordFields) -> str:
+    return str(REPRESENTATIONS[fields.representation].write(schema))
+
+
+@cache
+def shots(reading: SuiteReading) -> tuple[tuple[Json, Json], ...]:
+    """Return schemas with a sample each, validated with formats asserted.
+
+    Raises:
+        ValueError: a sample is refused; a defect of an example here.
+    """
+    examples: list[tuple[Json, Json]] = []
+    for schema_text, sample_text in _SHOTS:
+        schema, sample = json.loads(schema_text), json.loads(sample_text)
+        compiled = CompiledSchema.from_json(schema, reading.dialect)
+        if not compiled.is_valid(sample):
+            raise ValueError(f"{sample_text} does not satisfy {schema_text}")
+        examples.append((schema, sample))
+    return tuple(examples)
+
+
+def _validation_prompt(fields: RecordFields, settings: ConcodeSettings) -> SuitePrompt:
+    """Return the prompt of a record of task 2."""
+    schema: Json = json.loads(fields.schema)
+    sample: Json = json.loads(fields.sample)
+    body = _question(schema, sample, fields)
+    if settings.few_shot:
+        examples = [
+            f"Question:\n{_question(_SHOT_SCHEMA, value, fields)}\n\n"
+            f"Answer:\n```\n{label}\n```"
+            for value, label in _SHOT_SAMPLES
+        ]
+        body = "\n\n".join([*examples, f"Question:\n{body}"])
+    elif settings.form == "base" and settings.template == "common":
+        body = f"Question:\n{body}"
+    return _suite_prompt(body, "Answer:", settings.verdict_budget, fields, settings)
+
+
+def _question(schema: Json, sample: Json, fields: RecordFields) -> str:
+    text = REPRESENTATIONS[fields.representation].write(schema)
+    return "\n".join(
+        (
+            _sentence("validation", "ask", fields),
+            write_sample(sample, fields.output),
+            _sentence("validation", "adhere", fields),
+            str(text),
+            _sentence("validation", "respond", fields),
+        )
+    )
+
+
+@cache
+def _texts() -> dict[str, dict[str, str]]:
+    return tomllib.loads(_FILE.read_text("utf-8"))
+
+
+def _sentence(section: str, name: str, fields: RecordFields) -> str:
+    """Return one sentence about the formats of a record.
+
+    Placeholders stand for names of formats only, not for parts of a schema.
+
+    Args:
+        section: The table of the file.
+        name: The sentence in it.
+        fields: The record.
+    """
+    output = _ARTICLES[fields.output]
+    if section == "validation":
+        output = fields.output.upper()
+    title = REPRESENTATIONS[fields.representation].title
+    text = _texts()[section][name].strip()
+    return text.replace("{output}", output).replace("{input}", title)
+
+
+def _suite_prompt(
+    body: str, tail: str, budget: int, fields: RecordFields, settings: ConcodeSettings
+) -> SuitePrompt:
+    """Return a prompt in the form of the settings.
+
+    Args:
+        body: The question.
+        tail: The end of a base form, before the open fence.
+        budget: Most tokens of the answer.
+        fields: The record.
+        settings: The form, its template and its system prompt.
+    """
+    system = ""
+    if settings.system != "none":
+        system = _sentence("system", settings.system, fields)
+    if settings.form == "chat":
+        turns = [Message(role="system", content=system)] if system else []
+        turns.append(Message(role="user", content=body))
+        return SuitePrompt(messages=tuple(turns), budget=budget)
+    text = f"{body}\n\n{tail}\n{_OPEN_FENCE}"
+    if settings.template in ("question", "question_fence"):
+        text = f"Question:\n{body}\n\nAnswer:\n{_OPEN_FENCE}"
+    if settings.template == "inst":
+        text = f"[INST] {text.rstrip()} [/INST]"
+    if system:
+        text = f"{system}\n\n{text}"
+    turn = Message(role="user", content=text)
+    return SuitePrompt(messages=(turn,), budget=budget)

@@ -1,29 +1,93 @@
-"""The scorer of the suite: both tasks, schemas compiled once."""
+"""Score responses: task 1 by the schema, task 2 by the word that the answer says.
+
+Validation is that of jsonschema-rs in the record's dialect. Formats are off in the
+headline unless a setting says otherwise; `scores` has both.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import re
+from collections import Counter
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import islice
+from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
+from curation.json.pointer import pointer
+from curation.json.values import type_of
+from curation.schema.keywords import KeywordKind, names_of_kind
 from curation.system.escaping import shortened
+from evaluation.answers.extraction import (
+    MissingAnswer,
+    NoAnswer,
+    first_fence,
+    triage,
+)
 from evaluation.answers.schema_cache import SchemaCache
-from evaluation.core.suite_records import Verdict
-from evaluation.suites.concodeeval.fields import fields_of
-from evaluation.suites.concodeeval.generation_task.scorer import GenerationScorer
+from evaluation.core.suite_records import FREE, Verdict
+from evaluation.suites.concodeeval.answer_text import (
+    ENGINE_RULES,
+    FREE_RULES,
+    fenced_answer,
+    not_read,
+    read_output,
+)
 from evaluation.suites.concodeeval.settings import (
     AnswerClass,
-    ConcodeSettings,
+    NotRead,
+    Output,
+    RecordFields,
+    SuiteReading,
     TaskName,
+    Unreadable,
 )
-from evaluation.suites.concodeeval.validation_task.scorer import score_validation
 
 if TYPE_CHECKING:
-    from curation.core.json_types import Json
-    from evaluation.core.suite_records import SuiteRecord, SuiteResponse
-    from evaluation.suites.concodeeval.fields import RecordFields
+    from collections.abc import Iterable, Iterator
 
-_SHOWN: Final = 300
+    import jsonschema_rs
+
+    from curation.core.json_types import Json
+    from curation.instances.constraints.compiled_schema import CompiledSchema
+    from curation.json.pointer import Tokens
+    from evaluation.core.suite_records import SuiteRecord, SuiteResponse
+    from evaluation.suites.concodeeval.settings import ConcodeSettings
+
+_FENCE: Final = "```"
+#: Characters of a message in a reason.
+_SHOWN: Final = 200
+#: Most schemas whose places are kept.
+_MOST_PLACES: Final = 1_024
+#: Most violations of one value that are counted, and that become reasons.
+_MOST_VIOLATIONS, _MOST_REASONS = 10_000, 5
+#: Answers that count as incomplete; other classes without a value are invalid.
+_INCOMPLETE: Final = frozenset({Unreadable.NO_FENCE, Unreadable.NO_ANSWER})
+#: The scores of an answer without a value: neither a wrong root nor a violation.
+_NO_SCORES: Final = {
+    "gen_acc": 0.0,
+    "with_formats": 0.0,
+    "rtv": 0.0,
+    "invalid": 0.0,
+    "incomplete": 0.0,
+}
+#: The parts of a schema in Figure 1, in their order.
+PARTS: Final = ("begin", "middle", "end")
+#: Keywords that refuse values, two that hold schemas among them.
+_CHECKED: Final = frozenset(
+    (*names_of_kind(KeywordKind.ASSERTION), "contains", "additionalProperties")
+)
+#: The end of the first part and the beginning of the last, as shares of all places.
+_CUTS: Final = {"thirds": (1 / 3, 2 / 3), "20/60/20": (0.2, 0.8)}
+_WORD: Final = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
+#: A line that holds one of the words and punctuation alone.
+_LINE: Final = re.compile(r"^[\W_]*(yes|no)[\W_]*$", re.IGNORECASE | re.MULTILINE)
+#: The beginning of an answer: one word, unless the other follows it.
+_START: Final = re.compile(
+    r"\A[\W_]*(?:answer[\W_]+)?(yes|no)\b(?!\s*(?:/|\bor\b|\band\b|[,;|&-])\s*(?:yes|no)\b)",
+    re.IGNORECASE,
+)
 
 
 class ConcodeScorer:
@@ -39,50 +103,357 @@ class ConcodeScorer:
     def __init__(self, settings: ConcodeSettings) -> None:
         """Take the settings of the suite."""
         self._settings = settings
+        self._xml = settings.xml_reading
         self._schemas = SchemaCache()
-        self._generation = GenerationScorer(settings)
+        self._places: dict[CompiledSchema, Places] = {}
 
     def __call__(self, record: SuiteRecord, response: SuiteResponse) -> Verdict:
-        """Return the verdict on one response."""
-        fields = fields_of(record)
-        verdict = self._judged(fields, record.dialect, response)
-        return msgspec.structs.replace(
-            verdict, details={**_labels(fields), **verdict.details}
-        )
+        """Return the verdict on one response, with what reports slice by."""
+        fields = msgspec.convert(record.fields, RecordFields)
+        length: Json = msgspec.to_builtins(fields.length)
+        labels: dict[str, Json] = {
+            "task": fields.task.value,
+            "representation": fields.representation,
+            "output": fields.output.value,
+            "family": fields.family,
+            "schema": fields.schema_id,
+            "length": length,
+        }
+        if fields.task is TaskName.VALIDATION:
+            labels |= {"label": fields.label, "keyword": fields.keyword}
+        verdict = self._verdict(fields, record.dialect, response)
+        return msgspec.structs.replace(verdict, details={**labels, **verdict.details})
 
-    def _judged(
+    def _verdict(
         self, fields: RecordFields, dialect: str, response: SuiteResponse
     ) -> Verdict:
-        if response.error:
-            return Verdict(
-                passed=False,
-                failure_class=AnswerClass.API_ERROR.value,
-                reasons=(shortened(response.error, _SHOWN),),
-            )
-        if fields.task is TaskName.VALIDATION:
-            return score_validation(fields, response, self._settings)
+        generates = fields.task is TaskName.GENERATION
+        # Under an engine the text is the sample alone, without a fence.
+        fenced = response.condition == FREE or fields.output is not Output.JSON
+        rules = FREE_RULES if fenced or not generates else ENGINE_RULES
+        answer = triage(response, rules)
+        if isinstance(answer, MissingAnswer) and answer.kind in (
+            NoAnswer.FAILED,
+            NoAnswer.ENGINE_FAILED,
+        ):
+            return _failed(AnswerClass.API_ERROR, answer.reason)
+        if not generates:
+            return _validation_verdict(fields, answer, self._settings)
         compiled = self._schemas.compiled(fields.schema, dialect)
         if isinstance(compiled, str):
-            return Verdict(
-                passed=False,
-                failure_class=AnswerClass.SCHEMA_ERROR.value,
-                reasons=(compiled,),
-                counted=False,
-            )
-        return self._generation.score(fields, compiled, response)
+            return _failed(AnswerClass.SCHEMA_ERROR, compiled, counted=False)
+        return self._generation_verdict(fields, compiled, answer, fenced=fenced)
+
+    def _generation_verdict(
+        self,
+        fields: RecordFields,
+        compiled: CompiledSchema,
+        answer: str | MissingAnswer,
+        *,
+        fenced: bool,
+    ) -> Verdict:
+        if fenced:
+            continues = self._settings.form == "base"
+            text = fenced_answer(answer, continues=continues)
+        elif isinstance(answer, MissingAnswer):
+            text = not_read(answer)
+        else:
+            text = answer.strip()
+        if isinstance(text, NotRead):
+            return _unreadable(text)
+        read = read_output(
+            text,
+            fields.output,
+            compiled.schema,
+            reading=self._settings.reading,
+            xml=self._xml,
+        )
+        if isinstance(read, NotRead):
+            return _unreadable(read)
+        return self._validated(compiled, read.value)
+
+    def _validated(self, compiled: CompiledSchema, value: Json) -> Verdict:
+        plain, strict = compiled.validator_without_formats, compiled.validator
+        accepted, with_formats = plain.is_valid(value), strict.is_valid(value)
+        passed = with_formats if self._settings.formats else accepted
+        wrong_root = self._has_wrong_root(compiled.schema, value)
+        scores = {
+            **_NO_SCORES,
+            "gen_acc": float(passed),
+            "with_formats": float(with_formats),
+            "rtv": float(wrong_root),
+        }
+        if passed:
+            return Verdict(passed=True, scores=scores)
+        faults = violations(strict if self._settings.formats else plain, value)
+        kind = AnswerClass.WRONG_ROOT if wrong_root else AnswerClass.VIOLATION
+        places = self._places_of(compiled)
+        keywords: dict[str, Json] = {**faults.keywords}
+        counts: list[Json] = [*places.counts(faults.schema_pointers)]
+        constraints: list[Json] = [*places.constraints]
+        return Verdict(
+            passed=False,
+            failure_class=kind.value,
+            reasons=faults.reasons,
+            scores=scores,
+            details={
+                "keywords": keywords,
+                "locality": counts,
+                "constraints": constraints,
+            },
+        )
+
+    def _has_wrong_root(self, schema: Json, value: Json) -> bool:
+        """Return whether the schema's root names other types than a value's.
+
+        In the paper's reading null is never of a wrong type.
+        """
+        kinds = schema.get("type") if isinstance(schema, dict) else None
+        types = kinds if isinstance(kinds, list) else [kinds]
+        if kinds is None or (
+            value is None and self._settings.reading is SuiteReading.PAPER
+        ):
+            return False
+        kind = type_of(value)
+        return kind not in types and not (kind == "integer" and "number" in types)
+
+    def _places_of(self, compiled: CompiledSchema) -> Places:
+        """Return the places of a schema, cached."""
+        places = self._places.get(compiled)
+        if places is None:
+            if len(self._places) > _MOST_PLACES:
+                self._places.clear()
+            places = Places.of(compiled.schema, self._settings.locality)
+            self._places[compiled] = places
+        return places
 
 
-def _labels(fields: RecordFields) -> dict[str, Json]:
-    """Return what reports slice by."""
-    length: Json = msgspec.to_builtins(fields.length)
-    found: dict[str, Json] = {
-        "task": fields.task.value,
-        "representation": fields.representation,
-        "output": fields.output.value,
-        "family": fields.family,
-        "schema": fields.schema_id,
-        "length": length,
-    }
-    if fields.task is TaskName.VALIDATION:
-        found |= {"label": fields.label, "keyword": fields.keyword}
-    return found
+def _failed(kind: AnswerClass, reason: str, *, counted: bool = True) -> Verdict:
+    return Verdict(
+        passed=False, failure_class=kind.value, reasons=(reason,), counted=counted
+    )
+
+
+def _unreadable(read: NotRead) -> Verdict:
+    incomplete = read.why in _INCOMPLETE
+    return Verdict(
+        passed=False,
+        failure_class=read.why.value,
+        reasons=(shortened(f"{read.why.value}: {read.detail}", _SHOWN),),
+        scores={
+            **_NO_SCORES,
+            "incomplete": float(incomplete),
+            "invalid": float(not incomplete),
+        },
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Violations:
+    """The violations of one value."""
+
+    #: The number of violations of each keyword, the most frequent first.
+    keywords: dict[str, int]
+    #: The place of each violated keyword in the schema, a JSON pointer each.
+    schema_pointers: tuple[str, ...]
+    #: The first ones in words.
+    reasons: tuple[str, ...]
+
+
+def violations(validator: jsonschema_rs.Validator, value: Json) -> Violations:
+    """Return the violations of a value, as jsonschema-rs lists them.
+
+    Example:
+        >>> validator = jsonschema_rs.validator_for({"items": {"maximum": 3}})
+        >>> violations(validator, [1, 5, 7]).keywords
+        {'maximum': 2}
+    """
+    counted: Counter[str] = Counter()
+    places: list[str] = []
+    reasons: list[str] = []
+    for error in islice(validator.iter_errors(value), _MOST_VIOLATIONS):
+        path = tuple(map(str, error.schema_path))
+        # A schema that is `false` has no keyword: its holder is named.
+        keyword = path[-1] if path else "false"
+        counted[keyword] += 1
+        places.append(pointer(path))
+        if len(reasons) < _MOST_REASONS:
+            place = pointer(tuple(map(str, error.instance_path))) or "the root"
+            message = shortened(error.message, _SHOWN)
+            reasons.append(f"{keyword} at {place}: {message}")
+    return Violations(dict(counted.most_common()), tuple(places), tuple(reasons))
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The places of one schema, in three parts: the paper's Figure 1.
+
+    All places are listed as they are written, every key of every object; a keyword
+    belongs to the part of the list with its place. Parts hold different numbers of
+    keywords that can be violated, so those are counted too.
+
+    Example:
+        >>> places = Places.of({"type": "array", "items": {"maximum": 3}}, "thirds")
+        >>> places.part("/items/maximum"), places.constraints
+        ('end', (1, 0, 1))
+    """
+
+    #: JSON pointer to the number of its part.
+    parts: dict[str, int]
+    #: Keywords of each part that an instance can violate.
+    constraints: tuple[int, ...]
+
+    @classmethod
+    def of(cls, schema: Json, cut: Literal["thirds", "20/60/20"]) -> Places:
+        """List the places of a schema."""
+        places = list(_places(schema, ()))
+        first, last = (share * len(places) for share in _CUTS[cut])
+        parts: dict[str, int] = {}
+        constraints = [0, 0, 0]
+        for place, (path, value) in enumerate(places):
+            part = 0 if place < first else 1 if place < last else 2
+            parts[pointer(path)] = part
+            constraints[part] += _can_refuse(path, value)
+        return cls(parts, tuple(constraints))
+
+    def part(self, place: str) -> str | None:
+        """Return the part of a JSON pointer; None if it leads nowhere."""
+        number = self.parts.get(place)
+        return None if number is None else PARTS[number]
+
+    def counts(self, places: Iterable[str]) -> list[int]:
+        """Return the number of JSON pointers into each part."""
+        counted = [0, 0, 0]
+        for place in places:
+            number = self.parts.get(place)
+            if number is not None:
+                counted[number] += 1
+        return counted
+
+
+def _places(value: Json, path: Tokens) -> Iterator[tuple[Tokens, Json]]:
+    """Yield all members with their paths, in the order of the text."""
+    if isinstance(value, dict):
+        for name, member in value.items():
+            yield (*path, name), member
+            yield from _places(member, (*path, name))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _places(item, (*path, str(index)))
+
+
+def _can_refuse(path: Tokens, value: Json) -> bool:
+    """Return whether a path leads to a keyword that can refuse an instance."""
+    is_name = len(path) > 1 and path[-2] == "properties"
+    return path[-1] in _CHECKED and not is_name and value is not True and value != []
+
+
+class Reply(StrEnum):
+    """The reply of an answer of task 2."""
+
+    YES = "yes"
+    NO = "no"
+    NEITHER = "neither"
+    """Without either word."""
+    BOTH = "both"
+    """With both words, and neither of them is the answer."""
+    NOTHING = "nothing"
+    """No text."""
+    TOO_LARGE = "too_large"
+    """Longer than the limit."""
+
+
+_UNANSWERED: Final = {
+    Reply.NOTHING: AnswerClass.NO_ANSWER,
+    Reply.TOO_LARGE: AnswerClass.TOO_LARGE,
+    Reply.NEITHER: AnswerClass.UNCLEAR,
+    Reply.BOTH: AnswerClass.UNCLEAR,
+}
+
+
+def _validation_verdict(
+    fields: RecordFields, answer: str | MissingAnswer, settings: ConcodeSettings
+) -> Verdict:
+    """Return the verdict on an answer of task 2.
+
+    An answer that is neither yes nor no is wrong, or, with `unanswered=drop`, not
+    counted.
+    """
+    continues = settings.form == "base"
+    reply = reply_of(answer, continues=continues, reading=settings.reading)
+    unanswered = _UNANSWERED.get(reply)
+    if unanswered is not None:
+        return Verdict(
+            passed=False,
+            failure_class=unanswered.value,
+            reasons=(f"{reply}: the answer is neither yes nor no",),
+            scores={"val_acc": 0.0, "answered": 0.0},
+            details={"said": reply.value},
+            counted=settings.unanswered == "wrong",
+        )
+    passed = reply.value == fields.label
+    why = fields.keyword or "the schema accepts the sample"
+    return Verdict(
+        passed=passed,
+        failure_class="" if passed else AnswerClass.WRONG_ANSWER.value,
+        reasons=() if passed else (f"{reply} where {fields.label} is right: {why}",),
+        scores={"val_acc": float(passed), "answered": 1.0},
+        details={"said": reply.value},
+    )
+
+
+def reply_of(
+    answer: str | MissingAnswer,
+    *,
+    continues: bool,
+    reading: SuiteReading = SuiteReading.RECOMMENDED,
+) -> Reply:
+    """Return the reply of an answer: yes, no, or why it is neither.
+
+    An answer counts if it has one of the two words and not the other, or has one on a
+    line of its own or at its beginning before it explains. Both as equals, such as "yes
+    or no", are no answer.
+
+    Args:
+        answer: The text without thinking.
+        continues: Whether the prompt ended with an open fence.
+        reading: In the paper's, the text in the first fence begins with the word, or
+            there is no reply.
+
+    Example:
+        >>> reply_of("**Yes**, there is no violation.", continues=False)
+        <Reply.YES: 'yes'>
+        >>> reply_of("yes or no", continues=False)
+        <Reply.BOTH: 'both'>
+    """
+    if isinstance(answer, MissingAnswer):
+        large = answer.kind is NoAnswer.TOO_LARGE
+        return Reply.TOO_LARGE if large else Reply.NOTHING
+    answer = answer.strip()
+    opens = answer.startswith(_FENCE)
+    if reading is SuiteReading.PAPER:
+        return _published_reply(
+            f"{_FENCE}\n{answer}" if continues and not opens else answer
+        )
+    if continues and not opens:
+        answer = answer.partition(_FENCE)[0].strip() or answer
+    else:
+        fenced = first_fence(answer).text
+        answer = fenced if fenced and _WORD.search(fenced) else answer
+    alone = {word.lower() for word in _LINE.findall(answer)}
+    if alone:
+        return Reply(alone.pop()) if len(alone) == 1 else Reply.BOTH
+    start = _START.match(answer)
+    if start is not None:
+        return Reply(start[1].lower())
+    words = {word.lower() for word in _WORD.findall(answer)}
+    if not words:
+        return Reply.NEITHER
+    return Reply(words.pop()) if len(words) == 1 else Reply.BOTH
+
+
+def _published_reply(answer: str) -> Reply:
+    text = (first_fence(answer).text or "").strip().lower()
+    if text.startswith("yes"):
+        return Reply.YES
+    return Reply.NO if text.startswith("no") else Reply.NEITHER

@@ -1,21 +1,55 @@
-"""The settings of the suite, and its failure classes."""
+"""Settings of ConCodeEval, fields of its records, and classes of its answers."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
 import msgspec
 
 from curation.core.documents import Explained
 from curation.system.errors import BadConfiguration
-from evaluation.suites.concodeeval.answers.read_answer import Output
-from evaluation.suites.concodeeval.compatibility import SuiteReading
-from evaluation.suites.concodeeval.schemas.families import DEFAULT_COUNT
+from evaluation.core.suite_records import SuiteRecord
 
+if TYPE_CHECKING:
+    from curation.core.json_types import Json
+
+
+class SuiteReading(StrEnum):
+    """A reading of the points on which the published benchmark contradicts itself."""
+
+    RECOMMENDED = "recommended"
+    """Draft 2020-12, satisfiable schemas, typed XML, nothing dropped."""
+    PAPER = "paper"
+    """As the published schemas, figures and scripts have it."""
+
+    @property
+    def dialect(self) -> str:
+        """The dialect of schemas.
+
+        The published figures come of a Draft 7 validator, which ignores `minContains`
+        and `maxContains`.
+        """
+        return "draft-07" if self is SuiteReading.PAPER else "2020-12"
+
+
+#: Schemas of the suite by default: 50 of each family.
+DEFAULT_COUNT: Final = 600
+#: Levels of nesting, and characters, of answers that are read.
+MAX_DEPTH: Final = 256
+MAX_CHARACTERS: Final = 1_000_000
 #: A number of things, one at least.
 _Count: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
 _Share: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=1)]
+
+
+class Output(StrEnum):
+    """A format of samples."""
+
+    JSON = "json"
+    YAML = "yaml"
+    XML = "xml"
 
 
 class TaskName(StrEnum):
@@ -27,8 +61,49 @@ class TaskName(StrEnum):
     """Say whether a given sample satisfies the schema."""
 
 
+class Unreadable(StrEnum):
+    """A reason why an answer has no value; each is a failure class too."""
+
+    NO_ANSWER = "no_answer"
+    """Nothing, or white space only."""
+    TOO_LARGE = "too_large"
+    """More than `MAX_CHARACTERS` characters."""
+    NO_FENCE = "no_fence"
+    """No fenced block that is closed: the `incomplete` of the paper's scripts."""
+    SYNTAX = "syntax"
+    """Not a text of the format."""
+    DUPLICATE_NAME = "duplicate_name"
+    """A member stands twice in one object."""
+    NOT_JSON = "not_json"
+    """A value that JSON lacks: NaN, an infinity, a name that is no string."""
+    TOO_DEEP = "too_deep"
+    """Nested over `MAX_DEPTH` levels."""
+    YAML_ALIAS = "yaml_alias"
+    """A YAML alias, by which a short text can express a huge value."""
+    YAML_TAG = "yaml_tag"
+    """A YAML tag beyond the core schema, such as one that makes a Python object."""
+    XML_DOCTYPE = "xml_doctype"
+    """A document type, the only place of entities, external ones among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """The value of a text."""
+
+    value: Json
+
+
+@dataclass(frozen=True, slots=True)
+class NotRead:
+    """The reason why a text has no value."""
+
+    why: Unreadable
+    #: For people: the place, and the fault.
+    detail: str = ""
+
+
 class AnswerClass(Explained):
-    """What became of an answer that did not pass; earlier ones take precedence."""
+    """A class of answers that fail; earlier ones take precedence."""
 
     SCHEMA_ERROR = (
         "schema_error",
@@ -52,18 +127,18 @@ class AnswerClass(Explained):
 
 
 class ConcodeSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked, how, and how answers are judged."""
+    """Settings of records, prompts and scoring."""
 
     #: `generation`, `validation`, or `both`.
     task: Literal["generation", "validation", "both"] = "both"
-    #: How schemas are written, parted by commas.
+    #: Representations of schemas, separated by commas.
     representations: str = "json,xml,yaml,python,nl"
-    #: How samples are written, parted by commas.
+    #: Formats of samples, separated by commas.
     outputs: str = "json,yaml,xml"
-    #: Schemas: so many of the suite's own, spread over its families, or at most so
-    #: many of `--data`, drawn. Every chosen cell asks about the same ones.
+    #: Number of schemas: of the suite's own, spread over its families, or at most of
+    #: `--data`, drawn. Every cell asks about the same ones.
     count: _Count = DEFAULT_COUNT
-    #: Which schemas are drawn, and the dialect in which they are read.
+    #: The schemas that are drawn, and their dialect.
     reading: SuiteReading = SuiteReading.RECOMMENDED
     #: `chat`: turns of a conversation. `base`: one text that ends with an open fence.
     form: Literal["chat", "base"] = "chat"
@@ -71,55 +146,57 @@ class ConcodeSettings(msgspec.Struct, frozen=True, kw_only=True):
     template: Literal["common", "question", "question_fence", "inst"] = "common"
     #: The system prompt: none, that of the scripts for chat models, or the paper's.
     system: Literal["none", "expert", "granite", "llama"] = "none"
-    #: Whether examples come before the question: three of task 1, two of task 2.
+    #: Show examples before the question: three of task 1, two of task 2.
     few_shot: bool = False
     #: Most tokens of an answer of task 1, and of task 2.
     budget: _Count = 1024
     verdict_budget: _Count = 64
-    #: Whether `format` is asserted in the headline; both rates are reported.
+    #: Assert `format` in the headline; both rates are reported.
     formats: bool = False
     #: `typed`, or `paper`: as `xmltodict` reads it.
     xml: Literal["typed", "paper"] = "typed"
-    #: How Figure 1 cuts a schema in three: equal parts, or the scripts' way.
+    #: The three parts of a schema in Figure 1: equal, or those of the scripts.
     locality: Literal["thirds", "20/60/20"] = "thirds"
     #: Samples of task 2 for each schema, and the share of them that is valid.
     samples: _Count = 5
     yes_share: _Share = 0.55
-    #: What an answer of task 2 that is no answer counts as: `wrong`, or not at all.
+    #: An unclear answer of task 2 counts as `wrong`, or not at all.
     unanswered: Literal["wrong", "drop"] = "wrong"
 
     @property
     def chosen_tasks(self) -> tuple[TaskName, ...]:
-        """The tasks that are asked."""
+        """The tasks."""
         return tuple(TaskName) if self.task == "both" else (TaskName(self.task),)
 
     @property
     def chosen_outputs(self) -> tuple[Output, ...]:
-        """The formats in which samples are written.
+        """The formats of samples.
 
         Raises:
             BadConfiguration: one does not exist, or none is named.
         """
-        known = [output.value for output in Output]
-        return tuple(map(Output, listed("outputs", self.outputs, known)))
+        names = [output.value for output in Output]
+        return tuple(map(Output, named_choices("outputs", self.outputs, names)))
 
     @property
     def xml_reading(self) -> SuiteReading:
-        """How XML is read."""
+        """The reading of XML."""
         return SuiteReading.PAPER if self.xml == "paper" else SuiteReading.RECOMMENDED
 
 
-def listed(setting: str, text: str, known: list[str]) -> list[str]:
-    """Return the names of a setting that are parted by commas, each once.
+def named_choices(setting: str, text: str, choices: list[str]) -> list[str]:
+    """Return the names of a setting that are separated by commas, each once.
 
     Raises:
         BadConfiguration: one does not exist, or none is named.
     """
     names = list(dict.fromkeys(filter(None, map(str.strip, text.split(",")))))
-    unknown = [name for name in names if name not in known]
+    unknown = [name for name in names if name not in choices]
     if unknown or not names:
         what = f"{setting} has no {unknown[0]!r}" if unknown else f"no {setting}"
-        raise BadConfiguration(f"--set {what}", then=f"choose of {', '.join(known)}")
+        raise BadConfiguration(
+            f"--set {what}", then=f"choose from {', '.join(choices)}"
+        )
     return names
 
 
@@ -135,3 +212,66 @@ def as_published(settings: ConcodeSettings) -> ConcodeSettings:
         verdict_budget=20,
         unanswered="drop",
     )
+
+
+class TextLength(msgspec.Struct, frozen=True):
+    """The length of a text, in three measures; the paper does not name its own."""
+
+    characters: int
+    lines: int
+    #: Separated by white space.
+    words: int
+
+    @classmethod
+    def of(cls, text: str) -> TextLength:
+        """Measure a text."""
+        return cls(len(text), text.count("\n") + 1, len(text.split()))
+
+
+class RecordFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The fields of one record."""
+
+    task: TaskName
+    #: The representation of the schema: `json`, `xml`, `yaml`, `python`, `nl`.
+    representation: str
+    #: The format of the sample.
+    output: Output
+    #: The family, or the config of real schemas.
+    family: str
+    schema_id: str
+    #: The schema as JSON text.
+    schema: str
+    #: Of the schema in its representation.
+    length: TextLength
+    #: Task 2: the sample as JSON text.
+    sample: str = ""
+    #: Task 2: `yes` if the schema accepts it, else `no`.
+    label: str = ""
+    #: Task 2: the keyword that refuses it, and its place.
+    keyword: str = ""
+    schema_pointer: str = ""
+
+    @property
+    def cell(self) -> str:
+        """Task, representation and format of samples: the beginning of an id."""
+        return f"{self.task}-{self.representation}-{self.output}"
+
+    def record(self, name: str, dialect: str) -> SuiteRecord:
+        """Return the record; only a sample asked for as JSON can be constrained."""
+        constrained = self.task is TaskName.GENERATION and self.output is Output.JSON
+        return SuiteRecord(
+            id=f"{self.cell}:{name}",
+            group=self.family,
+            schema=self.schema if constrained else None,
+            dialect=dialect,
+            fields=msgspec.to_builtins(self),
+        )
+
+
+def fields_of(record: SuiteRecord) -> RecordFields:
+    """Return the fields of a record.
+
+    Raises:
+        msgspec.ValidationError: the record is another suite's.
+    """
+    return msgspec.convert(record.fields, RecordFields)

@@ -1,37 +1,42 @@
-"""ConCodeEval, as `csbdata suite concodeeval` runs it."""
+"""ConCodeEval, as `csbdata suite` runs it, with its known answers."""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
-from evaluation.core.suite import Suite
+from evaluation.core.suite import KnownAnswer, Suite
 from evaluation.suites.concodeeval.settings import (
     AnswerClass,
     ConcodeSettings,
+    Output,
+    TaskName,
     as_published,
+    fields_of,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-    from evaluation.core.suite import (
-        KnownAnswer,
-        RecordRequest,
-        RecordSet,
-        ScoredRun,
-        Scorer,
-    )
+    from evaluation.core.suite import RecordRequest, RecordSet, ScoredRun, Scorer
     from evaluation.core.suite_records import SuitePrompt, SuiteRecord
     from evaluation.reporting.report import Report
 
-# What the functions below need is imported when they are called: the list of suites
-# is read for every help text.
+# The functions import when they are called: every help text reads the list of suites.
 
 
 def _records(request: RecordRequest, settings: ConcodeSettings) -> RecordSet:
     from evaluation.suites.concodeeval.records import records  # noqa: PLC0415 - as said
 
     return records(request, settings)
+
+
+def _generate(
+    count: int, seed: int, settings: ConcodeSettings
+) -> Iterator[SuiteRecord]:
+    from evaluation.suites.concodeeval.records import generate  # noqa: PLC0415 - as said
+
+    return generate(count, seed, settings)
 
 
 def _prompt(record: SuiteRecord, settings: ConcodeSettings) -> SuitePrompt:
@@ -46,28 +51,61 @@ def _scorer(settings: ConcodeSettings) -> Scorer:
     return ConcodeScorer(settings)
 
 
-def _known_answers(
-    record: SuiteRecord, settings: ConcodeSettings
-) -> Iterable[KnownAnswer]:
-    from evaluation.suites.concodeeval.known_answers import (  # noqa: PLC0415 - as said
-        known_answers,
-    )
-
-    return known_answers(record, settings)
-
-
-def _generate(
-    count: int, seed: int, settings: ConcodeSettings
-) -> Iterator[SuiteRecord]:
-    from evaluation.suites.concodeeval.records import generate  # noqa: PLC0415 - as said
-
-    return generate(count, seed, settings)
-
-
 def _report(run: ScoredRun) -> Report:
-    from evaluation.suites.concodeeval.reports.report import report  # noqa: PLC0415 - as said
+    from evaluation.suites.concodeeval.report import report  # noqa: PLC0415 - as said
 
     return report(run)
+
+
+def _known_answers(
+    record: SuiteRecord, settings: ConcodeSettings
+) -> Iterator[KnownAnswer]:
+    """Yield right and wrong answers of the main classes; few if there is no witness."""
+    fields = fields_of(record)
+    kinds = AnswerClass
+    failed, silent = kinds.API_ERROR, kinds.NO_ANSWER
+    yield KnownAnswer(kind=failed, text=None, error="HTTP 500", expected=failed)
+    for text in (None, " \n", "<think>yes"):
+        yield KnownAnswer(kind=silent, text=text, expected=silent)
+    if fields.task is TaskName.VALIDATION:
+        wrong = "no" if fields.label == "yes" else "yes"
+        for text, expected in (
+            (fields.label, ""),
+            (wrong, kinds.WRONG_ANSWER),
+            ("maybe", kinds.UNCLEAR),
+        ):
+            fenced = f"```\n{text}\n```"
+            yield KnownAnswer(kind=text, text=fenced, expected=expected)
+        return
+    if settings.xml == "typed" or fields.output is not Output.XML:
+        yield from _known_samples(fields.schema, fields.output, record.dialect)
+    for text, expected in (
+        ("[1]", kinds.NO_FENCE),
+        ("```\n\n```", silent),
+        ("```\n[<a>\n```", kinds.SYNTAX),
+    ):
+        yield KnownAnswer(kind=expected, text=text, expected=expected)
+
+
+def _known_samples(schema: str, output: Output, dialect: str) -> Iterator[KnownAnswer]:
+    """Yield a sample that a schema accepts, and one of another type than its root."""
+    from curation.core.documents import Rejected  # noqa: PLC0415 - as said
+    from curation.instances.constraints.load_schema import read_schema  # noqa: PLC0415 - as said
+    from curation.instances.witnesses.search import Budget, find_witnesses  # noqa: PLC0415 - as said
+    from evaluation.suites.concodeeval.representations import write_sample  # noqa: PLC0415 - as said
+
+    compiled = read_schema(schema, dialect)
+    if isinstance(compiled, Rejected):
+        return
+    for witness in find_witnesses(compiled, 0, Budget(count=1)).found:
+        right = f"```\n{write_sample(witness.value, output)}\n```"
+        yield KnownAnswer(kind="reference", text=right)
+        yield KnownAnswer(kind="after thinking", text=f"<think>```</think>{right}")
+    root = json.loads(schema).get("type")
+    wrong = write_sample([] if root == "object" else {}, output)
+    if isinstance(root, str):
+        expected = AnswerClass.WRONG_ROOT
+        yield KnownAnswer(kind=expected, text=f"```\n{wrong}\n```", expected=expected)
 
 
 SUITE = Suite(

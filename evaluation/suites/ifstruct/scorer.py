@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from curation.system.escaping import shortened
-from evaluation.answers.triage import (
+from evaluation.answers.extraction import (
     MissingAnswer,
     NoAnswer,
     Refusals,

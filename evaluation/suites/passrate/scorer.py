@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from evaluation.answers.extraction import POLICIES
-from evaluation.answers.json_answers import read_json_answer
-from evaluation.answers.schema_cache import SchemaCache
-from evaluation.answers.triage import (
+from evaluation.answers.extraction import (
+    POLICIES,
     MissingAnswer,
     NoAnswer,
     Refusals,
     TriageRules,
     triage,
 )
+from evaluation.answers.json_answers import read_json_answer
+from evaluation.answers.schema_cache import SchemaCache
 from evaluation.core.suite_records import Verdict
 from evaluation.suites.passrate.settings import FailureClass, Mode
 from evaluation.suites.passrate.undeclared import undeclared_members

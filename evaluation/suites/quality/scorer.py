@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from evaluation.answers.extraction import outer_braces, outer_fence
+from evaluation.answers.extraction import (
+    MissingAnswer,
+    NoAnswer,
+    TriageRules,
+    outer_braces,
+    outer_fence,
+    triage,
+)
 from evaluation.answers.json_answers import JsonProblem, read_json_answer
 from evaluation.answers.schema_cache import SchemaCache
-from evaluation.answers.triage import MissingAnswer, NoAnswer, TriageRules, triage
 from evaluation.core.suite_records import Verdict
 from evaluation.suites.quality.problems import ANSWER
 from evaluation.suites.quality.records import (

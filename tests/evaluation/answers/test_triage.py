@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.answers.extraction import outer_fence
-from evaluation.answers.triage import (
+from evaluation.answers.extraction import (
     MissingAnswer,
     NoAnswer,
     Refusals,
     TriageRules,
+    outer_fence,
     triage,
 )
 from evaluation.core.suite_records import SuiteResponse

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from evaluation.suites.concodeeval.compatibility import SuiteReading
 from evaluation.suites.concodeeval.records import records_of
-from evaluation.suites.concodeeval.schemas.families import FAMILIES
-from evaluation.suites.concodeeval.schemas.generate import (
+from evaluation.suites.concodeeval.schemas import (
+    FAMILIES,
     GeneratedSchema,
     draw_schema,
     generate_schemas,
 )
+from evaluation.suites.concodeeval.settings import SuiteReading
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from evaluation.core.suite_records import SuiteRecord
-    from evaluation.suites.concodeeval.schemas.families import SchemaFamily
+    from evaluation.suites.concodeeval.schemas import SchemaFamily
     from evaluation.suites.concodeeval.settings import ConcodeSettings
 
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evaluation.core.suite_records import SuiteResponse
-from evaluation.suites.concodeeval.compatibility import SuiteReading
-from evaluation.suites.concodeeval.generation_task.known_answers import (
+from evaluation.suites.concodeeval.scorer import ConcodeScorer
+from evaluation.suites.concodeeval.settings import ConcodeSettings, SuiteReading
+from evaluation.suites.concodeeval.suite import SUITE
+from tests.evaluation.suites.concodeeval.drawn import made_records, made_schemas
+from tests.evaluation.suites.concodeeval.known_answers.all_known import known_answers
+from tests.evaluation.suites.concodeeval.known_answers.generation import (
     accepts_any_object,
 )
-from evaluation.suites.concodeeval.known_answers import known_answers
-from evaluation.suites.concodeeval.scorer import ConcodeScorer
-from evaluation.suites.concodeeval.settings import ConcodeSettings
-from tests.evaluation.suites.concodeeval.drawn import made_records, made_schemas
 
 if TYPE_CHECKING:
     from evaluation.core.suite import KnownAnswer
@@ -59,6 +59,24 @@ def test_every_known_answer_gets_its_verdict(settings: ConcodeSettings) -> None:
         assert told or not known.because, (record.key, known, verdict.reasons)
     kinds = {known.kind for _, known, _ in judged if known.expected}
     assert len(kinds) > 20
+
+
+@pytest.mark.parametrize("settings", _SETTINGS)
+def test_the_answers_of_the_selftest_get_their_verdicts(
+    settings: ConcodeSettings,
+) -> None:
+    """A handful a record, over both tasks and both readings."""
+    scorer = ConcodeScorer(settings)
+    classes = set()
+    for record in made_records(settings)[::7]:
+        for known in SUITE.known_answers(record, settings):
+            response = SuiteResponse(
+                record=record.key, text=known.text, error=known.error
+            )
+            verdict = scorer(record, response)
+            assert verdict.failure_class == known.expected, (record.key, known)
+            classes.add(known.expected)
+    assert len(classes) > 6
 
 
 def test_with_the_papers_xml_the_decoder_is_measured() -> None:

@@ -11,10 +11,13 @@ from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration
 from evaluation.core.suite import RecordRequest
 from evaluation.suite_runs.request import choose_suite
-from evaluation.suites.concodeeval.fields import fields_of
 from evaluation.suites.concodeeval.prompts import prompt
 from evaluation.suites.concodeeval.records import records
-from evaluation.suites.concodeeval.settings import ConcodeSettings, as_published
+from evaluation.suites.concodeeval.settings import (
+    ConcodeSettings,
+    as_published,
+    fields_of,
+)
 from tests.evaluation.suites.concodeeval.drawn import made_records
 
 if TYPE_CHECKING:
@@ -48,7 +51,7 @@ def test_what_does_not_exist_is_refused_with_what_does(
     settings: ConcodeSettings,
 ) -> None:
     """One line, and the names that there are."""
-    with pytest.raises(BadConfiguration, match=r"no 'toml'.*choose of"):
+    with pytest.raises(BadConfiguration, match=r"no 'toml'.*choose from"):
         made_records(settings)
 
 
@@ -65,7 +68,7 @@ def test_a_setting_that_makes_no_sense_is_refused(values: dict[str, Json]) -> No
 def test_real_schemas_are_asked_in_every_representation_that_can_say_them(
     tmp_path: Path,
 ) -> None:
-    """Python says no `pattern` as validators do: that record is left out."""
+    """Python and English say no `pattern`: those records are left out."""
     (tmp_path / "crate.json").write_text(
         json.dumps(
             {
@@ -83,7 +86,7 @@ def test_real_schemas_are_asked_in_every_representation_that_can_say_them(
     assert cells == {
         f"{task}-{representation}-json"
         for task in ("generation", "validation")
-        for representation in ("json", "yaml", "xml", "nl")
+        for representation in ("json", "yaml", "xml")
     }
     labels = [fields_of(record).label for record in found]
     assert {"yes", "no"} <= set(labels)

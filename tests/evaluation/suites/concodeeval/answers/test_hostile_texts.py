@@ -6,21 +6,24 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evaluation.suites.concodeeval.answers.json_answer import read_json
-from evaluation.suites.concodeeval.answers.model import (
+from evaluation.answers.extraction import triage
+from evaluation.core.suite_records import SuiteResponse
+from evaluation.suites.concodeeval.answer_text import (
+    FREE_RULES,
+    fenced_answer,
+    read_json,
+    read_output,
+    read_yaml_text,
+)
+from evaluation.suites.concodeeval.settings import (
     MAX_CHARACTERS,
     NotRead,
+    Output,
     Read,
+    SuiteReading,
     Unreadable,
 )
-from evaluation.suites.concodeeval.answers.read_answer import (
-    Output,
-    fenced_answer,
-    read_output,
-)
-from evaluation.suites.concodeeval.answers.xml_answer import read_xml
-from evaluation.suites.concodeeval.answers.yaml_answer import read_yaml
-from evaluation.suites.concodeeval.compatibility import SuiteReading
+from evaluation.suites.concodeeval.xml_answer import read_xml
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -28,6 +31,11 @@ if TYPE_CHECKING:
 
 def _why(found: Read | NotRead) -> Unreadable | None:
     return found.why if isinstance(found, NotRead) else None
+
+
+def _fenced(text: str, *, continues: bool) -> str | NotRead:
+    answer = triage(SuiteResponse(record="a", text=text), FREE_RULES)
+    return fenced_answer(answer, continues=continues)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +63,7 @@ def _why(found: Read | NotRead) -> Unreadable | None:
 )
 def test_yaml_that_means_harm_has_its_class(text: str, why: Unreadable) -> None:
     """No tag makes an object, no alias is followed, no depth ends the interpreter."""
-    assert _why(read_yaml(text)) is why
+    assert _why(read_yaml_text(text)) is why
 
 
 def test_yaml_is_read_as_1_2_or_as_pyyaml_does() -> None:
@@ -79,8 +87,8 @@ def test_yaml_is_read_as_1_2_or_as_pyyaml_does() -> None:
         "f": None,
         "1": True,
     }
-    assert read_yaml(text) == Read(core)
-    assert read_yaml(text, SuiteReading.PAPER) == Read(pyyaml)
+    assert read_yaml_text(text) == Read(core)
+    assert read_yaml_text(text, SuiteReading.PAPER) == Read(pyyaml)
 
 
 _BOMB = (
@@ -144,7 +152,7 @@ def test_an_answer_of_ten_megabytes_is_not_read(output: Output) -> None:
     text = "1" * 10_000_000
     found = read_output(text, output, {})
     assert _why(found) is Unreadable.TOO_LARGE
-    fenced = fenced_answer(f"```\n{text}\n```", continues=False)
+    fenced = _fenced(f"```\n{text}\n```", continues=False)
     assert isinstance(fenced, NotRead)
     assert fenced.why is Unreadable.TOO_LARGE
     assert len(text) > MAX_CHARACTERS
@@ -172,5 +180,5 @@ def test_the_first_closed_fence_holds_the_answer(
     expected: str | Unreadable,
 ) -> None:
     """Unclosed and nested fences have their classes; an open one is gone on from."""
-    found = fenced_answer(text, continues=continues)
+    found = _fenced(text, continues=continues)
     assert (found.why if isinstance(found, NotRead) else found) == expected

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evaluation.suites.concodeeval.answers.model import Read
-from evaluation.suites.concodeeval.answers.xml_answer import read_xml
-from evaluation.suites.concodeeval.compatibility import SuiteReading
+from evaluation.suites.concodeeval.settings import Read, SuiteReading
+from evaluation.suites.concodeeval.xml_answer import read_xml
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json

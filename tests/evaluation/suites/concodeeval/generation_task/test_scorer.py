@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evaluation.core.suite_records import FREE, SuiteRecord, SuiteResponse, Verdict
-from evaluation.suites.concodeeval.answers.read_answer import Output
-from evaluation.suites.concodeeval.compatibility import SuiteReading
-from evaluation.suites.concodeeval.fields import RecordFields, TextLength
-from evaluation.suites.concodeeval.generation_task.locality import Places
-from evaluation.suites.concodeeval.generation_task.shots import shots
-from evaluation.suites.concodeeval.scorer import ConcodeScorer
-from evaluation.suites.concodeeval.settings import ConcodeSettings, TaskName
+from evaluation.suites.concodeeval.prompts import shots
+from evaluation.suites.concodeeval.scorer import ConcodeScorer, Places
+from evaluation.suites.concodeeval.settings import (
+    ConcodeSettings,
+    Output,
+    RecordFields,
+    SuiteReading,
+    TaskName,
+    TextLength,
+)
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json

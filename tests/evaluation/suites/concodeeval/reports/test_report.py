@@ -11,13 +11,12 @@ from evaluation.core.suite_records import SuiteResponse, Verdict
 from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import Rate
 from evaluation.results.suite_rows import RecordedSuiteRun
-from evaluation.suites.concodeeval.known_answers import known_answers
-from evaluation.suites.concodeeval.reports.answers import answers_of
-from evaluation.suites.concodeeval.reports.measures import macro_f1, per_cent
-from evaluation.suites.concodeeval.reports.report import report
+from evaluation.suites.concodeeval.report import per_cent, report
 from evaluation.suites.concodeeval.scorer import ConcodeScorer
 from evaluation.suites.concodeeval.settings import ConcodeSettings, TaskName
+from evaluation.suites.concodeeval.task_tables import answers_of, macro_f1
 from tests.evaluation.suites.concodeeval.drawn import made_records
+from tests.evaluation.suites.concodeeval.known_answers.all_known import known_answers
 
 if TYPE_CHECKING:
     from evaluation.reporting.tables import Table

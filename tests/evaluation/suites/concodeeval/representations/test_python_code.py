@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 
 from curation.instances.dataset.make_instances import make_instances
 from evaluation.core.cases import Instance
-from evaluation.suites.concodeeval.representations.python_code import (
+from evaluation.suites.concodeeval.python_code import (
+    Inexpressible,
     PythonCode,
-    python_code,
-)
-from evaluation.suites.concodeeval.representations.python_names import (
     class_name,
     field_name,
+    python_code,
 )
-from evaluation.suites.concodeeval.representations.python_runner import compare_python
-from evaluation.suites.concodeeval.representations.representation import NotSayable
-from evaluation.suites.concodeeval.schemas.generate import generate_schemas
+from evaluation.suites.concodeeval.schemas import generate_schemas
 from tests.evaluation.suites.concodeeval.drawn import drawn_schemas, made_schemas
+from tests.evaluation.suites.concodeeval.python_runner.python_runner import (
+    compare_python,
+)
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -80,7 +80,7 @@ def test_the_code_accepts_and_refuses_what_the_schema_does() -> None:
         assert not found.error, code.text
         assert not found.differing, code.text
         assert found.agreed + len(found.rounded) == len(instances)
-        assert found.unsaid == code.unsaid
+        assert found.comments_only == code.comments_only
 
 
 @pytest.mark.slow
@@ -102,7 +102,7 @@ def test_what_pydantic_cannot_say_is_listed_and_commented() -> None:
             "minContains": 2,
         }
     )
-    assert set(code.unsaid) == {"/contains", "/contains/format", "/minContains"}
+    assert set(code.comments_only) == {"/contains", "/contains/format", "/minContains"}
     assert "# contains: Item" in code.text
     assert "# minContains: 2" in code.text
     assert '# format: "date"' in code.text
@@ -174,5 +174,5 @@ def test_no_class_hides_another() -> None:
 def test_a_schema_beyond_pydantic_has_a_reason(schema: Json, why: str) -> None:
     """It has no Python representation rather than half of one."""
     found = python_code(schema)
-    assert isinstance(found, NotSayable)
+    assert isinstance(found, Inexpressible)
     assert why in found.why

@@ -10,19 +10,17 @@ import pytest
 
 from curation.instances.words import split
 from curation.satisfiability import Satisfiability
-from evaluation.suites.concodeeval.compatibility import SuiteReading
-from evaluation.suites.concodeeval.schemas.families import (
+from evaluation.suites.concodeeval.schemas import (
     FAMILIES,
+    LONGEST_ANSWER,
     Root,
     SchemaFamily,
-    members,
-)
-from evaluation.suites.concodeeval.schemas.generate import (
-    LONGEST_ANSWER,
     draw_schema,
     generate_schema,
     generate_schemas,
+    members,
 )
+from evaluation.suites.concodeeval.settings import SuiteReading
 from tests.evaluation.suites.concodeeval.drawn import SEED, made_schemas
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from jsonschema import Draft202012Validator
 from curation.instances.constraints.load_schema import read_schema
 from curation.validation.metaschemas import RUST_VALIDATORS
 from evaluation.core.cases import Instance, Sample
-from evaluation.suites.concodeeval.schemas.generate import generate_schemas
-from evaluation.suites.concodeeval.validation_task.samples import (
+from evaluation.suites.concodeeval.records import (
     LabelledSample,
     LabelledSamples,
     labelled,
 )
+from evaluation.suites.concodeeval.schemas import generate_schemas
 from tests.evaluation.suites.concodeeval.drawn import made_schemas
 
 

@@ -16,11 +16,11 @@ from curation.workers.limits import Limits
 from curation.workers.outcomes import Ending
 from curation.workers.pool import Pool
 from curation.workers.process import Program
-from evaluation.suites.concodeeval.representations.python_code import (
+from evaluation.suites.concodeeval.python_code import (
     ROOT_CLASS,
     PythonCode,
 )
-from evaluation.suites.concodeeval.representations.python_messages import (
+from tests.evaluation.suites.concodeeval.python_runner.python_messages import (
     AcceptedInstances,
     CodeToRun,
 )
@@ -51,7 +51,7 @@ class PythonComparison:
     #: Others on which it does not: JSON text and the keyword, empty for a witness.
     differing: tuple[tuple[str, str], ...] = ()
     #: JSON pointers of what only comments say.
-    unsaid: tuple[str, ...] = ()
+    comments_only: tuple[str, ...] = ()
     #: Why the code did not run; empty where it did.
     error: str = ""
 
@@ -91,7 +91,7 @@ def _compared(
 ) -> PythonComparison:
     if outcome.ending is not Ending.OK:
         error = f"{outcome.ending}: {outcome.detail}"
-        return PythonComparison(agreed=0, unsaid=code.unsaid, error=error)
+        return PythonComparison(agreed=0, comments_only=code.comments_only, error=error)
     accepted = msgspec.convert(outcome.answer, AcceptedInstances).accepted
     wrong = [
         instance
@@ -103,9 +103,9 @@ def _compared(
         agreed=len(instances) - len(wrong),
         rounded=tuple(one.text for one in rounded),
         differing=tuple((one.text, one.keyword) for one in wrong if one not in rounded),
-        unsaid=code.unsaid,
+        comments_only=code.comments_only,
     )
 
 
 def _must_accept(code: PythonCode, instance: Instance) -> bool:
-    return instance.valid or instance.schema_pointer in code.unsaid
+    return instance.valid or instance.schema_pointer in code.comments_only

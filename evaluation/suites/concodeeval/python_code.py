@@ -1,23 +1,22 @@
-"""Python: a schema as classes of pydantic, the root's called `Schema`.
+"""Write a schema as classes of pydantic, the root's called `Schema`.
 
-What pydantic cannot say, such as `contains` or `format`, stands in comments and is
+Keywords that pydantic lacks, such as `contains` or `format`, stand in comments and are
 listed. A value of the schema is data in the code: every text is a string literal, and
-every comment is on one line of ASCII.
+every comment is on one line of ASCII. The name of a property stands in the code only if
+it is a plain identifier that hides no other name; else it becomes an alias.
 """
 
 from __future__ import annotations
 
 import json
+import keyword
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from curation.instances.words import split
 from curation.json.pointer import pointer
 from curation.json.values import is_number
-from evaluation.suites.concodeeval.representations.python_names import (
-    class_name,
-    field_name,
-)
-from evaluation.suites.concodeeval.representations.representation import NotSayable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,6 +25,14 @@ if TYPE_CHECKING:
     from curation.json.pointer import Tokens
 
     Schema = dict[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Inexpressible:
+    """The reason why a representation cannot express a schema."""
+
+    why: str
+
 
 #: The class of the root.
 ROOT_CLASS: Final = "Schema"
@@ -41,7 +48,7 @@ _TYPES: Final = {
     "string": "str",
     "boolean": "bool",
 }
-#: Keywords that a `Field` says, by the types that they apply to.
+#: Arguments of `Field` for keywords, by the types that they apply to.
 _CONSTRAINTS: Final[Mapping[str, Mapping[str, str]]] = {
     "number": {
         "minimum": "ge",
@@ -53,48 +60,48 @@ _CONSTRAINTS: Final[Mapping[str, Mapping[str, str]]] = {
     "string": {"minLength": "min_length", "maxLength": "max_length"},
     "array": {"minItems": "min_length", "maxItems": "max_length"},
 }
-#: Keywords that code says, by the types that they apply to.
-_SAID: Final[Mapping[str, tuple[str, ...]]] = {
+#: Keywords that code expresses, by the types that they apply to.
+_EXPRESSED: Final[Mapping[str, tuple[str, ...]]] = {
     **{kind: tuple(names) for kind, names in _CONSTRAINTS.items()},
     "array": (*_CONSTRAINTS["array"], "items"),
     "object": ("properties", "required", "additionalProperties"),
 }
 _CHOICE: Final = frozenset(("enum", "const"))
-#: Keywords that pydantic has no words for; comments say them.
-_UNSAID: Final = ("format", "contains", "minContains", "maxContains", "uniqueItems")
-#: Keywords that demand nothing; comments say them too.
+#: Keywords that only comments express.
+_COMMENTED: Final = ("format", "contains", "minContains", "maxContains", "uniqueItems")
+#: Keywords that demand nothing; comments too.
 _ANNOTATIONS: Final = ("$schema", "$id", "title", "description", "default", "examples")
 
 
 @dataclass(frozen=True, slots=True)
 class PythonCode:
-    """A schema as code, and what the code does not enforce."""
+    """A schema as code, and the keywords that it does not enforce."""
 
     text: str
-    #: JSON pointers of keywords that only a comment says.
-    unsaid: tuple[str, ...]
+    #: JSON pointers of keywords that only a comment expresses.
+    comments_only: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Annotation:
-    """The type of a field, and what comments say beside it."""
+    """The type of a field, and comments beside it."""
 
     text: str
     comments: tuple[str, ...] = ()
 
 
 class _BeyondPythonError(Exception):
-    """A schema that the classes here do not cover, and what is too much."""
+    """A schema beyond the classes here, and the excess."""
 
 
-def write_python(schema: Json) -> str | NotSayable:
-    """Return a schema as Python code, or why it cannot be said so."""
+def write_python(schema: Json) -> str | Inexpressible:
+    """Return a schema as Python code, or why there is none."""
     code = python_code(schema)
-    return code if isinstance(code, NotSayable) else code.text
+    return code if isinstance(code, Inexpressible) else code.text
 
 
-def python_code(schema: Json) -> PythonCode | NotSayable:
-    r"""Return a schema as Python code with what that leaves unsaid.
+def python_code(schema: Json) -> PythonCode | Inexpressible:
+    r"""Return a schema as Python code with the keywords that it leaves to comments.
 
     Example:
         >>> code = python_code({"type": "number", "minimum": 3})
@@ -105,26 +112,26 @@ def python_code(schema: Json) -> PythonCode | NotSayable:
     try:
         return _Writer().code(schema)
     except _BeyondPythonError as error:
-        return NotSayable(str(error))
+        return Inexpressible(str(error))
 
 
 class _Writer:
-    """Writes classes, those that others need first."""
+    """Writes classes, each after those that it needs."""
 
     def __init__(self) -> None:
         self._blocks: list[str] = [_HEAD]
         self._names: set[str] = {ROOT_CLASS}
-        self._unsaid: list[str] = []
+        self._comments_only: list[str] = []
 
     def code(self, schema: Json) -> PythonCode:
         """Return the code of a whole schema."""
         if isinstance(schema, dict) and _is_model(schema):
             self._model(ROOT_CLASS, schema, ())
         else:
-            found = self._annotation(schema, (), "value")
-            body = [*found.comments, "model_config = ConfigDict(strict=True)"]
-            self._add_class(f"{ROOT_CLASS}(RootModel[{found.text}])", body)
-        return PythonCode("\n\n\n".join(self._blocks), tuple(self._unsaid))
+            root = self._annotation(schema, (), "value")
+            body = [*root.comments, "model_config = ConfigDict(strict=True)"]
+            self._add_class(f"{ROOT_CLASS}(RootModel[{root.text}])", body)
+        return PythonCode("\n\n\n".join(self._blocks), tuple(self._comments_only))
 
     def _add_class(self, head: str, body: list[str]) -> None:
         lines = [f"class {head}:", *(f"    {line}" if line else "" for line in body)]
@@ -150,33 +157,33 @@ class _Writer:
         self._add_class(f"{name}(BaseModel)", body)
 
     def _other_members(self, schema: Json, path: Tokens) -> list[str]:
-        """Return the lines that say which other members an object may have."""
+        """Return the lines about other members of an object."""
         extra = "forbid" if schema is False else "allow"
         lines = [f'model_config = ConfigDict(extra="{extra}", strict=True)', ""]
         if isinstance(schema, dict) and schema:
             where = (*path, "additionalProperties")
-            found = self._annotation(schema, where, "other")
-            held = f"__pydantic_extra__: dict[str, {found.text}]"
-            lines += [*found.comments, held]
+            other = self._annotation(schema, where, "other")
+            members = f"__pydantic_extra__: dict[str, {other.text}]"
+            lines += [*other.comments, members]
         return lines
 
     def _field(
-        self, member: str, position: int, found: _Annotation, *, is_required: bool
+        self, member: str, position: int, kind: _Annotation, *, is_required: bool
     ) -> list[str]:
         name = field_name(member, position)
         default = "" if is_required else " = None"
         if name != member:
             value = "" if is_required else "None, "
             default = f" = Field({value}alias={_literal(member)})"
-        return [*found.comments, f"{name}: {found.text}{default}"]
+        return [*kind.comments, f"{name}: {kind.text}{default}"]
 
     def _annotation(self, schema: Json, path: Tokens, hint: str) -> _Annotation:
-        """Return the type that a schema amounts to; classes it needs are written.
+        """Return the type of a schema's values; write the classes that it needs.
 
         Args:
             schema: The schema.
-            path: Where it stands.
-            hint: What a class of it may be named after.
+            path: Its path.
+            hint: A name for its class.
 
         Raises:
             _BeyondPythonError: there is no such type.
@@ -191,15 +198,15 @@ class _Writer:
             name = class_name(hint, self._names)
             self._model(name, schema, path)
             return _Annotation(name)
-        named = schema.get("type")
-        types = named if isinstance(named, list) else [named]
+        kinds = schema.get("type")
+        types = kinds if isinstance(kinds, list) else [kinds]
         comments = self._comments(schema, *types, path=path)
         parts: list[str] = []
         for kind in types:
             if kind == "array":
-                found = self._list(schema, path, hint)
-                comments += found.comments
-                parts.append(found.text)
+                array = self._list(schema, path, hint)
+                comments += array.comments
+                parts.append(array.text)
             else:
                 parts.append(_scalar(kind, schema))
         return _Annotation(" | ".join(parts), comments)
@@ -216,43 +223,44 @@ class _Writer:
         text = _constrained(f"list[{items.text}]", "array", schema)
         return _Annotation(text, comments)
 
-    def _named(self, found: _Annotation) -> str:
-        """Return the name of a type; one that has none gets one."""
-        if found.text in self._names:
-            return found.text
+    def _named(self, kind: _Annotation) -> str:
+        """Return the name of a type, a new one if it has none."""
+        if kind.text in self._names:
+            return kind.text
         name = class_name("item", self._names)
-        self._blocks.append("\n".join([*found.comments, f"{name} = {found.text}"]))
+        self._blocks.append("\n".join([*kind.comments, f"{name} = {kind.text}"]))
         return name
 
     def _choice(self, schema: Schema, path: Tokens) -> _Annotation:
-        """Return the type of one of several given values."""
-        listed = [schema["const"]] if "const" in schema else schema["enum"]
+        """Return the type of an `enum` or `const`."""
+        values = [schema["const"]] if "const" in schema else schema["enum"]
         comments = self._comments(schema, path=path)
-        if not isinstance(listed, list) or not listed or len(_CHOICE & set(schema)) > 1:
+        if not isinstance(values, list) or not values or len(_CHOICE & set(schema)) > 1:
             raise _BeyondPythonError("enum and const at once, or of another kind")
         if not all(
-            value is None or isinstance(value, str | bool | int) for value in listed
+            value is None or isinstance(value, str | bool | int) for value in values
         ):
             raise _BeyondPythonError("an enum of other values than texts and integers")
-        return _Annotation(f"Literal[{', '.join(map(_literal, listed))}]", comments)
+        return _Annotation(f"Literal[{', '.join(map(_literal, values))}]", comments)
 
     def _comments(self, schema: Schema, *types: Json, path: Tokens) -> tuple[str, ...]:
-        """Return the comments that a schema needs.
+        """Return the comments of a schema.
 
         Raises:
-            _BeyondPythonError: it has a keyword that is not covered here.
+            _BeyondPythonError: it has another keyword.
         """
-        said = {"type", *(_CHOICE if not types else ())}
+        expressed = {"type", *(_CHOICE if not types else ())}
         for kind in types:
-            said.update(_SAID.get("number" if kind == "integer" else str(kind), ()))
+            name = "number" if kind == "integer" else str(kind)
+            expressed.update(_EXPRESSED.get(name, ()))
         comments = []
         for name, value in schema.items():
-            if name in said:
+            if name in expressed:
                 continue
-            if name not in (*_UNSAID, *_ANNOTATIONS):
+            if name not in (*_COMMENTED, *_ANNOTATIONS):
                 raise _BeyondPythonError(f"the keyword {name}")
-            if name in _UNSAID:
-                self._unsaid.append(pointer((*path, name)))
+            if name in _COMMENTED:
+                self._comments_only.append(pointer((*path, name)))
             if name != "contains":
                 comments.append(f"# {name}: {json.dumps(value)}")
         return tuple(comments)
@@ -267,7 +275,7 @@ def _scalar(kind: Json, schema: Schema) -> str:
     """Return the type of a scalar.
 
     Raises:
-        _BeyondPythonError: it is none.
+        _BeyondPythonError: it is no scalar.
     """
     if kind == "null":
         return "None"
@@ -277,7 +285,7 @@ def _scalar(kind: Json, schema: Schema) -> str:
 
 
 def _constrained(text: str, kind: str, schema: Schema) -> str:
-    """Return a type with the constraints that a `Field` can say."""
+    """Return a type with its constraints as a `Field`."""
     arguments = []
     for name, argument in _CONSTRAINTS.get(kind, {}).items():
         value = schema.get(name)
@@ -292,3 +300,63 @@ def _constrained(text: str, kind: str, schema: Schema) -> str:
 def _literal(value: Json) -> str:
     """Return a text, an integer, a boolean or None as a literal of ASCII."""
     return ascii(value)
+
+
+#: Names that a class body must not redefine: attributes of pydantic's models, and the
+#: names in annotations.
+_RESERVED: Final = frozenset(
+    split(
+        """
+        construct copy dict from_orm json parse_file parse_obj parse_raw schema
+        schema_json update_forward_refs validate bool float int list str Annotated Any
+        BaseModel ConfigDict Field Literal RootModel
+        """
+    )
+)
+_PLAIN: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*")
+_WORDS: Final = re.compile(r"[A-Za-z0-9]+")
+
+
+def field_name(name: str, position: int) -> str:
+    """Return the name of a property in code; another one if its own is unusable.
+
+    Args:
+        name: The property's name.
+        position: Its position among the properties, from 0.
+
+    Example:
+        >>> field_name("size", 0), field_name("class", 1), field_name("a b", 2)
+        ('size', 'field_1', 'field_2')
+    """
+    is_usable = (
+        _PLAIN.fullmatch(name)
+        and not keyword.iskeyword(name)
+        and not name.startswith(("model_", "field_"))
+        and name not in _RESERVED
+        # Classes begin with a capital, and are named in annotations.
+        and not name[0].isupper()
+    )
+    return name if is_usable else f"field_{position}"
+
+
+def class_name(hint: str, names: set[str]) -> str:
+    """Return the name of a new class, and add it to the names.
+
+    Args:
+        hint: The role of the class: a property's name, `item`.
+        names: The names of other classes.
+
+    Example:
+        >>> class_name("price list", {"PriceList"})
+        'PriceList2'
+    """
+    words = _WORDS.findall(hint) if hint.isascii() else []
+    stem = "".join(word[:1].upper() + word[1:] for word in words)[:40]
+    if not stem or stem[0].isdigit() or stem in _RESERVED or keyword.iskeyword(stem):
+        stem = f"Value{stem}"
+    name, count = stem, 1
+    while name in names:
+        count += 1
+        name = f"{stem}{count}"
+    names.add(name)
+    return name

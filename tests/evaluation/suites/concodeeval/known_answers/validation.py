@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from evaluation.core.suite import KnownAnswer
-from evaluation.suites.concodeeval.compatibility import SuiteReading
-from evaluation.suites.concodeeval.settings import AnswerClass
+from evaluation.suites.concodeeval.settings import AnswerClass, SuiteReading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evaluation.suites.concodeeval.fields import RecordFields
-    from evaluation.suites.concodeeval.settings import ConcodeSettings
+    from evaluation.suites.concodeeval.settings import ConcodeSettings, RecordFields
 
 #: Kinds of answers around the one word, fenced as every reading wants it.
 _FENCED: Final[tuple[tuple[str, str], ...]] = (

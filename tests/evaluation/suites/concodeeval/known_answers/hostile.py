@@ -9,11 +9,13 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from evaluation.core.suite import KnownAnswer
-from evaluation.suites.concodeeval.answers.model import MAX_DEPTH
-from evaluation.suites.concodeeval.answers.read_answer import Output
-from evaluation.suites.concodeeval.compatibility import SuiteReading
-from evaluation.suites.concodeeval.representations.samples import write_sample
-from evaluation.suites.concodeeval.settings import AnswerClass
+from evaluation.suites.concodeeval.representations import write_sample
+from evaluation.suites.concodeeval.settings import (
+    MAX_DEPTH,
+    AnswerClass,
+    Output,
+    SuiteReading,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

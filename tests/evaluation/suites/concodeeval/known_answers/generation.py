@@ -13,22 +13,23 @@ from typing import TYPE_CHECKING, Final
 
 from curation.instances.dataset.make_instances import make_instances
 from evaluation.core.suite import KnownAnswer
-from evaluation.suites.concodeeval.answers.model import MAX_CHARACTERS
-from evaluation.suites.concodeeval.answers.read_answer import Output
-from evaluation.suites.concodeeval.compatibility import SuiteReading
-from evaluation.suites.concodeeval.generation_task.hostile_answers import (
+from evaluation.suites.concodeeval.representations import write_sample
+from evaluation.suites.concodeeval.settings import (
+    MAX_CHARACTERS,
+    AnswerClass,
+    Output,
+    SuiteReading,
+)
+from tests.evaluation.suites.concodeeval.known_answers.hostile import (
     hostile_answers,
 )
-from evaluation.suites.concodeeval.representations.samples import write_sample
-from evaluation.suites.concodeeval.settings import AnswerClass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.json_types import Json
     from curation.instances.dataset.make_instances import SchemaInstances
-    from evaluation.suites.concodeeval.fields import RecordFields
-    from evaluation.suites.concodeeval.settings import ConcodeSettings
+    from evaluation.suites.concodeeval.settings import ConcodeSettings, RecordFields
 
 #: One record in so many gets an answer that is too large.
 _SELDOM: Final = 512

@@ -14,7 +14,7 @@ import msgspec
 from pydantic import ValidationError
 
 from curation.workers.protocol import serve
-from evaluation.suites.concodeeval.representations.python_messages import (
+from tests.evaluation.suites.concodeeval.python_runner.python_messages import (
     AcceptedInstances,
     CodeToRun,
 )

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evaluation.suites.concodeeval.fields import fields_of
-from evaluation.suites.concodeeval.generation_task import known_answers as generation
-from evaluation.suites.concodeeval.settings import TaskName
-from evaluation.suites.concodeeval.validation_task import known_answers as validation
+from evaluation.suites.concodeeval.settings import TaskName, fields_of
+from tests.evaluation.suites.concodeeval.known_answers import generation, validation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

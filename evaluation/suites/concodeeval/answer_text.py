@@ -1,0 +1,176 @@
+"""Read an answer of task 1: out of its fence, and as JSON, YAML or XML.
+
+The recommended reading of YAML is version 1.2's core schema, in which every JSON text
+means what it says. The paper's is PyYAML's: YAML 1.1 with dates turned into strings,
+where `no` is a boolean and `12:30:45` the number 45045.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from curation.json.yaml_reader import (
+    YamlError,
+    YamlFault,
+    YamlOptions,
+    finite,
+    read_yaml,
+    yaml_1_1_scalar,
+)
+from evaluation.answers.extraction import (
+    MissingAnswer,
+    NoAnswer,
+    Refusals,
+    TriageRules,
+    first_fence,
+)
+from evaluation.answers.json_answers import JsonProblem, read_json_answer
+from evaluation.suites.concodeeval.settings import (
+    MAX_CHARACTERS,
+    MAX_DEPTH,
+    NotRead,
+    Output,
+    Read,
+    SuiteReading,
+    Unreadable,
+)
+from evaluation.suites.concodeeval.xml_answer import read_xml
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from curation.core.json_types import Json, UntypedJson
+
+_FENCE: Final = "```"
+#: Triage of free answers, and of those under an engine, which hold no thinking.
+FREE_RULES: Final = TriageRules(
+    refusals=Refusals.NEVER, null_fails=False, longest=MAX_CHARACTERS
+)
+ENGINE_RULES: Final = replace(FREE_RULES, splits_thinking=False)
+_JSON_FAULTS: Final[Mapping[JsonProblem, Unreadable]] = MappingProxyType(
+    {
+        JsonProblem.SYNTAX: Unreadable.SYNTAX,
+        JsonProblem.NOT_A_NUMBER: Unreadable.NOT_JSON,
+        JsonProblem.LONE_SURROGATE: Unreadable.NOT_JSON,
+        JsonProblem.TOO_DEEP: Unreadable.TOO_DEEP,
+        JsonProblem.TOO_LARGE: Unreadable.TOO_LARGE,
+    }
+)
+#: All other faults are of syntax.
+_YAML_FAULTS: Final[Mapping[YamlFault, Unreadable]] = MappingProxyType(
+    {
+        YamlFault.TAG: Unreadable.YAML_TAG,
+        YamlFault.ALIAS: Unreadable.YAML_ALIAS,
+        YamlFault.TOO_DEEP: Unreadable.TOO_DEEP,
+        YamlFault.DUPLICATE_NAME: Unreadable.DUPLICATE_NAME,
+        YamlFault.NOT_JSON: Unreadable.NOT_JSON,
+    }
+)
+
+
+def fenced_answer(answer: str | MissingAnswer, *, continues: bool) -> str | NotRead:
+    r"""Return the content of the first fenced block.
+
+    Args:
+        answer: The text without thinking.
+        continues: Whether the prompt ended with an open fence, which the text
+            continues. A text that opens a fence of its own is read from there.
+
+    Example:
+        >>> fenced_answer("Here it is:\n```json\n[1]\n```", continues=False)
+        '[1]'
+        >>> fenced_answer("[1]\n```\nThat is all.", continues=True)
+        '[1]'
+    """
+    if isinstance(answer, MissingAnswer):
+        return not_read(answer)
+    if continues and not answer.lstrip().startswith(_FENCE):
+        answer = f"{_FENCE}\n{answer}"
+    block = first_fence(answer)
+    if block.text is None:
+        return NotRead(Unreadable.NO_FENCE, block.problem.replace("_", " "))
+    return block.text or NotRead(Unreadable.NO_ANSWER, "the fenced block is empty")
+
+
+def not_read(answer: MissingAnswer) -> NotRead:
+    """Return a missing answer as one that is not read."""
+    large = answer.kind is NoAnswer.TOO_LARGE
+    why = Unreadable.TOO_LARGE if large else Unreadable.NO_ANSWER
+    return NotRead(why, answer.reason)
+
+
+def read_output(
+    text: str,
+    output: Output,
+    schema: Json,
+    *,
+    reading: SuiteReading = SuiteReading.RECOMMENDED,
+    xml: SuiteReading = SuiteReading.RECOMMENDED,
+) -> Read | NotRead:
+    """Return the value of a text in one of the formats.
+
+    Args:
+        text: The text without its fence.
+        output: Its format.
+        schema: The schema of the value, needed for XML without types.
+        reading: The reading of JSON and YAML.
+        xml: The reading of XML.
+    """
+    if len(text) > MAX_CHARACTERS:
+        return NotRead(Unreadable.TOO_LARGE, f"{len(text):,} characters")
+    if output is Output.JSON:
+        return read_json(text, reading)
+    if output is Output.YAML:
+        return read_yaml_text(text, reading)
+    return read_xml(text, schema, xml)
+
+
+def read_json(
+    text: str, reading: SuiteReading = SuiteReading.RECOMMENDED
+) -> Read | NotRead:
+    """Return the value of a JSON text (RFC 8259).
+
+    In the paper's reading, as in Python's `json`, the last of two equal names counts.
+    """
+    answer = read_json_answer(text)
+    if answer.problem is not None:
+        return NotRead(_JSON_FAULTS[answer.problem], answer.detail)
+    if answer.duplicates and reading is not SuiteReading.PAPER:
+        detail = f"the member {answer.duplicates[0][:80]!r} stands twice"
+        return NotRead(Unreadable.DUPLICATE_NAME, detail)
+    return Read(answer.value)
+
+
+def read_yaml_text(
+    text: str, reading: SuiteReading = SuiteReading.RECOMMENDED
+) -> Read | NotRead:
+    """Return the value of a YAML text; aliases are not followed."""
+    options = _PAPER if reading is SuiteReading.PAPER else _RECOMMENDED
+    try:
+        return Read(read_yaml(text, options).value)
+    except YamlError as error:
+        why = _YAML_FAULTS.get(error.fault, Unreadable.SYNTAX)
+        return NotRead(why, error.detail[:200])
+
+
+def _json_name(_text: str, value: UntypedJson) -> str:
+    """Return the name of a member as `json.dumps` writes it."""
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return "null"
+    return str(value).lower() if isinstance(value, bool) else repr(value)
+
+
+def _paper_scalar(text: str, tag: str | None = None) -> UntypedJson:
+    """Return a scalar as `yaml.safe_load` and `json.dumps(default=str)` have it."""
+    value = yaml_1_1_scalar(text, tag, normalize_dates=True)
+    return finite(value, text) if isinstance(value, float) else value
+
+
+_RECOMMENDED: Final = YamlOptions(
+    name=_json_name, merge_keys=False, max_values=None, max_depth=MAX_DEPTH
+)
+_PAPER: Final = replace(_RECOMMENDED, scalar=_paper_scalar, unique_names=False)

@@ -1,1 +1,0 @@
-"""Task 1: write a sample that satisfies the schema."""

@@ -1,1 +1,0 @@
-"""What is reported? The paper's tables, and what they leave out."""

@@ -1,0 +1,369 @@
+"""Write a schema in five representations, and a sample in three formats.
+
+YAML is in block style, members sorted by name, texts quoted where YAML 1.1 or 1.2 would
+read another value. XML has an element a member with its type in an attribute, as
+`json2xml` writes it. A member whose name is no XML name becomes `<key name="...">`. A
+name or a text with characters that XML lacks is escaped as in a JSON string, and its
+element says so: `escaped="true"`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+from xml.sax.saxutils import escape, quoteattr
+
+import yaml
+
+from curation.json.values import is_number
+from evaluation.suites.concodeeval.python_code import Inexpressible, write_python
+from evaluation.suites.concodeeval.settings import Output
+from evaluation.suites.concodeeval.xml_answer import ESCAPED, ITEM, KEY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from curation.core.json_types import Json
+
+    Schema = dict[str, Json]
+
+#: Plain texts that YAML 1.2 takes for numbers, and YAML 1.1 does not.
+_NUMBER_IN_1_2: Final = re.compile(
+    r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|0o[0-7]+"
+)
+_INDENT: Final = "  "
+_DECLARATION: Final = '<?xml version="1.0" ?>'
+_ROOT: Final = "all"
+#: Names that every XML parser accepts, without colons.
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+#: Characters that XML 1.0 lacks (section 2.2), and the carriage return, which parsers
+#: turn into a line feed.
+_NOT_IN_XML: Final = re.compile(r"[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+#: The noun of each type of a scalar.
+_NOUNS: Final = {
+    "number": "A number",
+    "string": "A string",
+    "boolean": "A boolean",
+    "null": "A null",
+}
+#: The English of each keyword of a scalar; two sentences of the published templates,
+#: about `maximum` and `exclusiveMaximum`, said lower bounds and are corrected.
+_PHRASES: Final = {
+    "multipleOf": "a multiple of {}",
+    "minimum": "greater than or equal to {}",
+    "exclusiveMinimum": "strictly greater than {}",
+    "maximum": "less than or equal to {}",
+    "exclusiveMaximum": "strictly less than {}",
+    "format": "of the format {}",
+    "minLength": "at least {} characters long",
+    "maxLength": "at most {} characters long",
+}
+#: The English of the number of elements that satisfy `contains`.
+_COUNTS: Final = {
+    "minContains": "Minimum number of such elements: {}",
+    "maxContains": "Maximum number of such elements: {}",
+}
+_FORMAT_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
+_ARRAYS: Final = {
+    "items": "The schema defines an array. Every element must be as follows:",
+    "contains": "The schema defines an array. Its elements may be anything, but some "
+    "of them must be as follows:",
+}
+_OBJECT: Final = (
+    "The schema defines the structure of an object.",
+    "",
+    "Top-level properties",
+    "",
+    '* `type`: The value is an object (`"object"`).',
+    "* `properties`: The properties that are described below.",
+)
+
+
+def write_sample(value: Json, output: Output) -> str:
+    r"""Return a sample as text of one format.
+
+    Example:
+        >>> write_sample([1, 2], Output.YAML)
+        '- 1\n- 2'
+    """
+    match output:
+        case Output.JSON:
+            return write_json(value)
+        case Output.YAML:
+            return write_yaml(value)
+    return write_xml(value)
+
+
+def write_json(value: Json) -> str:
+    """Return a value as JSON.
+
+    Raises:
+        ValueError: a number is not finite.
+    """
+    return json.dumps(value, indent=4, ensure_ascii=False, allow_nan=False)
+
+
+class _Dumper(yaml.CSafeDumper):
+    """Quotes texts that either version of YAML would read as another value."""
+
+
+def _write_text(dumper: yaml.CSafeDumper, text: str) -> yaml.ScalarNode:
+    style = "'" if _NUMBER_IN_1_2.fullmatch(text) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _write_text)
+_Dumper.ignore_aliases = lambda *_: True  # type: ignore[method-assign]  # as PyYAML documents
+
+
+def write_yaml(value: Json) -> str:
+    """Return a value as a YAML document, without a line for its end."""
+    text: str = yaml.dump(
+        value,
+        Dumper=_Dumper,
+        default_flow_style=False,
+        sort_keys=True,
+        allow_unicode=True,
+    )
+    return text.removesuffix("...\n").rstrip("\n")
+
+
+def write_xml(value: Json, *, typed_root: bool = True) -> str:
+    """Return a value as an XML document.
+
+    Args:
+        value: The value.
+        typed_root: Give the root element its type. Published schemas, whose root is
+            always an object, do not.
+
+    Example:
+        >>> print(write_xml({"type": "null"}, typed_root=False))
+        <?xml version="1.0" ?>
+        <all>
+          <type type="str">null</type>
+        </all>
+    """
+    head = f' type="{_type_of(value)}"' if typed_root else ""
+    return "\n".join([_DECLARATION, *_element(_ROOT, head, value, "")])
+
+
+def write_xml_schema(schema: Json) -> str:
+    """Return a schema as an XML document, its root without a type if it is an object.
+
+    An object of one member named `item` keeps its type: it would be read as an array.
+    """
+    is_plain = isinstance(schema, dict) and set(schema) != {ITEM}
+    return write_xml(schema, typed_root=not is_plain)
+
+
+def _element(tag: str, head: str, value: Json, indent: str) -> Iterator[str]:
+    """Yield the lines of an element.
+
+    Args:
+        tag: Its name.
+        head: Its attributes, each after a space.
+        value: Its content.
+        indent: The beginning of its lines.
+    """
+    if isinstance(value, dict | list):
+        if not value:
+            yield f"{indent}<{tag}{head}/>"
+            return
+        yield f"{indent}<{tag}{head}>"
+        inner = indent + _INDENT
+        if isinstance(value, dict):
+            for name, member in value.items():
+                yield from _member(name, member, inner)
+        else:
+            for item in value:
+                yield from _member(ITEM, item, inner)
+        yield f"{indent}</{tag}>"
+        return
+    text = escape(_xml_text(value))
+    if _needs_escapes(value):
+        head, text = f'{head} {ESCAPED}="true"', escape(_escaped(str(value)))
+    yield f"{indent}<{tag}{head}>{text}</{tag}>" if text else f"{indent}<{tag}{head}/>"
+
+
+def _member(name: str, value: Json, indent: str) -> Iterator[str]:
+    typed = f' type="{_type_of(value)}"'
+    if _NAME.fullmatch(name):
+        yield from _element(name, typed, value, indent)
+    elif _needs_escapes(name) or "\\" in name or _needs_escapes(value):
+        yield from _escaped_member(name, value, indent)
+    else:
+        yield from _element(KEY, f" name={_attribute(name)}{typed}", value, indent)
+
+
+def _escaped_member(name: str, value: Json, indent: str) -> Iterator[str]:
+    head = (
+        f' name={_attribute(_escaped(name))} type="{_type_of(value)}" {ESCAPED}="true"'
+    )
+    if isinstance(value, str):
+        yield f"{indent}<{KEY}{head}>{escape(_escaped(value))}</{KEY}>"
+    else:
+        yield from _element(KEY, head, value, indent)
+
+
+def _needs_escapes(value: Json) -> bool:
+    """Return whether a value is a text with characters that XML lacks."""
+    return isinstance(value, str) and _NOT_IN_XML.search(value) is not None
+
+
+def _attribute(text: str) -> str:
+    """Return a text as an attribute's value, its white space kept."""
+    return quoteattr(text, {"\n": "&#10;", "\t": "&#9;"})
+
+
+def _escaped(text: str) -> str:
+    """Return a text as in a JSON string of ASCII characters."""
+    return json.dumps(text)[1:-1]
+
+
+def _xml_text(value: Json) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, allow_nan=False)
+
+
+def _type_of(value: Json) -> str:
+    return "null" if value is None else type(value).__name__
+
+
+def write_english(schema: Json) -> str | Inexpressible:
+    """Return a schema in sentences of fixed forms, or why it has none.
+
+    There are four forms: a scalar, an object of scalars, and an array of either, by
+    `items` or by `contains`. A description determines its schema, key order aside.
+
+    Example:
+        >>> print(write_english({"type": "string", "maxLength": 9}))
+        The schema defines a single value:
+        A string that must be at most 9 characters long
+    """
+    try:
+        return "\n".join(_schema(schema))
+    except _BeyondFormsError as error:
+        return Inexpressible(str(error))
+
+
+class _BeyondFormsError(Exception):
+    """A schema beyond the forms, and the excess."""
+
+
+def _schema(schema: Json) -> Iterator[str]:
+    if not isinstance(schema, dict):
+        raise _BeyondFormsError("a boolean schema")
+    if schema.get("type") == "array":
+        yield from _array(schema)
+    elif schema.get("type") == "object":
+        yield from _object(schema)
+    else:
+        yield "The schema defines a single value:"
+        yield _scalar(schema)
+
+
+def _array(schema: Schema) -> Iterator[str]:
+    holders = [name for name in _ARRAYS if name in schema]
+    if len(holders) != 1:
+        raise _BeyondFormsError("an array with items and contains, or with neither")
+    _check_keywords(schema, ("type", *holders, *_COUNTS))
+    yield _ARRAYS[holders[0]]
+    inner = schema[holders[0]]
+    if isinstance(inner, dict) and inner.get("type") == "object":
+        yield from _object(inner)
+    else:
+        yield _scalar(inner)
+    for keyword, phrase in _COUNTS.items():
+        if keyword in schema:
+            yield phrase.format(json.dumps(schema[keyword]))
+
+
+def _object(schema: Schema) -> Iterator[str]:
+    _check_keywords(schema, ("type", "properties", "additionalProperties", "required"))
+    properties = schema.get("properties")
+    is_open = schema.get("additionalProperties")
+    if not isinstance(properties, dict) or not isinstance(is_open, bool):
+        raise _BeyondFormsError("an object without properties, or open by a schema")
+    yield from _OBJECT
+    yield f"* `additionalProperties`: Whether other properties are allowed: {is_open}"
+    required = schema.get("required")
+    if isinstance(required, list) and required:
+        yield f"* `required`: These properties must be there: {json.dumps(required)}"
+    elif isinstance(required, list):
+        yield "* `required`: No property has to be there."
+    yield from ("", "Properties object", "")
+    for name, inner in properties.items():
+        # A name that is no identifier is quoted as in JSON.
+        label = name if name.isidentifier() else json.dumps(name)
+        yield f"{label}: {_scalar(inner)}"
+
+
+def _scalar(schema: Json) -> str:
+    """Return the schema of a scalar, or one that accepts anything, in one phrase."""
+    if not isinstance(schema, dict):
+        raise _BeyondFormsError("a boolean schema")
+    _check_keywords(schema, ("type", *_PHRASES))
+    if not schema:
+        return "Any value"
+    kind = schema.get("type")
+    if not isinstance(kind, str) or kind not in _NOUNS:
+        raise _BeyondFormsError(f"the type {json.dumps(kind)}")
+    phrases = [
+        _phrase(keyword, value)
+        for keyword, value in schema.items()
+        if keyword != "type"
+    ]
+    noun = _NOUNS[kind]
+    return f"{noun} that must be {', '.join(phrases)}" if phrases else noun
+
+
+def _phrase(keyword: str, value: Json) -> str:
+    if isinstance(value, str) and _FORMAT_NAME.fullmatch(value):
+        text = value if keyword == "format" else json.dumps(value)
+    elif is_number(value):
+        text = json.dumps(value)
+    else:
+        raise _BeyondFormsError(f"the value of {keyword}")
+    return _PHRASES[keyword].format(text)
+
+
+def _check_keywords(schema: Schema, keywords: Sequence[str]) -> None:
+    """Refuse other keywords.
+
+    Raises:
+        _BeyondFormsError: the schema has another one.
+    """
+    unknown = [keyword for keyword in schema if keyword not in keywords]
+    if unknown:
+        raise _BeyondFormsError(f"the keyword {unknown[0]}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Representation:
+    """One way to write a schema.
+
+    Example:
+        >>> REPRESENTATIONS["yaml"].write({"type": "null"})
+        "type: 'null'"
+    """
+
+    #: The name in prompts.
+    title: str
+    #: Returns the text of a schema, always the same one, or why there is none.
+    write: Callable[[Json], str | Inexpressible]
+
+
+#: Every representation by the name in settings and tables, in the paper's order.
+REPRESENTATIONS: Final[Mapping[str, Representation]] = MappingProxyType(
+    {
+        "json": Representation(title="JSON", write=write_json),
+        "xml": Representation(title="XML", write=write_xml_schema),
+        "yaml": Representation(title="YAML", write=write_yaml),
+        "python": Representation(title="Python", write=write_python),
+        "nl": Representation(title="natural language", write=write_english),
+    }
+)

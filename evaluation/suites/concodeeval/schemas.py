@@ -1,0 +1,362 @@
+"""Draw the schemas of the suite: twelve families, each schema with a witness.
+
+The published generator is not public: this one is a reconstruction from the paper's
+description and from the schemas that it shows. A family is a kind of root and a bound
+of its sizes: `string_0_50`, `composite_0_10_array`. A member's id adds its number:
+`string_0_50_i_3`.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from curation.instances.dataset.make_instances import make_instances
+from curation.instances.words import WORDS
+from evaluation.core.cases import Instance, Sample
+from evaluation.suites.concodeeval.settings import DEFAULT_COUNT, SuiteReading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from curation.core.json_types import Json
+    from curation.instances.dataset.make_instances import SchemaInstances
+    from curation.satisfiability import Satisfiability
+
+    Schema = dict[str, Json]
+
+
+#: The bounds of sizes: of numbers, of lengths, of counts of items and properties.
+HIGHS: Final = (10, 50, 100)
+
+
+class Root(StrEnum):
+    """The type at the root of a schema."""
+
+    NUMBER = "number"
+    STRING = "string"
+    ARRAY = "array"
+    OBJECT = "object"
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaFamily:
+    """One kind of root with one bound of sizes.
+
+    Example:
+        >>> SchemaFamily(Root.ARRAY, 50).name
+        'composite_0_50_array'
+    """
+
+    root: Root
+    #: Lower bounds are 0 in every family.
+    high: int
+
+    @property
+    def name(self) -> str:
+        """The name of the family in ids and tables."""
+        if self.root in (Root.ARRAY, Root.OBJECT):
+            return f"composite_0_{self.high}_{self.root}"
+        return f"{self.root}_0_{self.high}"
+
+    def member(self, number: int) -> str:
+        """Return the id of one schema of the family, by its number from 0."""
+        return f"{self.name}_i_{number}"
+
+
+FAMILIES: Final = tuple(SchemaFamily(root, high) for root in Root for high in HIGHS)
+
+
+def members(count: int = DEFAULT_COUNT) -> list[tuple[SchemaFamily, int]]:
+    """Return families and numbers of so many schemas, spread evenly.
+
+    The first families get one more each if `count` is no multiple of twelve.
+
+    Raises:
+        ValueError: `count` is negative.
+
+    Example:
+        >>> [family.member(number) for family, number in members(13)][:2]
+        ['number_0_10_i_0', 'number_0_10_i_1']
+    """
+    if count < 0:
+        raise ValueError(f"count is {count}, and must be 0 or more")
+    share, extra = divmod(count, len(FAMILIES))
+    return [
+        (family, number)
+        for place, family in enumerate(FAMILIES)
+        for number in range(share + (place < extra))
+    ]
+
+
+#: Characters of the smallest witness of a schema: within a budget of 1,024 tokens a
+#: model can write it.
+LONGEST_ANSWER: Final = 2_000
+#: Witnesses of a schema.
+_WITNESSES: Final = 5
+#: Draws for one id before it is a fault of the generator.
+_DRAWS: Final = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneratedSchema:
+    """A schema of the suite with its instances."""
+
+    #: Its `config` is the family's name.
+    sample: Sample
+    #: `satisfiable` unless the reading is the paper's.
+    satisfiable: Satisfiability
+    #: Schemas drawn and dropped before it: unsatisfiable, without a witness, or without
+    #: one of at most `LONGEST_ANSWER` characters.
+    dropped: int
+
+
+def generate_schemas(
+    count: int = DEFAULT_COUNT,
+    seed: int = 0,
+    reading: SuiteReading = SuiteReading.RECOMMENDED,
+) -> Iterator[GeneratedSchema]:
+    """Yield schemas family by family; equal arguments give equal ones.
+
+    A schema does not depend on the number of others.
+
+    Args:
+        count: The number, spread evenly over the twelve families.
+        seed: Another one gives other schemas.
+        reading: `PAPER` keeps the misspelt format, the idle keywords and unsatisfiable
+            schemas; a schema may then have no instance.
+
+    Raises:
+        ValueError: `count` is negative.
+
+    Example:
+        >>> first = next(generate_schemas(12))
+        >>> first.sample.id, first.satisfiable
+        ('number_0_10_i_0', <Satisfiability.SATISFIABLE: 'satisfiable'>)
+    """
+    for family, number in members(count):
+        yield generate_schema(family, number, seed, reading)
+
+
+def generate_schema(
+    family: SchemaFamily, number: int, seed: int, reading: SuiteReading
+) -> GeneratedSchema:
+    """Return one schema of a family, by its number.
+
+    Raises:
+        ValueError: none of a hundred draws has a witness; a defect of the family.
+    """
+    name = family.member(number)
+    for attempt in range(_DRAWS):
+        # A text as seed is hashed the same on every machine.
+        rng = random.Random(f"{seed}/{name}/{attempt}")  # noqa: S311 - no secret
+        text = json.dumps(draw_schema(family, rng, reading))
+        instances = make_instances(text, reading.dialect, seed, count=_WITNESSES)
+        if reading is SuiteReading.PAPER or _is_answerable(instances):
+            sample = Sample(
+                id=name,
+                config=family.name,
+                split="",
+                schema=text,
+                dialect=reading.dialect,
+                instances=_instances(instances),
+            )
+            return GeneratedSchema(
+                sample=sample, satisfiable=instances.answer, dropped=attempt
+            )
+    raise ValueError(f"{name}: no schema of {_DRAWS} drawn has a short witness")
+
+
+def draw_schema(
+    family: SchemaFamily, rng: random.Random, reading: SuiteReading
+) -> Json:
+    """Draw a schema of a family, satisfiable or not."""
+    match family.root:
+        case Root.NUMBER:
+            return root_number(rng, family.high)
+        case Root.STRING:
+            return root_string(rng, family.high, reading)
+        case Root.ARRAY:
+            return array_schema(rng, family.high, reading)
+    return object_schema(rng, family.high, reading)
+
+
+def _is_answerable(instances: SchemaInstances) -> bool:
+    return any(len(row.text) <= LONGEST_ANSWER for row in instances.witnesses)
+
+
+def _instances(instances: SchemaInstances) -> tuple[Instance, ...]:
+    return tuple(
+        Instance(
+            text=row.text,
+            valid=row.valid,
+            kind=row.kind,
+            keyword=row.keyword,
+            schema_pointer=row.schema_pointer,
+        )
+        for row in instances.instances
+    )
+
+
+#: The formats of the published schemas, `date-time` among them.
+FORMATS: Final = (
+    "date",
+    "time",
+    "date-time",
+    "duration",
+    "email",
+    "idn-email",
+    "hostname",
+    "idn-hostname",
+    "ipv4",
+    "ipv6",
+    "uri",
+    "uri-reference",
+    "iri",
+    "iri-reference",
+    "uri-template",
+    "uuid",
+    "json-pointer",
+    "relative-json-pointer",
+    "regex",
+)
+#: `date-time` is misspelt in the published schemas, so that validators ignore it.
+_MISSPELT: Final = "data-time"
+#: The smallest divisor of two decimals; 0 would be no schema.
+_SMALLEST_DIVISOR: Final = 0.01
+
+
+def root_number(rng: random.Random, high: int) -> Schema:
+    """Draw a schema of a number between 0 and `high`, each bound optional."""
+    bounds: Schema = {}
+    _put(bounds, rng.choice(("", "minimum", "exclusiveMinimum")), 0)
+    _put(bounds, rng.choice(("", "maximum", "exclusiveMaximum")), high)
+    divisor: Schema = {}
+    _put(divisor, rng.choice(("", "multipleOf")), _divisor(rng, high))
+    return {"type": "number"} | _in_either_order(rng, divisor, bounds)
+
+
+def root_string(rng: random.Random, high: int, reading: SuiteReading) -> Schema:
+    """Draw a schema of a string of at most `high` characters or of any length."""
+    lengths: Schema = {}
+    _put(lengths, rng.choice(("", "minLength")), 0)
+    _put(lengths, rng.choice(("", "maxLength")), high)
+    form: Schema = {}
+    _put(form, rng.choice(("", "format")), _format(rng, reading))
+    return {"type": "string"} | _in_either_order(rng, form, lengths)
+
+
+def inner_number(rng: random.Random, high: int) -> Schema:
+    """Draw a schema of a number, its bounds anywhere between 0 and `high`."""
+    lowest = rng.uniform(0, high)
+    bounds: Schema = {}
+    _put(bounds, rng.choice(("", "minimum", "exclusiveMinimum")), lowest)
+    largest = rng.uniform(lowest, high)
+    _put(bounds, rng.choice(("", "maximum", "exclusiveMaximum")), largest)
+    divisor: Schema = {}
+    _put(divisor, rng.choice(("", "multipleOf")), _divisor(rng, high))
+    return {"type": "number"} | _in_either_order(rng, divisor, bounds)
+
+
+def inner_string(rng: random.Random, high: int, reading: SuiteReading) -> Schema:
+    """Draw a schema of a string, its lengths anywhere between 0 and `high`."""
+    shortest, longest = sorted(rng.randint(0, high) for _ in range(2))
+    lengths: Schema = {}
+    _put(lengths, rng.choice(("", "minLength")), shortest)
+    _put(lengths, rng.choice(("", "maxLength")), longest)
+    form: Schema = {}
+    _put(form, rng.choice(("", "format")), _format(rng, reading))
+    return {"type": "string"} | _in_either_order(rng, form, lengths)
+
+
+def _divisor(rng: random.Random, high: int) -> float:
+    return max(_SMALLEST_DIVISOR, round(rng.uniform(0, high), 2))
+
+
+def _format(rng: random.Random, reading: SuiteReading) -> str:
+    name = rng.choice(FORMATS)
+    if name == "date-time" and reading is SuiteReading.PAPER:
+        return _MISSPELT
+    return name
+
+
+def _put(schema: Schema, keyword: str, value: Json) -> None:
+    """Add a keyword; an empty name stands for none."""
+    if keyword:
+        schema[keyword] = value
+
+
+def _in_either_order(rng: random.Random, first: Schema, second: Schema) -> Schema:
+    return first | second if rng.choice((True, False)) else second | first
+
+
+def object_schema(rng: random.Random, high: int, reading: SuiteReading) -> Schema:
+    """Draw a schema of an object of 1 to `high` properties, each a scalar or anything.
+
+    `required` stands only beside `additionalProperties: true`, as in the published
+    schemas, and may be empty.
+    """
+    names = rng.sample(WORDS, rng.randint(1, high))
+    schema: Schema = {
+        "type": "object",
+        "properties": {name: _property(rng, high, reading) for name in names},
+    }
+    is_open = rng.choice((True, False))
+    schema["additionalProperties"] = is_open
+    if is_open:
+        schema["required"] = _required(rng, names)
+    return schema
+
+
+def array_schema(rng: random.Random, high: int, reading: SuiteReading) -> Schema:
+    """Draw a schema of an array, by `items` or by `contains`.
+
+    Beside `contains` may stand `minContains` and `maxContains`. The published schemas
+    have them beside `items` too, where they mean nothing, and their `minContains` is 0.
+    """
+    holder = rng.choice(("items", "contains"))
+    schema: Schema = {"type": "array", holder: _item(rng, high, reading)}
+    least, most = sorted(rng.randint(0, high) for _ in range(2))
+    if reading is SuiteReading.PAPER:
+        least, most = 0, high
+    elif holder == "items":
+        return schema
+    if rng.choice((True, False)):
+        schema["minContains"] = least
+    if rng.choice((True, False)):
+        # Without `minContains` one is required.
+        schema["maxContains"] = max(most, 1)
+    return schema
+
+
+def _property(rng: random.Random, high: int, reading: SuiteReading) -> Schema:
+    kind = rng.choice(("any", "boolean", "null", "number", "string"))
+    match kind:
+        case "any":
+            return {}
+        case "number":
+            return inner_number(rng, high)
+        case "string":
+            return inner_string(rng, high, reading)
+    return {"type": kind}
+
+
+def _item(rng: random.Random, high: int, reading: SuiteReading) -> Schema:
+    match rng.choice(("number", "string", "boolean", "object")):
+        case "number":
+            return inner_number(rng, high)
+        case "string":
+            return inner_string(rng, high, reading)
+        case "object":
+            return object_schema(rng, high, reading)
+    return {"type": "boolean"}
+
+
+def _required(rng: random.Random, names: list[str]) -> list[Json]:
+    if rng.choice((True, False)):
+        return []
+    required = set(rng.sample(names, rng.randint(0, len(names))))
+    return [name for name in names if name in required]

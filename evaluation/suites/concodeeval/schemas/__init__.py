@@ -1,1 +1,0 @@
-"""Which schemas? Twelve families of them, drawn with a seed."""

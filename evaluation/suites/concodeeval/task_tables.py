@@ -1,0 +1,393 @@
+"""Tables of each task: violated keywords, Figure 1, cells, calibration, comparisons."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from evaluation.reporting.charts import stack
+from evaluation.reporting.statistics import holm, mcnemar
+from evaluation.reporting.tables import Rate, Shift, Table
+from evaluation.suites.concodeeval.scorer import PARTS
+from evaluation.suites.concodeeval.settings import TaskName, TextLength
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from evaluation.core.suite import ScoredResponse, ScoredRun
+    from evaluation.core.suite_records import Verdict
+    from evaluation.reporting.report import Plot
+    from evaluation.reporting.tables import Cell
+
+#: The two replies of task 2.
+_WORDS: Final = ("yes", "no")
+
+
+class AnswerDetails(msgspec.Struct, frozen=True, kw_only=True):
+    """The details of a verdict of this suite."""
+
+    task: TaskName
+    representation: str
+    output: str
+    family: str
+    schema: str
+    length: TextLength
+    #: Task 2: the right answer, the keyword that refuses the sample, and the reply.
+    label: str = ""
+    keyword: str = ""
+    said: str = ""
+    #: Task 1: the number of violations of each keyword and in each part of the schema,
+    #: and the number of keywords in each part that can be violated.
+    keywords: dict[str, int] = {}
+    locality: tuple[int, ...] = ()
+    constraints: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """One answer with its verdict."""
+
+    details: AnswerDetails
+    verdict: Verdict
+    #: Format, record and repeat without the representation, by which answers are
+    #: paired.
+    pair: tuple[str, str, int]
+
+
+#: The answers of each model and condition.
+AnswersByLabel = dict[str, list[Answer]]
+
+
+def answers_of(run: ScoredRun, task: TaskName) -> AnswersByLabel:
+    """Return the answers to one task of each model and condition.
+
+    Answers that are not counted are left out; a failure of scoring is a failed answer
+    of the record, whose cell its id names.
+    """
+    by_label: AnswersByLabel = {}
+    for label, responses in run.by_label.items():
+        answers = [_answer(scored) for scored in responses if scored.verdict.counted]
+        of_task = [answer for answer in answers if answer.details.task is task]
+        if of_task:
+            by_label[label] = of_task
+    return by_label
+
+
+def _answer(scored: ScoredResponse) -> Answer:
+    cell, _, name = scored.record.removeprefix(f"{scored.group}/").partition(":")
+    facts = scored.verdict.details
+    if "task" not in facts:
+        # Scoring it hung or died, so that only its id names its cell.
+        task, representation, output = cell.split("-")
+        facts = {
+            "task": task,
+            "representation": representation,
+            "output": output,
+            "family": scored.group,
+            "schema": name,
+            "length": {"characters": 0, "lines": 0, "words": 0},
+        }
+    details = msgspec.convert(facts, AnswerDetails)
+    pair = (details.output, name, scored.repeat)
+    return Answer(details=details, verdict=scored.verdict, pair=pair)
+
+
+def by_cell(answers: Iterable[Answer]) -> Mapping[tuple[str, str], Sequence[Answer]]:
+    """Return answers by representation and format of samples."""
+    cells: dict[tuple[str, str], list[Answer]] = {}
+    for answer in answers:
+        key = (answer.details.representation, answer.details.output)
+        cells.setdefault(key, []).append(answer)
+    return cells
+
+
+def rate_of_score(answers: Iterable[Answer], score: str) -> Rate:
+    """Return the share of answers with a score of 1, clustered by schema.
+
+    Args:
+        answers: The answers.
+        score: `gen_acc`, `rtv`, `invalid`, `incomplete`, `with_formats`, `val_acc`.
+    """
+    return Rate.of_answers(
+        (answer.details.schema, answer.verdict.scores.get(score, 0.0) == 1.0)
+        for answer in answers
+    )
+
+
+def macro_f1(answers: Sequence[Answer]) -> float | None:
+    """Return the mean of the F1 of `yes` and of `no`; None of no answers.
+
+    An answer that is neither is missed by its class and claimed by none. A class that
+    is neither right nor said has an F1 of 0, as in scikit-learn by default.
+
+    Example:
+        Of 55 valid and 45 invalid samples, an always-yes has 2*55/(100+55) and 0:
+
+        >>> macro_f1(always_yes)
+        0.3548387096774194
+    """
+    if not answers:
+        return None
+    return (_f1(answers, "yes") + _f1(answers, "no")) / 2
+
+
+def _f1(answers: Iterable[Answer], word: str) -> float:
+    right = claims = both = 0
+    for answer in answers:
+        right += answer.details.label == word
+        claims += answer.details.said == word
+        both += answer.details.label == answer.details.said == word
+    return 2 * both / (right + claims) if right + claims else 0.0
+
+
+def violation_table(generation: AnswersByLabel) -> Table:
+    """Return the form of Table 4: the number of violations of each keyword."""
+    counts: dict[str, Counter[str]] = {}
+    for label, answers in generation.items():
+        counts[label] = Counter()
+        for answer in answers:
+            counts[label].update(answer.details.keywords)
+    total = sum(counts.values(), Counter[str]())
+    return Table(
+        title="Table 4: violated keywords of task 1",
+        columns=("keyword", *counts),
+        rows=tuple(
+            (keyword, *(counted[keyword] for counted in counts.values()))
+            for keyword, _ in total.most_common()
+        ),
+        note="Every violation of every answer counts; one answer may have several.",
+        name="table-4",
+    )
+
+
+def locality_table(generation: AnswersByLabel, cut: str) -> Table:
+    """Return the figures of Figure 1: the places of violated keywords in the schema."""
+    rows: list[tuple[Cell, ...]] = []
+    for label, answers in generation.items():
+        violated, present = _parts(answers, "locality"), _parts(answers, "constraints")
+        for place, part in enumerate(PARTS):
+            count, of = violated[place], present[place]
+            share = 100 * count / sum(violated) if sum(violated) else None
+            rows.append((label, part, count, share, of, count / of if of else None))
+    return Table(
+        title="Figure 1: where violated keywords stand",
+        columns=("model", "part", "violations", "%", "constraints", "per constraint"),
+        rows=tuple(rows),
+        note=f"Parts of the schema: {cut}, by the places of its keys in order. "
+        "constraints: keywords there that can be violated, in the schemas of answers "
+        "with a violation; parts hold different numbers of them.",
+        name="figure-1",
+    )
+
+
+def locality_plot(generation: AnswersByLabel) -> Plot:
+    """Draw Figure 1: the share of violations in each part."""
+    bars = {
+        label: dict(zip(PARTS, _parts(answers, "locality"), strict=True))
+        for label, answers in generation.items()
+    }
+    title = "Where in the schema violated keywords stand"
+    return stack("figure-1", title, bars, x_label="violations")
+
+
+def _parts(answers: Iterable[Answer], name: str) -> list[int]:
+    """Return the sums over answers of a figure for each part of a schema."""
+    sums = [0] * len(PARTS)
+    for answer in answers:
+        for place, count in enumerate(getattr(answer.details, name)):
+            sums[place] += count
+    return sums
+
+
+def generation_cells(generation: AnswersByLabel) -> Table:
+    """Return every cell of task 1 with its denominators and intervals."""
+    scores = ("gen_acc", "with_formats", "rtv", "invalid", "incomplete")
+    columns = ("Gen Acc", "formats on", "RTV", "invalid", "incomplete")
+    return Table(
+        title="Task 1, cell by cell",
+        columns=("model", "schema > sample", *columns),
+        rows=tuple(
+            (label, cell, *(rate_of_score(answers, score) for score in scores))
+            for label, cell, answers in _cells(generation)
+        ),
+        note="Brackets: Wilson's 95 % interval, answers about one schema taken "
+        "together. formats on: the same with `format` asserted.",
+        name="generation-cells",
+    )
+
+
+def validation_cells(validation: AnswersByLabel) -> Table:
+    """Return every cell of task 2 with its denominators and intervals."""
+    rows: list[tuple[Cell, ...]] = []
+    for label, cell, answers in _cells(validation):
+        f1 = macro_f1(answers)
+        rows.append(
+            (
+                label,
+                cell,
+                rate_of_score(answers, "val_acc"),
+                None if f1 is None else round(f1, 3),
+                rate_of_score(answers, "answered"),
+            )
+        )
+    return Table(
+        title="Task 2, cell by cell",
+        columns=("model", "schema > sample", "Val Acc", "macro-F1", "answered"),
+        rows=tuple(rows),
+        note="answered: yes or no was said; what was not is wrong, unless the setting "
+        "`unanswered` drops it.",
+        name="validation-cells",
+    )
+
+
+def _cells(by_label: AnswersByLabel) -> Iterator[tuple[str, str, Sequence[Answer]]]:
+    """Yield the answers of each label and cell, and of all cells if there are more."""
+    for label, answers in by_label.items():
+        cells = by_cell(answers)
+        for (representation, output), own in cells.items():
+            yield label, f"{representation} > {output}", own
+        if len(cells) > 1:
+            yield label, "all", answers
+
+
+def family_table(generation: AnswersByLabel) -> Table:
+    """Return Gen Acc by family of schemas."""
+    return Table(
+        title="Gen Acc by family",
+        columns=("family", *generation),
+        rows=_by_value(generation, lambda details: details.family, "gen_acc"),
+        name="generation-families",
+    )
+
+
+def keyword_table(validation: AnswersByLabel) -> Table:
+    """Return accuracy by the keyword that refuses the sample."""
+    rows = _by_value(validation, lambda details: details.keyword, "val_acc")
+    return Table(
+        title="Val Acc by violated keyword",
+        columns=("keyword", *validation),
+        rows=tuple((keyword or "(valid sample)", *rates) for keyword, *rates in rows),
+        name="validation-keywords",
+    )
+
+
+def _by_value(
+    by_label: AnswersByLabel, key: Callable[[AnswerDetails], str], score: str
+) -> tuple[tuple[Cell, ...], ...]:
+    """Return a row of rates for each value of a detail; None for no answers."""
+    values = {
+        key(answer.details) for answers in by_label.values() for answer in answers
+    }
+    rows: list[tuple[Cell, ...]] = []
+    for value in sorted(values):
+        groups = (
+            [answer for answer in answers if key(answer.details) == value]
+            for answers in by_label.values()
+        )
+        rates = (rate_of_score(group, score) if group else None for group in groups)
+        rows.append((value, *rates))
+    return tuple(rows)
+
+
+def calibration_table(validation: AnswersByLabel) -> Table:
+    """Return how often yes is said, against how often it is right."""
+    rows: list[tuple[Cell, ...]] = []
+    for label, answers in validation.items():
+        cells = {
+            f"{representation} > {output}": own
+            for (representation, output), own in by_cell(answers).items()
+        }
+        for cell, own in {**cells, "all": answers}.items():
+            clear = [answer for answer in own if answer.details.said in _WORDS]
+            said, right = _share_of_yes(clear, "said"), _share_of_yes(clear, "label")
+            shift = None
+            if said.share is not None and right.share is not None:
+                shift = Shift(said.share - right.share)
+            by_truth = (
+                [answer for answer in clear if answer.details.label == word]
+                for word in _WORDS
+            )
+            rates = (
+                _share_of_yes(group, "said") if group else None for group in by_truth
+            )
+            rows.append((label, cell, said, right, shift, *rates))
+    return Table(
+        title="Calibration of yes",
+        columns=(
+            "model",
+            "schema > sample",
+            "yes said",
+            "yes right",
+            "difference",
+            "of valid",
+            "of invalid",
+        ),
+        rows=tuple(rows),
+        note="Of answers that are yes or no. of valid, of invalid: the share of valid "
+        "and of invalid samples to which yes was said; equal ones tell nothing apart.",
+        name="calibration",
+    )
+
+
+def _share_of_yes(answers: Iterable[Answer], name: str) -> Rate:
+    return Rate.of_answers(
+        (answer.details.schema, getattr(answer.details, name) == "yes")
+        for answer in answers
+    )
+
+
+def unclear_table(validation: AnswersByLabel) -> Table:
+    """Return the replies of answers that are neither yes nor no."""
+    kinds = ("neither", "both", "nothing", "too_large")
+    rows: list[tuple[Cell, ...]] = []
+    for label, answers in validation.items():
+        counts = Counter(answer.details.said for answer in answers)
+        replies = (counts[reply] for reply in (*_WORDS, *kinds, ""))
+        rows.append((label, len(answers), *replies))
+    return Table(
+        title="Answers that are neither yes nor no",
+        columns=("model", "answers", "yes", "no", *kinds, "failed"),
+        rows=tuple(rows),
+        note="neither: none of the words; both: both as equals; failed: no answer.",
+        name="unclear",
+    )
+
+
+def representation_tests(validation: AnswersByLabel) -> Table:
+    """Return McNemar's tests between representations, on the samples that both show."""
+    rows: list[tuple[Cell, ...]] = []
+    for label, answers in validation.items():
+        right: dict[str, dict[tuple[str, str, int], bool]] = {}
+        for answer in answers:
+            of_representation = right.setdefault(answer.details.representation, {})
+            of_representation[answer.pair] = answer.verdict.passed
+        counts = {
+            pair: _discordant(right[pair[0]], right[pair[1]])
+            for pair in combinations(right, 2)
+        }
+        adjusted = holm({pair: mcnemar(*count[1:]) for pair, count in counts.items()})
+        rows += [
+            (label, *pair, *count, adjusted[pair]) for pair, count in counts.items()
+        ]
+    return Table(
+        title="Representations compared (McNemar)",
+        columns=("model", "a", "b", "pairs", "only a", "only b", "p (Holm)"),
+        rows=tuple(rows),
+        note="only a: samples judged rightly by a's representation alone. p: exact, "
+        "two-sided, adjusted for the comparisons of one model.",
+        name="representations",
+    )
+
+
+def _discordant(
+    first: dict[tuple[str, str, int], bool], second: dict[tuple[str, str, int], bool]
+) -> tuple[int, int, int]:
+    """Return the number of pairs, and of those that only one of both has right."""
+    shared = first.keys() & second.keys()
+    only_first = sum(first[key] and not second[key] for key in shared)
+    only_second = sum(second[key] and not first[key] for key in shared)
+    return len(shared), only_first, only_second

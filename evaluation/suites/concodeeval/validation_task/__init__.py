@@ -1,1 +1,0 @@
-"""Task 2: does a given sample satisfy the schema?"""

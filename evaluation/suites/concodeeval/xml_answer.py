@@ -1,0 +1,284 @@
+"""Read an answer written as XML; nothing is followed, fetched or expanded.
+
+The recommended reading goes by an element's `type` (`str`, `int`, `float`, `bool`,
+`null`, `dict`, `list`) and, without one, by the schema of the value. The paper's is
+that of `xmltodict`: the root is an object with one member, and every scalar a text.
+
+A document type is refused as soon as it begins: entities, and with them entity bombs
+and external entities, can stand nowhere else.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NoReturn
+from xml.parsers import expat
+
+from evaluation.suites.concodeeval.settings import (
+    MAX_DEPTH,
+    NotRead,
+    Read,
+    SuiteReading,
+    Unreadable,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from curation.core.json_types import Json
+
+
+#: The element of a member whose name is no XML name; its attribute `name` has it.
+KEY: Final = "key"
+#: The attribute of elements whose name and text are escaped as in a JSON string.
+ESCAPED: Final = "escaped"
+#: The name of an array's elements.
+ITEM: Final = "item"
+_NUMBER: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+_BOOLEANS: Final = {"true": True, "false": False, "True": True, "False": False}
+#: Values of `type` that are scalars.
+_SCALARS: Final = ("null", "boolean", "number", "integer")
+
+
+def read_xml(text: str, schema: Json, reading: SuiteReading) -> Read | NotRead:
+    """Return the value of an XML text.
+
+    Args:
+        text: The answer; its root element may have any name.
+        schema: The schema of the value, for elements without a `type`.
+        reading: The reading.
+
+    Example:
+        >>> read_xml("<all><a type='int'>1</a></all>", {}, SuiteReading.RECOMMENDED)
+        Read(value={'a': 1})
+        >>> read_xml("<all><a type='int'>1</a></all>", {}, SuiteReading.PAPER)
+        Read(value={'all': {'a': {'@type': 'int', '#text': '1'}}})
+    """
+    root = read_elements(text)
+    if isinstance(root, NotRead):
+        return root
+    if reading is SuiteReading.PAPER:
+        return Read({root.name: _as_xmltodict(root)})
+    try:
+        return Read(_value(root, schema))
+    except _DuplicateError as error:
+        return NotRead(Unreadable.DUPLICATE_NAME, str(error))
+    except ValueError as error:
+        return NotRead(Unreadable.NOT_JSON, str(error))
+
+
+class _DuplicateError(Exception):
+    """A member stands twice."""
+
+
+def _value(element: XmlElement, schema: Json) -> Json:
+    """Return the value of an element.
+
+    Raises:
+        ValueError: a number that JSON lacks, or a wrong escape.
+    """
+    match element.attributes.get("type"):
+        case "str":
+            return _text(element)
+        case "int" | "float":
+            return _scalar(element.text.strip(), ("number",))
+        case "bool":
+            return _scalar(element.text.strip(), ("boolean",))
+        case "null":
+            return None if not element.text.strip() else element.text
+        case "dict":
+            return _members(element.children, schema)
+        case "list":
+            return [_value(child, _item_schema(schema)) for child in element.children]
+    return _untyped(element, schema)
+
+
+def _untyped(element: XmlElement, schema: Json) -> Json:
+    """Return the value of an element without a type."""
+    types = _types(schema)
+    if element.children:
+        names = [child.name for child in element.children]
+        is_list = set(names) == {ITEM} and "object" not in types
+        if is_list or ("array" in types and "object" not in types):
+            return [_value(child, _item_schema(schema)) for child in element.children]
+        return _members(element.children, schema)
+    text = element.text.strip()
+    if not text and "array" in types:
+        return []
+    # A root without a type is an object, as `json2xml` writes it.
+    if not text and ("object" in types or not types):
+        return {}
+    value = _scalar(text, [name for name in types if name in _SCALARS])
+    return _text(element) if isinstance(value, str) else value
+
+
+def _scalar(text: str, types: Sequence[str]) -> Json:
+    """Return a text as a scalar of one of the types, else the text itself."""
+    if "null" in types and text in ("", "null"):
+        return None
+    if "boolean" in types and text in _BOOLEANS:
+        return _BOOLEANS[text]
+    if ("number" in types or "integer" in types) and _NUMBER.fullmatch(text):
+        number: int | float = json.loads(text)
+        if not math.isfinite(number):
+            raise ValueError(f"the number {text[:40]} is too large for a double")
+        return number
+    return text
+
+
+def _members(children: Sequence[XmlElement], schema: Json) -> Json:
+    """Return an object; elements of one name are the items of an array."""
+    by_name: dict[str, list[XmlElement]] = {}
+    for child in children:
+        by_name.setdefault(_name(child), []).append(child)
+    members: dict[str, Json] = {}
+    for name, elements in by_name.items():
+        inner = _property_schema(schema, name)
+        if len(elements) == 1:
+            members[name] = _value(elements[0], inner)
+        elif any("type" in element.attributes for element in elements):
+            raise _DuplicateError(f"the member {name[:80]!r} stands twice")
+        else:
+            items = _item_schema(inner)
+            members[name] = [_value(element, items) for element in elements]
+    return members
+
+
+def _name(element: XmlElement) -> str:
+    name = element.attributes.get("name") if element.name == KEY else None
+    return element.name if name is None else _unescaped(name, element)
+
+
+def _text(element: XmlElement) -> str:
+    return _unescaped(element.text, element)
+
+
+def _unescaped(text: str, element: XmlElement) -> str:
+    """Return a text without its escapes, if the element has the attribute."""
+    if element.attributes.get(ESCAPED) != "true":
+        return text
+    unescaped: str = json.loads(f'"{text}"', strict=False)
+    return unescaped
+
+
+def _types(schema: Json) -> list[str]:
+    """Return the types of a schema."""
+    kinds = schema.get("type") if isinstance(schema, dict) else None
+    names = kinds if isinstance(kinds, list) else [kinds]
+    return [name for name in names if isinstance(name, str)]
+
+
+def _item_schema(schema: Json) -> Json:
+    if not isinstance(schema, dict):
+        return {}
+    return schema.get("items", schema.get("contains", {}))
+
+
+def _property_schema(schema: Json, name: str) -> Json:
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    return properties.get(name, {}) if isinstance(properties, dict) else {}
+
+
+def _as_xmltodict(element: XmlElement) -> Json:
+    """Return an element as `xmltodict.parse` does by default."""
+    members: dict[str, Json] = {
+        f"@{name}": value for name, value in element.attributes.items()
+    }
+    for child in element.children:
+        value = _as_xmltodict(child)
+        earlier = members.get(child.name)
+        if child.name not in members:
+            members[child.name] = value
+        elif isinstance(earlier, list):
+            earlier.append(value)
+        else:
+            members[child.name] = [earlier, value]
+    text = element.text.strip() or None
+    if not members:
+        return text
+    if text is not None:
+        members["#text"] = text
+    return members
+
+
+@dataclass(slots=True)
+class XmlElement:
+    """One element: its name, attributes, text and elements inside."""
+
+    name: str
+    attributes: Mapping[str, str]
+    #: The character data of the element itself, its pieces joined.
+    text: str = ""
+    children: list[XmlElement] = field(default_factory=list)
+
+
+class _RefusalError(Exception):
+    """A text that is refused, and the reason."""
+
+    def __init__(self, why: Unreadable, detail: str) -> None:
+        super().__init__(detail)
+        self.why = why
+
+
+class _Builder:
+    """Builds elements from the parser's events."""
+
+    def __init__(self) -> None:
+        self.root: XmlElement | None = None
+        self._open: list[XmlElement] = []
+        #: The pieces of text of each open element.
+        self._texts: list[list[str]] = []
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        """Take a start tag."""
+        if len(self._open) >= MAX_DEPTH:
+            raise _RefusalError(Unreadable.TOO_DEEP, f"nested over {MAX_DEPTH} levels")
+        element = XmlElement(name, attributes)
+        if self._open:
+            self._open[-1].children.append(element)
+        else:
+            self.root = element
+        self._open.append(element)
+        self._texts.append([])
+
+    def end(self, _name: str) -> None:
+        """Take an end tag."""
+        self._open.pop().text = "".join(self._texts.pop())
+
+    def data(self, text: str) -> None:
+        """Take character data."""
+        self._texts[-1].append(text)
+
+    def doctype(self, name: str, *_: object) -> NoReturn:
+        """Refuse a document type."""
+        raise _RefusalError(Unreadable.XML_DOCTYPE, f"the document type of <{name}>")
+
+
+def read_elements(text: str) -> XmlElement | NotRead:
+    """Return the root element of an XML text (XML 1.0), or why there is none.
+
+    Example:
+        >>> read_elements("<a b='1'>text</a>").attributes
+        {'b': '1'}
+    """
+    builder = _Builder()
+    # The encoding is that of the bytes, whatever the text declares.
+    parser = expat.ParserCreate("utf-8")
+    parser.buffer_text = True
+    parser.StartElementHandler = builder.start
+    parser.EndElementHandler = builder.end
+    parser.CharacterDataHandler = builder.data
+    parser.StartDoctypeDeclHandler = builder.doctype
+    try:
+        parser.Parse(text.strip().encode("utf-8", "surrogatepass"))
+        parser.Parse(b"", True)  # noqa: FBT003 (expat takes it by position alone)
+    except _RefusalError as error:
+        return NotRead(error.why, str(error))
+    except expat.ExpatError as error:
+        return NotRead(Unreadable.SYNTAX, str(error))
+    if builder.root is None:
+        return NotRead(Unreadable.SYNTAX, "no element")
+    return builder.root
