@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from curation.core.json_types import Json
 from curation.instances.constraints.keyword_values import array_of
+from curation.instances.constraints.memo import Memo
 from curation.instances.scalars import formats
 from curation.instances.scalars.strings import matches
 from curation.json.values import identity, is_multiple, type_of
@@ -12,8 +14,9 @@ from curation.json.values import identity, is_multiple, type_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.json_types import Json
     from curation.instances.constraints.model import Conjunction
+
+_EXAMPLES: Final = Memo[None, list[Json]]()
 
 
 def admits(conjunction: Conjunction, value: Json) -> bool:
@@ -59,14 +62,15 @@ def admitted_examples(conjunction: Conjunction) -> list[Json]:
 
     Empty ones are left out: they are what no author would call an example.
     """
-    if conjunction.examples is None:
-        conjunction.examples = [
+    known = _EXAMPLES.of(conjunction)
+    if None not in known:
+        known[None] = [
             value
             for part in conjunction.parts
             for value in _examples(part.schema)
             if admits(conjunction, value) and _is_of_formats(conjunction, value)
         ]
-    return conjunction.examples
+    return known[None]
 
 
 def _is_of_formats(conjunction: Conjunction, value: Json) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from curation.instances.constraints.keyword_values import (
     accepts_everything,
     array_of,
+    asserted_formats,
     names_of,
 )
 from curation.json.values import is_number
@@ -20,38 +21,6 @@ if TYPE_CHECKING:
     _Schema = Mapping[str, Json]
     _Test = Callable[[_Schema, Dialect], bool]
 
-#: What both validators assert, by dialect; some are older than their draft.
-_FORMATS_04: Final = frozenset(
-    {
-        "date-time",
-        "email",
-        "hostname",
-        "idn-email",
-        "ipv4",
-        "ipv6",
-        "regex",
-        "uri",
-    }
-)
-_FORMATS_06: Final = _FORMATS_04 | {"json-pointer", "uri-reference", "uri-template"}
-_FORMATS_07: Final = _FORMATS_06 | {
-    "date",
-    "idn-hostname",
-    "iri",
-    "iri-reference",
-    "relative-json-pointer",
-    "time",
-}
-_FORMATS_2019: Final = _FORMATS_07 | {"duration", "uuid"}
-#: Every format that is asserted in some dialect.
-KNOWN_FORMATS: Final = _FORMATS_2019
-_FORMATS: Final = {
-    "draft-04": _FORMATS_04,
-    "draft-06": _FORMATS_06,
-    "draft-07": _FORMATS_07,
-    "2019-09": _FORMATS_2019,
-    "2020-12": _FORMATS_2019,
-}
 _TYPES: Final = frozenset({"string", "object", "array", "number", "boolean", "null"})
 
 
@@ -75,11 +44,6 @@ def asserting_keywords(schema: Json, dialect: Dialect) -> tuple[str, ...]:
         and (keyword in known or keyword == "format")
         and _CAN_FAIL[keyword](schema, dialect)
     )
-
-
-def asserted_formats(dialect: Dialect) -> frozenset[str]:
-    """Return the formats that both validators assert under a dialect."""
-    return _FORMATS[dialect.name]
 
 
 def _is_above_zero(keyword: str) -> _Test:

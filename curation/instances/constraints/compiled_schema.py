@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Self
 import jsonschema_rs
 import msgspec
 
-from curation.instances.constraints.assertions import KNOWN_FORMATS
+from curation.instances.constraints.keyword_values import KNOWN_FORMATS
 from curation.instances.constraints.schema_tree import SchemaTree
 from curation.json.pointer import Tokens, fragment_of, pointer
 from curation.json.text import canonical, plain
@@ -29,9 +29,6 @@ from curation.validation.rust_paths import (
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
-    from curation.instances.constraints.goals import Goals
-    from curation.instances.constraints.model import Conjunction
-    from curation.instances.constraints.reachable_keywords import ReachableKeywords
     from curation.schema.subschemas import SchemaLocation
 
 #: Where the record stands in the registry from which single subschemas are compiled.
@@ -70,16 +67,6 @@ class CompiledSchema(SchemaTree):
         """Take a schema whose numbers are ordinary floats (`curation.json.text`)."""
         super().__init__(schema, dialect)
         self._validators: dict[SchemaLocation, jsonschema_rs.Validator | None] = {}
-        #: What `conjoin` has worked out.
-        self.conjunctions: dict[Goals, Conjunction] = {}
-        #: What `curation.instances.witnesses.negation` has worked out.
-        self.ways_to_fail: dict[SchemaLocation, list[Goals]] = {}
-        #: What `find_reachable_keywords` has found, by how much it visits.
-        self.reachable_keywords: dict[int, ReachableKeywords] = {}
-        #: What `minimal_depth` has worked out.
-        self.minimal_depths: dict[SchemaLocation, float] = {}
-        #: What `likely_depth` has worked out.
-        self.likely_depths: dict[SchemaLocation, float] = {}
 
     @classmethod
     def from_json(cls, schema: UntypedJson, dialect_name: str) -> Self:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from curation.instances.constraints.admission import admits, conflicts
 from curation.instances.constraints.goals import ExtraConstraint, Goal, Goals, Negation
 from curation.instances.constraints.keyword_values import accepts_everything, array_of
+from curation.instances.constraints.memo import Memo
 from curation.instances.constraints.merging import merge
 from curation.instances.constraints.model import Conjunction
 from curation.schema.keywords import REFERENCE_KEYWORDS
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 #: How deep required properties are looked into for a contradiction.
 _LOOK_AHEAD: Final = 3
+_CONJUNCTIONS: Final = Memo[Goals, Conjunction]()
+#: By depth.
+_CONTRADICTIONS: Final = Memo[int, str]()
 
 
 def conjoin(compiled: CompiledSchema, goals: Goals) -> Conjunction:
@@ -34,14 +38,15 @@ def conjoin(compiled: CompiledSchema, goals: Goals) -> Conjunction:
         >>> conjunction.minimum, conjunction.types
         (5, ('integer',))
     """
-    found = compiled.conjunctions.get(goals)
+    known = _CONJUNCTIONS.of(compiled)
+    found = known.get(goals)
     if found is None:
         found = Conjunction(tree=compiled, goals=goals)
         _flatten(found)
         for part in found.parts:
             merge(found, part)
         _drop_contradictions(found)
-        compiled.conjunctions[goals] = found
+        known[goals] = found
     return found
 
 
@@ -68,6 +73,7 @@ def _flatten(conjunction: Conjunction) -> None:
                 conjunction.referrers.setdefault(location, []).append(goal)
             if not (tree.dialect.ref_hides_siblings and "$ref" in goal.schema):
                 conjunction.parts.append(goal)
+                conjunction.locations.append(goal)
             stack.extend(reversed(included))
 
 
@@ -119,11 +125,10 @@ def contradiction(
     known = conjunction.impossible
     if known or not depth or conjunction.types != ("object",):
         return known
-    found = conjunction.contradictions.get(depth)
-    if found is None:
-        found = _required_contradiction(compiled, conjunction, depth)
-        conjunction.contradictions[depth] = found
-    return found
+    found = _CONTRADICTIONS.of(conjunction)
+    if depth not in found:
+        found[depth] = _required_contradiction(compiled, conjunction, depth)
+    return found[depth]
 
 
 def _required_contradiction(

@@ -25,6 +25,39 @@ COMPANIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "if": ("then", "else"),
 }
 
+#: What both validators assert, by dialect; some are older than their draft.
+_FORMATS_04: Final = frozenset(
+    {
+        "date-time",
+        "email",
+        "hostname",
+        "idn-email",
+        "ipv4",
+        "ipv6",
+        "regex",
+        "uri",
+    }
+)
+_FORMATS_06: Final = _FORMATS_04 | {"json-pointer", "uri-reference", "uri-template"}
+_FORMATS_07: Final = _FORMATS_06 | {
+    "date",
+    "idn-hostname",
+    "iri",
+    "iri-reference",
+    "relative-json-pointer",
+    "time",
+}
+_FORMATS_2019: Final = _FORMATS_07 | {"duration", "uuid"}
+#: Every format that is asserted in some dialect.
+KNOWN_FORMATS: Final = _FORMATS_2019
+_FORMATS: Final = {
+    "draft-04": _FORMATS_04,
+    "draft-06": _FORMATS_06,
+    "draft-07": _FORMATS_07,
+    "2019-09": _FORMATS_2019,
+    "2020-12": _FORMATS_2019,
+}
+
 
 def accepts_everything(schema: Json) -> bool:
     """Return whether a schema is `true` or `{}`; no other one is looked into."""
@@ -87,3 +120,8 @@ def item_keywords(schema: Mapping[str, Json], dialect: Dialect) -> tuple[str, st
     if isinstance(schema.get("items"), list):
         return "items", "additionalItems" if "additionalItems" in schema else ""
     return "", "items" if "items" in schema else ""
+
+
+def asserted_formats(dialect: Dialect) -> frozenset[str]:
+    """Return the formats that both validators assert under a dialect."""
+    return _FORMATS[dialect.name]

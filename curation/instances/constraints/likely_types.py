@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from curation.instances.constraints.memo import Memo
+
 if TYPE_CHECKING:
     from curation.instances.constraints.model import Conjunction
 
+_LIKELY: Final = Memo[None, tuple[str, ...]]()
 _ITEMS: Final = ("items", "prefixItems")
 _MEMBERS: Final = ("properties", "patternProperties", "additionalProperties")
 
@@ -16,10 +19,11 @@ def likely_types(conjunction: Conjunction) -> tuple[str, ...]:
 
     null comes last where there is a choice, and "number" stands for integers too.
     """
-    if conjunction.likely is None:
+    known = _LIKELY.of(conjunction)
+    if None not in known:
         named = _named if conjunction.typed else _hinted
-        conjunction.likely = named(conjunction)
-    return conjunction.likely
+        known[None] = named(conjunction)
+    return known[None]
 
 
 def _named(conjunction: Conjunction) -> tuple[str, ...]:

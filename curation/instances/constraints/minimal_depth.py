@@ -11,17 +11,20 @@ from curation.instances.constraints.keyword_values import (
     names_of,
     object_of,
 )
+from curation.instances.constraints.memo import Memo
 from curation.json.values import is_number
+from curation.schema.subschemas import SchemaLocation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
-    from curation.schema.subschemas import SchemaLocation
 
 #: Keywords without effect on other types than this one.
 _HINTS: Final = {"required": "object", "minItems": "array"}
+_MINIMAL: Final = Memo[SchemaLocation, float]()
+_LIKELY: Final = Memo[SchemaLocation, float]()
 _SCALARS: Final = frozenset({"string", "integer", "number", "boolean", "null"})
 
 
@@ -70,7 +73,7 @@ def likely_depth(compiled: CompiledSchema, location: SchemaLocation) -> float:
 def _least(
     compiled: CompiledSchema, location: SchemaLocation, *, hinted: bool
 ) -> float:
-    known = compiled.likely_depths if hinted else compiled.minimal_depths
+    known = (_LIKELY if hinted else _MINIMAL).of(compiled)
     if location not in known:
         needs = _reachable_needs(compiled, location, known, hinted=hinted)
         found = dict.fromkeys(needs, math.inf)

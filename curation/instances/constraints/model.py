@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 from msgspec import field
@@ -21,6 +21,7 @@ from curation.instances.constraints.keyword_values import (
     accepts_everything,
     item_keywords,
 )
+from curation.instances.constraints.memo import Memo
 from curation.instances.constraints.schema_tree import SchemaTree
 from curation.instances.scalars.numbers import NumberConstraints
 from curation.instances.scalars.strings import StringConstraints
@@ -34,13 +35,19 @@ if TYPE_CHECKING:
     )
 
 
+#: Results of methods of `Conjunction`, by their arguments.
+_NUMBERS: Final = Memo[tuple[bool, str], NumberConstraints]()
+_STRINGS: Final = Memo[str, StringConstraints]()
+_MEMBERS: Final = Memo[str, "Goals | None"]()
+_SITES: Final = Memo[str, list[SchemaLocation]]()
+
+
 class Conjunction(msgspec.Struct, kw_only=True, eq=False):
     """What one value of an instance must meet, all at once.
 
     Of several bounds the tightest is kept, of several patterns all. What needs a
     decision (`choices`, `conditionals`, `dependencies`, `negations`) is listed.
-    `conjoin` makes it; nothing changes it afterwards, but what is worked out of it is
-    kept in its last fields.
+    `conjoin` makes it; nothing changes it afterwards.
     """
 
     #: The schema that the goals are from.
@@ -48,6 +55,8 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
     goals: Goals
     #: The schema objects and extra constraints of the goals, references followed.
     parts: list[SchemaLocation | ExtraConstraint] = field(default_factory=list)
+    #: The schema objects among them.
+    locations: list[SchemaLocation] = field(default_factory=list)
     #: Those left of `ALL_TYPES`.
     types: tuple[str, ...] = ALL_TYPES
     #: Whether some part names types.
@@ -98,24 +107,8 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
     duplicate: bool = False
     #: What the name of one more property must meet, for each that is needed.
     extra_names: list[Goals] = field(default_factory=list)
-    #: What `locations` has found.
-    located: list[SchemaLocation] | None = None
-    #: What each property must meet, as far as asked.
-    members: dict[str, Goals | None] = field(default_factory=dict)
-    #: What `property_sites` has found, by name.
-    sites: dict[str, list[SchemaLocation]] = field(default_factory=dict)
-    #: What `number` has found, by its arguments.
-    number_constraints: dict[tuple[bool, str], NumberConstraints] = field(
-        default_factory=dict
-    )
-    #: What `string` has found, by its argument.
-    string_constraints: dict[str, StringConstraints] = field(default_factory=dict)
-    #: What `likely_types` has found.
-    likely: tuple[str, ...] | None = None
-    #: What `admitted_examples` has found.
-    examples: list[Json] | None = None
-    #: What `contradiction` has found, by depth.
-    contradictions: dict[int, str] = field(default_factory=dict)
+    #: Results of functions about the conjunction (`Memo`).
+    memos: dict[object, Any] = field(default_factory=dict)
 
     @property
     def is_decided(self) -> bool:
@@ -135,9 +128,10 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
             integer: Whether it must be a whole number.
             name: The name of the property, a hint for realistic values.
         """
-        found = self.number_constraints.get((integer, name))
+        known = _NUMBERS.of(self)
+        found = known.get((integer, name))
         if found is None:
-            found = self.number_constraints[integer, name] = NumberConstraints(
+            found = known[integer, name] = NumberConstraints(
                 integer=integer,
                 minimum=self.minimum,
                 maximum=self.maximum,
@@ -155,9 +149,10 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
         Args:
             name: The name of the property, a hint for realistic values.
         """
-        found = self.string_constraints.get(name)
+        known = _STRINGS.of(self)
+        found = known.get(name)
         if found is None:
-            found = self.string_constraints[name] = StringConstraints(
+            found = known[name] = StringConstraints(
                 min_length=self.min_length,
                 max_length=self.max_length,
                 patterns=tuple(self.patterns),
@@ -170,9 +165,10 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
 
     def property_goals(self, name: str) -> Goals | None:
         """Return what a property of that name must meet; None if it must not be."""
-        if name not in self.members:
-            self.members[name] = self._property_goals(name)
-        return self.members[name]
+        known = _MEMBERS.of(self)
+        if name not in known:
+            known[name] = self._property_goals(name)
+        return known[name]
 
     def _property_goals(self, name: str) -> Goals | None:
         if name in self.forbidden:
@@ -193,7 +189,7 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
                 continue
             evaluated = any(
                 self.tree.property_locations(part, name)
-                for part in self.locations()
+                for part in self.locations
                 if self.is_inside(part, holder)
             )
             if not evaluated:
@@ -230,28 +226,21 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
         for holder in self.unevaluated:
             evaluated = "unevaluatedItems" not in holder.schema or any(
                 self.tree.item_locations(part, index)
-                for part in self.locations()
+                for part in self.locations
                 if self.is_inside(part, holder)
             )
             if not evaluated:
                 goals.append(self.tree.child(holder, ("unevaluatedItems",)))
         return _without_true(goals)
 
-    def locations(self) -> list[SchemaLocation]:
-        """Return the schema locations among the parts; no one changes the list."""
-        if self.located is None:
-            self.located = [
-                part for part in self.parts if isinstance(part, SchemaLocation)
-            ]
-        return self.located
-
     def property_sites(self, name: str) -> list[SchemaLocation]:
         """Return the schemas that the parts apply to a property, `true` included."""
-        found = self.sites.get(name)
+        known = _SITES.of(self)
+        found = known.get(name)
         if found is None:
-            found = self.sites[name] = [
+            found = known[name] = [
                 site
-                for part in self.locations()
+                for part in self.locations
                 for site in self.tree.property_locations(part, name)
             ]
         return found
@@ -260,7 +249,7 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
         """Return the schemas that the parts apply to an element, `true` included."""
         return [
             site
-            for part in self.locations()
+            for part in self.locations
             for site in self.tree.item_locations(part, index)
         ]
 
@@ -274,7 +263,7 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
         """Return whether there is a schema for properties that are not declared."""
         return any(
             isinstance(part.schema.get("additionalProperties"), dict)
-            for part in self.locations()
+            for part in self.locations
         )
 
     def prefix_length(self) -> int:

@@ -19,6 +19,7 @@ from curation.instances.constraints.assertions import asserting_keywords
 from curation.instances.constraints.conjunction import conjoin
 from curation.instances.constraints.goals import Goals
 from curation.instances.constraints.keyword_values import object_of
+from curation.instances.constraints.memo import Memo
 from curation.instances.constraints.violations import FALSE, keyword_pointer
 from curation.instances.scalars import strings
 from curation.schema.subschemas import SchemaLocation
@@ -77,12 +78,14 @@ class ReachableKeywords:
     assertions: dict[Assertion, list[InstanceLocation]] = field(default_factory=dict)
     #: Whether all was visited.
     complete: bool = True
-    #: What `curation.instances.proofs.implied` has found.
-    proofs: dict[Assertion, str] = field(default_factory=dict)
 
     def add(self, assertion: Assertion, location: InstanceLocation) -> None:
         """Take down that an assertion is about a value."""
         self.assertions.setdefault(assertion, []).append(location)
+
+
+_REACHABLE: Final = Memo[int, ReachableKeywords]()
+_ASSERTIONS: Final = Memo[SchemaLocation, tuple[Assertion, ...]]()
 
 
 def find_reachable_keywords(
@@ -94,10 +97,10 @@ def find_reachable_keywords(
         compiled: The schema.
         most: Distinct conjunctions to visit; beyond it the result is not complete.
     """
-    known = compiled.reachable_keywords.get(most)
-    if known is None:
-        known = compiled.reachable_keywords[most] = _walked(compiled, most)
-    return known
+    known = _REACHABLE.of(compiled)
+    if most not in known:
+        known[most] = _walked(compiled, most)
+    return known[most]
 
 
 def _walked(compiled: CompiledSchema, most: int) -> ReachableKeywords:
@@ -124,11 +127,12 @@ def _walked(compiled: CompiledSchema, most: int) -> ReachableKeywords:
 
 def assertions_of(conjunction: Conjunction) -> tuple[Assertion, ...]:
     """Return the assertions among the parts of a conjunction."""
-    tree, found = conjunction.tree, list[Assertion]()
-    for part in conjunction.locations():
-        own = tree.assertions.get(part)
+    found = list[Assertion]()
+    known, dialect = _ASSERTIONS.of(conjunction.tree), conjunction.tree.dialect
+    for part in conjunction.locations:
+        own = known.get(part)
         if own is None:
-            own = tree.assertions[part] = _assertions_at(part, tree.dialect)
+            own = known[part] = _assertions_at(part, dialect)
         found += own
     return tuple(found)
 
@@ -158,7 +162,7 @@ def false_locations(conjunction: Conjunction, step: str | int) -> list[SchemaLoc
         step: The name of the property, or the index of the element.
     """
     found = []
-    for part in conjunction.locations():
+    for part in conjunction.locations:
         for keyword in ("properties", "items", "prefixItems"):
             value = part.schema.get(keyword)
             if isinstance(value, dict) and keyword == "properties":
@@ -214,7 +218,7 @@ def _names(compiled: CompiledSchema, conjunction: Conjunction) -> list[str]:
     """Return the declared names, one for each pattern, and one that is neither."""
     declared: dict[str, None] = {}
     patterns: dict[str, None] = {}
-    for part in conjunction.locations():
+    for part in conjunction.locations:
         declared.update(dict.fromkeys(object_of(part.schema, "properties")))
         patterns.update(dict.fromkeys(object_of(part.schema, "patternProperties")))
     names = [*declared, *map(_matching_name, patterns)]

@@ -5,7 +5,7 @@ Nothing here fetches: beyond the schema itself only the standard metaschemas are
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from curation.instances.constraints.keyword_values import item_keywords, object_of
 from curation.instances.scalars.strings import StringConstraints, matches
@@ -20,7 +20,6 @@ from curation.schema.subschemas import SchemaLocation
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
-    from curation.instances.constraints.reachable_keywords import Assertion
     from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect
 
@@ -45,8 +44,8 @@ class SchemaTree:
         #: By the URI of the document and the tokens in it.
         self._locations: dict[tuple[str, Tokens], SchemaLocation] = {}
         self._targets: dict[tuple[SchemaLocation, str], SchemaLocation | None] = {}
-        #: What `assertions_of` has worked out.
-        self.assertions: dict[SchemaLocation, tuple[Assertion, ...]] = {}
+        #: Results of functions about the schema (`Memo`).
+        self.memos: dict[object, Any] = {}
         #: By pattern and name, whether the one matches the other.
         self._matching: dict[tuple[str, str], bool] = {}
         self.root = self._intern("", (), schema, "")

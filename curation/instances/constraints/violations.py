@@ -169,7 +169,7 @@ def _name_violation(
         else:
             goals = conjunction.property_goals(token) or ()
         value = at(value, (token,))
-    for part in conjoin(compiled, goals).locations():
+    for part in conjoin(compiled, goals).locations:
         if "propertyNames" in part.schema and isinstance(value, dict):
             location = compiled.child(part, ("propertyNames",))
             if not all(compiled.accepts(location, name) for name in value):

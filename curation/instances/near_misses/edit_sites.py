@@ -101,7 +101,7 @@ def forbidden_properties(
     """Yield the names that a plain `false` forbids in a value, each as an assertion."""
     conjunction = conjoin(compiled, site.goals)
     names: dict[str, None] = {}
-    for part in conjunction.locations():
+    for part in conjunction.locations:
         for name, schema in object_of(part.schema, "properties").items():
             if schema is False:
                 names[name] = None

@@ -42,7 +42,7 @@ def extra(target: EditTarget) -> Iterator[Edit]:
 
 def _declared(target: EditTarget) -> dict[str, None]:
     names: dict[str, None] = {}
-    for part in target.conjunction.locations():
+    for part in target.conjunction.locations:
         names.update(dict.fromkeys(object_of(part.schema, "properties")))
     return names
 

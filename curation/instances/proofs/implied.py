@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from curation.instances.constraints.assertions import asserting_keywords
 from curation.instances.constraints.conjunction import conjoin
 from curation.instances.constraints.goals import ALL_TYPES
+from curation.instances.constraints.memo import Memo
 from curation.instances.constraints.reachable_keywords import Assertion
 from curation.instances.constraints.violations import FALSE
 from curation.instances.proofs import bounds, objects, values
@@ -23,13 +24,14 @@ if TYPE_CHECKING:
 
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.instances.constraints.model import Conjunction
-    from curation.instances.constraints.reachable_keywords import (
-        InstanceLocation,
-        ReachableKeywords,
-    )
+from curation.instances.constraints.reachable_keywords import (
+    InstanceLocation,
+    ReachableKeywords,
+)
 
 #: Values of instances looked at for one assertion; with more, nothing is claimed.
 _MOST_LOCATIONS: Final = 64
+_FOUND: Final = Memo[Assertion, str]()
 NEVER_FAILS: Final = "never_fails"
 OTHER_TYPE: Final = "other_type"
 _PROOFS: Final[Mapping[str, Callable[[ImplicationQuestion], bool]]] = {
@@ -59,11 +61,11 @@ def find_proof(
         assertion: The keyword, and where its schema stands.
         reachable: What `find_reachable_keywords` has found for the schema.
     """
-    found = reachable.proofs.get(assertion)
-    if found is None:
+    known = _FOUND.of(compiled)
+    if assertion not in known:
         locations = reachable.assertions[assertion]
-        found = reachable.proofs[assertion] = _proof(compiled, assertion, locations)
-    return found
+        known[assertion] = _proof(compiled, assertion, locations)
+    return known[assertion]
 
 
 def _proof(
@@ -91,7 +93,7 @@ def _proof_at(
     """Return the most telling proof that holds for values of every type, or ""."""
     others = tuple(
         Assertion(part, keyword)
-        for part in conjunction.locations()
+        for part in conjunction.locations
         for keyword in asserting_keywords(part.schema, compiled.dialect)
         if keyword != assertion.keyword
     )

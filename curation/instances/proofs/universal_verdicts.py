@@ -10,8 +10,8 @@ import re
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from curation.instances.constraints.assertions import KNOWN_FORMATS
 from curation.instances.constraints.keyword_values import (
+    KNOWN_FORMATS,
     array_of,
     names_of,
     object_of,

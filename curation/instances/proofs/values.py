@@ -128,7 +128,7 @@ def _asks_no_more(question: ImplicationQuestion, branch: SchemaLocation) -> bool
             other.keyword == keyword and entails(Assertion(part, keyword), other)
             for other in question.others
         )
-        for part in conjunction.locations()
+        for part in conjunction.locations
         for keyword in _refusing_keywords(question, part)
     )
 
@@ -161,7 +161,7 @@ def _asks_again(question: ImplicationQuestion, branch: SchemaLocation) -> bool:
     keyword = question.keyword
     return any(
         keyword in part.schema and entails(question.assertion, Assertion(part, keyword))
-        for part in conjoin(question.compiled, (branch,)).locations()
+        for part in conjoin(question.compiled, (branch,)).locations
     )
 
 

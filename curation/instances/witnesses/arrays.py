@@ -58,7 +58,7 @@ class _ArrayBuilder:
         start = self.builder.values_made
         index = 0
         if self.builder.guide:
-            self.builder.guide.expand(conjunction.locations())
+            self.builder.guide.expand(conjunction.locations)
         while index < count:
             if (
                 index >= _MADE

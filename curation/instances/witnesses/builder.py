@@ -123,7 +123,7 @@ class WitnessBuilder(ValueBuilder):
         if not isinstance(value, dict | list):
             return True
         accepts = self.compiled.accepts
-        return all(accepts(location, value) for location in conjunction.locations())
+        return all(accepts(location, value) for location in conjunction.locations)
 
     def _given(self, conjunction: Conjunction, context: BuildContext) -> Json | Nothing:
         """Return a default or an example of the schema, or NOTHING.
@@ -161,7 +161,7 @@ class WitnessBuilder(ValueBuilder):
     def _leading_types(self, conjunction: Conjunction, guide: Guide) -> set[str]:
         """Return the types whose members lead to an open target."""
         found = set()
-        for part in conjunction.locations():
+        for part in conjunction.locations:
             steps = guide.graph.steps(part)
             if guide.wants_any(steps.properties):
                 found.add("object")
@@ -175,7 +175,7 @@ class WitnessBuilder(ValueBuilder):
         if kind in _CONTAINERS:
             if not self.guide:
                 return self._container(conjunction, kind, context)
-            with self.guide.within(conjunction.locations()):
+            with self.guide.within(conjunction.locations):
                 return self._container(conjunction, kind, context)
         return scalars.build_scalar(self, conjunction, kind, context)
 

@@ -15,16 +15,18 @@ from curation.instances.constraints.keyword_values import (
     accepts_everything,
     item_keywords,
 )
+from curation.instances.constraints.memo import Memo
 from curation.json.values import is_number
 from curation.schema.keywords import REFERENCE_KEYWORDS
+from curation.schema.subschemas import SchemaLocation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
-    from curation.schema.subschemas import SchemaLocation
 
+_WAYS = Memo[SchemaLocation, list[Goals]]()
 _NUMBERS = ("integer", "number")
 #: A bound, the bound that contradicts it, the step between, and the types.
 _OPPOSITES = {
@@ -48,12 +50,12 @@ def ways_to_fail(compiled: CompiledSchema, location: SchemaLocation) -> list[Goa
 
     The list need not be complete: for some keywords no way is known.
     """
-    found = compiled.ways_to_fail.get(location)
-    if found is None:
+    known = _WAYS.of(compiled)
+    if location not in known:
         # A schema that refers to itself is negated by its other keywords.
-        compiled.ways_to_fail[location] = []
-        found = compiled.ways_to_fail[location] = list(_ways(compiled, location))
-    return list(found)
+        known[location] = []
+        known[location] = list(_ways(compiled, location))
+    return list(known[location])
 
 
 def _ways(compiled: CompiledSchema, location: SchemaLocation) -> Iterator[Goals]:

@@ -75,7 +75,7 @@ class _ObjectBuilder:
         """Tell the guide that members are chosen; begin with undeclared ones if so."""
         guide = self.builder.guide
         if guide:
-            guide.expand(self.conjunction.locations())
+            guide.expand(self.conjunction.locations)
             if guide.is_reversed:
                 self._add_wanted(guide)
 
@@ -166,7 +166,7 @@ class _ObjectBuilder:
 
     def _add_wanted(self, guide: Guide) -> None:
         """Add properties with undeclared names that lead to an open target."""
-        for part in self.conjunction.locations():
+        for part in self.conjunction.locations:
             for site in guide.graph.steps(part).properties:
                 keyword, *rest = site.tokens[len(part.tokens) :]
                 if keyword == "properties":

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.instances.constraints.assertions import (
-    asserted_formats,
-    asserting_keywords,
-)
+from curation.instances.constraints.assertions import asserting_keywords
+from curation.instances.constraints.keyword_values import asserted_formats
 from curation.schema.dialects import BY_NAME
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.instances.constraints.assertions import asserted_formats
 from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.instances.constraints.keyword_values import asserted_formats
 from curation.instances.constraints.violations import (
     MIXED,
     as_near_miss,
