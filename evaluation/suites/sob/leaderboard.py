@@ -162,11 +162,11 @@ def _means(values: np.ndarray, weights: np.ndarray, seed: int) -> Means:
     means = (weights @ values) / weights.sum()
     intervals = bootstrap_means(values, weights, resamples=RESAMPLES, seed=seed)
     pairs = zip(means, intervals, strict=True)
-    listed = [Mean(float(mean), interval) for mean, interval in pairs]
+    columns = [Mean(float(mean), interval) for mean, interval in pairs]
     count = len(Metric)
     return Means(
-        metrics=MappingProxyType(dict(zip(Metric, listed[:count], strict=True))),
-        categories=MappingProxyType(dict(zip(Category, listed[count:], strict=True))),
+        metrics=MappingProxyType(dict(zip(Metric, columns[:count], strict=True))),
+        categories=MappingProxyType(dict(zip(Category, columns[count:], strict=True))),
     )
 
 
@@ -318,13 +318,21 @@ class RunFigures:
     run: ScoredRun
 
     @cached_property
+    def counted(self) -> Mapping[str, Sequence[ScoredResponse]]:
+        """Return the responses of each label that are part of the denominators."""
+        return {
+            label: [response for response in responses if response.verdict.counted]
+            for label, responses in self.run.by_label.items()
+        }
+
+    @cached_property
     def weights(self) -> Mapping[str, float]:
         """Return the weight of each record."""
         weights: dict[str, float] = {}
-        for scored in self._all():
-            weight = scored.verdict.details.get("weight")
+        for response in self._all():
+            weight = response.verdict.details.get("weight")
             if is_number(weight):
-                weights[scored.record] = float(weight)
+                weights[response.record] = float(weight)
         return weights
 
     @cached_property
@@ -332,7 +340,7 @@ class RunFigures:
         """Return the totals of the sources: the published ones, or those of the run."""
         if str(self.run.facts.get("data", "")).startswith(PUBLISHED):
             return PUBLISHED_TOTALS
-        groups = {scored.record: scored.group for scored in self._all()}
+        groups = {response.record: response.group for response in self._all()}
         return totals_of(
             (group, self.weights.get(record, 0.0)) for record, group in groups.items()
         )
@@ -342,9 +350,9 @@ class RunFigures:
         """Return every model on every source that it answered."""
         return [
             summarise(label, source, figures)
-            for label, listed in self.run.by_label.items()
+            for label, responses in self.counted.items()
             for source in SOURCES
-            if (figures := [*self._figures(listed, source)])
+            if (figures := [*self._figures(responses, source)])
         ]
 
     @cached_property
@@ -372,26 +380,21 @@ class RunFigures:
         return isinstance(settings, dict) and settings.get("reading") == "paper"
 
     def _all(self) -> Iterator[ScoredResponse]:
-        for listed in self.run.by_label.values():
-            yield from listed
+        for responses in self.run.by_label.values():
+            yield from responses
 
     def _figures(
-        self, listed: Sequence[ScoredResponse], source: str
+        self, responses: Sequence[ScoredResponse], source: str
     ) -> Iterator[RecordFigures]:
-        for scored in listed:
-            if scored.group == source and scored.verdict.counted:
+        for response in responses:
+            if response.group == source:
                 yield RecordFigures(
-                    record=scored.record,
-                    weight=self.weights.get(scored.record, 0.0),
-                    values={metric: figure(scored, metric) for metric in Metric},
+                    record=response.record,
+                    weight=self.weights.get(response.record, 0.0),
+                    values={metric: figure(response, metric) for metric in Metric},
                 )
 
 
-def figure(scored: ScoredResponse, name: str) -> float:
+def figure(response: ScoredResponse, name: str) -> float:
     """Return a figure of one response; 0 if scoring failed."""
-    return scored.verdict.scores.get(name, 0.0)
-
-
-def counted(listed: Sequence[ScoredResponse]) -> list[ScoredResponse]:
-    """Return the responses that are part of the denominators."""
-    return [scored for scored in listed if scored.verdict.counted]
+    return response.verdict.scores.get(name, 0.0)

@@ -13,12 +13,12 @@ from evaluation.reporting.charts import Point, points
 from evaluation.reporting.report import Report
 from evaluation.reporting.statistics import mcnemar
 from evaluation.reporting.tables import NOT_RUN, Rate, Shift, Table
+from evaluation.results.suite_pairs import pair_sides
 from evaluation.results.suite_tables import classes_table, costs, reading
 from evaluation.suites.sob.leaderboard import (
     CATEGORIES,
     Category,
     RunFigures,
-    counted,
     figure,
 )
 from evaluation.suites.sob.metrics import SEVEN, Metric
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from evaluation.reporting.report import Plot
     from evaluation.reporting.statistics import Interval
     from evaluation.reporting.tables import Cell
-    from evaluation.suites.sob.leaderboard import Mean, SourceSummary
+    from evaluation.suites.sob.leaderboard import Mean
 
 #: Upper ends of the classes of breadth: how many leaves a truth has.
 _BREADTHS: Final = (5, 10, 15, 20, 40)
@@ -71,18 +71,18 @@ def report(run: ScoredRun) -> Report:
     """Return the tables and plots of a scored run, of one model or of several."""
     figures = RunFigures(run)
     tables = (
-        leaderboard_table(figures),
-        source_table(figures),
-        interval_table(figures),
-        category_table(figures),
-        paired_table(run),
-        lenient_table(run),
+        _leaderboard_table(figures),
+        _source_table(figures),
+        _interval_table(figures),
+        _category_table(figures),
+        _paired_table(run),
+        _lenient_table(figures),
         classes_table(run, {kind.value: kind.explanation for kind in Mistake}),
-        leaf_table(run),
-        depth_table(run),
-        breakdown_table(run),
-        path_table(run),
-        quality_table(run),
+        _leaf_table(figures),
+        _depth_table(figures),
+        _breakdown_table(figures),
+        _path_table(figures),
+        _quality_table(run),
         costs(run),
     )
     return Report(
@@ -91,7 +91,7 @@ def report(run: ScoredRun) -> Report:
     )
 
 
-def leaderboard_table(figures: RunFigures) -> Table:
+def _leaderboard_table(figures: RunFigures) -> Table:
     """Return one line a model, over all sources."""
     sizes = ", ".join(
         f"{source} {total.records:,}" for source, total in figures.totals.items()
@@ -117,19 +117,13 @@ def leaderboard_table(figures: RunFigures) -> Table:
     )
 
 
-def source_table(figures: RunFigures) -> Table:
+def _source_table(figures: RunFigures) -> Table:
     """Return the seven metrics of each model on each source."""
     rows: list[tuple[Cell, ...]] = []
     for summary in figures.summaries:
-        means = summary.weighted or summary.plain
-        rows.append(
-            (
-                summary.source,
-                summary.model,
-                summary.records,
-                *(means.metrics[metric].value for metric in SEVEN),
-            )
-        )
+        means = (summary.weighted or summary.plain).metrics
+        values = (means[metric].value for metric in SEVEN)
+        rows.append((summary.source, summary.model, summary.records, *values))
     rows.sort(key=lambda row: str(row[0]), reverse=True)
     explained = "; ".join(
         f"{short}: {metric.explanation}" for metric, short in _SHORT.items()
@@ -143,7 +137,7 @@ def source_table(figures: RunFigures) -> Table:
     )
 
 
-def interval_table(figures: RunFigures) -> Table:
+def _interval_table(figures: RunFigures) -> Table:
     """Return Value Accuracy, plain and weighted, with its intervals."""
     rows: list[tuple[Cell, ...]] = []
     for summary in figures.summaries:
@@ -168,97 +162,75 @@ def interval_table(figures: RunFigures) -> Table:
 def _spread(mean: Mean | None) -> tuple[Cell, Cell, Cell]:
     if mean is None:
         return (NOT_RUN, None, None)
-    between = mean.interval
-    if between is None:
-        return (mean.value, None, None)
-    return (mean.value, between.low, between.high)
-
-
-def category_table(figures: RunFigures) -> Table:
-    """Return the five categories of each model on each source."""
-    explained = "; ".join(
-        f"{_SHORT_CATEGORY[category]}: {category}, {category.explanation} "
-        f"({', '.join(_TITLES[metric] for metric in CATEGORIES[category])})"
-        for category in Category
-    )
-    return Table(
-        title="The five categories",
-        columns=("source", "model", *_SHORT_CATEGORY.values()),
-        rows=tuple(
-            (
-                summary.source,
-                summary.model,
-                *(_category(summary, category) for category in Category),
-            )
-            for summary in figures.summaries
-        ),
-        note=f"Means {_WEIGHTS}. {explained}.",
-        name="categories",
-    )
-
-
-def _category(summary: SourceSummary, category: Category) -> float:
-    means = summary.weighted or summary.plain
-    return means.categories[category].value
-
-
-def _plots(figures: RunFigures) -> list[Plot]:
-    """Return a plot a source: JSON pass against Value Accuracy (the paper's Fig. 2)."""
-    plots = []
-    for source in figures.totals:
-        found = {}
-        for summary in figures.summaries:
-            if summary.source == source:
-                passed = summary.plain.metrics[Metric.JSON_PASS]
-                value = summary.plain.metrics[Metric.VALUE_ACCURACY]
-                found[summary.model] = Point(
-                    x=passed.value,
-                    y=value.value,
-                    x_interval=_ends(passed.interval),
-                    y_interval=_ends(value.interval),
-                )
-        if found:
-            plots.append(
-                points(
-                    f"pass-and-value-{source}",
-                    f"Valid JSON is not right JSON: {source}",
-                    found,
-                    x_label="JSON pass",
-                    y_label="Value Accuracy",
-                )
-            )
-    return plots
+    ends = _ends(mean.interval) or (None, None)
+    return (mean.value, *ends)
 
 
 def _ends(interval: Interval | None) -> tuple[float, float] | None:
     return None if interval is None else (interval.low, interval.high)
 
 
-def paired_table(run: ScoredRun) -> Table:
-    """Return what each condition changes, record by record."""
+def _category_table(figures: RunFigures) -> Table:
+    """Return the five categories of each model on each source."""
+    explained = "; ".join(
+        f"{_SHORT_CATEGORY[category]}: {category}, {category.explanation} "
+        f"({', '.join(_TITLES[metric] for metric in CATEGORIES[category])})"
+        for category in Category
+    )
     rows: list[tuple[Cell, ...]] = []
-    for base, other in _pairs(run.by_label):
-        ours, theirs = _by_record(run.by_label[base]), _by_record(run.by_label[other])
-        both = sorted(ours.keys() & theirs.keys())
-        if not both:
+    for summary in figures.summaries:
+        means = (summary.weighted or summary.plain).categories
+        values = (means[category].value for category in Category)
+        rows.append((summary.source, summary.model, *values))
+    return Table(
+        title="The five categories",
+        columns=("source", "model", *_SHORT_CATEGORY.values()),
+        rows=tuple(rows),
+        note=f"Means {_WEIGHTS}. {explained}.",
+        name="categories",
+    )
+
+
+def _plots(figures: RunFigures) -> Iterator[Plot]:
+    """Yield a plot a source: JSON pass against Value Accuracy (the paper's Fig. 2)."""
+    for source in figures.totals:
+        models = {}
+        for summary in figures.summaries:
+            if summary.source == source:
+                passed = summary.plain.metrics[Metric.JSON_PASS]
+                value = summary.plain.metrics[Metric.VALUE_ACCURACY]
+                models[summary.model] = Point(
+                    x=passed.value,
+                    y=value.value,
+                    x_interval=_ends(passed.interval),
+                    y_interval=_ends(value.interval),
+                )
+        if models:
+            yield points(
+                f"pass-and-value-{source}",
+                f"Valid JSON is not right JSON: {source}",
+                models,
+                x_label="JSON pass",
+                y_label="Value Accuracy",
+            )
+
+
+def _paired_table(run: ScoredRun) -> Table:
+    """Return the effect of each condition, record by record."""
+    rows: list[tuple[Cell, ...]] = []
+    for sides in pair_sides(run.by_label, _pairs(run.by_label)):
+        pairs = sorted(sides.answers, key=lambda pair: (pair[0].record, pair[0].repeat))
+        if not pairs:
             continue
-        lost = sum(
-            ours[key].verdict.passed > theirs[key].verdict.passed for key in both
-        )
-        won = sum(ours[key].verdict.passed < theirs[key].verdict.passed for key in both)
+        lost = sum(old.verdict.passed > new.verdict.passed for old, new in pairs)
+        won = sum(old.verdict.passed < new.verdict.passed for old, new in pairs)
         rows.append(
             (
-                other,
-                base,
-                len(both),
-                *(
-                    _shift(
-                        [ours[key] for key in both],
-                        [theirs[key] for key in both],
-                        metric,
-                    )
-                    for metric in (Metric.JSON_PASS, Metric.VALUE_ACCURACY)
-                ),
+                sides.b,
+                sides.a,
+                len(pairs),
+                _shift(pairs, Metric.JSON_PASS),
+                _shift(pairs, Metric.VALUE_ACCURACY),
                 lost,
                 won,
                 mcnemar(lost, won),
@@ -267,14 +239,8 @@ def paired_table(run: ScoredRun) -> Table:
     return Table(
         title="Conditions compared on the same records",
         columns=(
-            "condition",
-            "against",
-            "records",
-            "pass",
-            "value",
-            "lost",
-            "won",
-            "p",
+            *("condition", "against", "records"),
+            *("pass", "value", "lost", "won", "p"),
         ),
         rows=tuple(rows),
         note="pass, value: mean difference of JSON pass and Value Accuracy, with a "
@@ -289,51 +255,39 @@ def _pairs(
 ) -> list[tuple[str, str]]:
     """Return which labels are compared: each with the free one of its model."""
     free: dict[str, str] = {}
-    for label, listed in by_label.items():
-        if listed and listed[0].condition == FREE:
-            free.setdefault(listed[0].model, label)
+    models = {label: responses[0] for label, responses in by_label.items() if responses}
+    for label, response in models.items():
+        if response.condition == FREE:
+            free.setdefault(response.model, label)
     pairs = [
-        (free[listed[0].model], label)
-        for label, listed in by_label.items()
-        if listed and listed[0].model in free and free[listed[0].model] != label
+        (free[response.model], label)
+        for label, response in models.items()
+        if response.model in free and free[response.model] != label
     ]
     if pairs or len(by_label) < 2:  # noqa: PLR2004 (a pair)
         return pairs
-    first, *others = by_label
-    return [(first, other) for other in others]
-
-
-def _by_record(
-    listed: Sequence[ScoredResponse],
-) -> dict[tuple[str, int], ScoredResponse]:
-    return {(one.record, one.repeat): one for one in counted(listed)}
+    first, *further = by_label
+    return [(first, label) for label in further]
 
 
 def _shift(
-    ours: Sequence[ScoredResponse], theirs: Sequence[ScoredResponse], metric: Metric
+    pairs: Sequence[tuple[ScoredResponse, ScoredResponse]], metric: Metric
 ) -> Cell:
-    found = mean_difference(
-        [figure(one, metric) for one in ours], [figure(one, metric) for one in theirs]
+    difference = mean_difference(
+        [figure(before, metric) for before, _ in pairs],
+        [figure(after, metric) for _, after in pairs],
     )
-    return None if found is None else Shift(found.value, found.interval)
+    return None if difference is None else Shift(difference.value, difference.interval)
 
 
-def _mean(listed: Sequence[ScoredResponse], name: str) -> float | None:
-    return fmean(figure(one, name) for one in listed) if listed else None
-
-
-_LENIENTLY = (Metric.JSON_PARSE, Metric.JSON_PASS, Metric.VALUE_ACCURACY)
-
-
-def lenient_table(run: ScoredRun) -> Table:
-    """Return what the same answers are worth if words around the JSON are let pass."""
+def _lenient_table(figures: RunFigures) -> Table:
+    """Return the figures of the same answers without the words around the JSON."""
     rows: list[tuple[Cell, ...]] = []
-    for label, listed in run.by_label.items():
-        own = counted(listed)
-        cells: list[Cell] = [label, len(own)]
-        for metric in _LENIENTLY:
-            cells.append(_mean(own, metric))
-            cells.append(_mean(own, f"{LENIENT}{metric}"))
+    for label, responses in figures.counted.items():
+        cells: list[Cell] = [label, len(responses)]
+        for metric in (Metric.JSON_PARSE, Metric.JSON_PASS, Metric.VALUE_ACCURACY):
+            cells.append(_mean(responses, metric))
+            cells.append(_mean(responses, f"{LENIENT}{metric}"))
         rows.append(tuple(cells))
     return Table(
         title="Read strictly and leniently",
@@ -352,11 +306,15 @@ def lenient_table(run: ScoredRun) -> Table:
     )
 
 
-def leaf_table(run: ScoredRun) -> Table:
+def _mean(responses: Sequence[ScoredResponse], name: str) -> float | None:
+    return fmean(figure(one, name) for one in responses) if responses else None
+
+
+def _leaf_table(figures: RunFigures) -> Table:
     """Return the wrong leaves of each model by class, of the answers that parse."""
     rows: list[tuple[Cell, ...]] = []
-    for label, listed in run.by_label.items():
-        parsed = [one for one in counted(listed) if figure(one, Metric.JSON_PARSE)]
+    for label, responses in figures.counted.items():
+        parsed = [one for one in responses if figure(one, Metric.JSON_PARSE)]
         leaves = sum(_whole(one.verdict.details.get("leaves")) for one in parsed)
         wrong = Counter[str]()
         for one in parsed:
@@ -375,12 +333,12 @@ def leaf_table(run: ScoredRun) -> Table:
     )
 
 
-def depth_table(run: ScoredRun) -> Table:
+def _depth_table(figures: RunFigures) -> Table:
     """Return the share of right leaves by how deep they stand."""
     rows: list[tuple[Cell, ...]] = []
-    for label, listed in run.by_label.items():
+    for label, responses in figures.counted.items():
         rates: dict[int, list[Rate]] = defaultdict(list)
-        for one in counted(listed):
+        for one in responses:
             for depth, pair in _members(one.verdict.details.get("by_depth")).items():
                 if isinstance(pair, list):
                     rates[int(depth)].append(Rate(_whole(pair[0]), _whole(pair[1])))
@@ -395,7 +353,7 @@ def depth_table(run: ScoredRun) -> Table:
     )
 
 
-def breakdown_table(run: ScoredRun) -> Table:
+def _breakdown_table(figures: RunFigures) -> Table:
     """Return the main figures by complexity, breadth, depth and family."""
     rows: list[tuple[Cell, ...]] = []
     slices: tuple[tuple[str, Callable[[ScoredResponse], str]], ...] = (
@@ -404,16 +362,15 @@ def breakdown_table(run: ScoredRun) -> Table:
         ("deepest leaf", lambda one: str(one.verdict.details.get("depth", "?"))),
         ("family", lambda one: str(one.verdict.details.get("family") or "")),
     )
-    for what, slice_of in slices:
-        for label, listed in run.by_label.items():
+    metrics = (Metric.JSON_PASS, Metric.VALUE_ACCURACY, Metric.PERFECT)
+    for kind, slice_of in slices:
+        for label, responses in figures.counted.items():
             parts: dict[str, list[ScoredResponse]] = defaultdict(list)
-            for one in counted(listed):
+            for one in responses:
                 parts[slice_of(one)].append(one)
-            rows += [
-                (what, part, label, len(parts[part]), *_main(parts[part]))
-                for part in sorted(parts, key=_in_order)
-                if part
-            ]
+            for name in sorted(filter(None, parts), key=_in_order):
+                means = (_mean(parts[name], metric) for metric in metrics)
+                rows.append((kind, name, label, len(parts[name]), *means))
     return Table(
         title="By complexity, breadth and depth of the truth",
         columns=("of", "is", "model", "records", "pass", "value", "perfect"),
@@ -421,11 +378,6 @@ def breakdown_table(run: ScoredRun) -> Table:
         note="Plain means.",
         name="breakdown",
     )
-
-
-def _main(listed: Sequence[ScoredResponse]) -> Iterator[float]:
-    for metric in (Metric.JSON_PASS, Metric.VALUE_ACCURACY, Metric.PERFECT):
-        yield fmean(figure(one, metric) for one in listed)
 
 
 def _breadth(one: ScoredResponse) -> str:
@@ -443,21 +395,20 @@ def _in_order(part: str) -> tuple[int, str]:
     return (int(digits or 0) + (part.startswith("over")), part)
 
 
-def path_table(run: ScoredRun) -> Table:
+def _path_table(figures: RunFigures) -> Table:
     """Return the places at which most leaves are wrong."""
     rows: list[tuple[Cell, ...]] = []
-    for label, listed in run.by_label.items():
+    for label, responses in figures.counted.items():
         wrong = Counter[tuple[str, str]]()
-        for one in counted(listed):
+        for one in responses:
             for mistake, entry in _members(one.verdict.details.get("wrong")).items():
                 places = _members(entry).get("places")
                 for place in places if isinstance(places, list) else ():
                     wrong[str(place), mistake] += 1
+        most = sorted(wrong.items(), key=lambda entry: (-entry[1], entry[0]))
         rows += [
             (label, place, mistake, count)
-            for (place, mistake), count in sorted(
-                wrong.items(), key=lambda item: (-item[1], item[0])
-            )[:_MOST_PATHS]
+            for (place, mistake), count in most[:_MOST_PATHS]
         ]
     return Table(
         title="Where most leaves are wrong",
@@ -469,16 +420,16 @@ def path_table(run: ScoredRun) -> Table:
     )
 
 
-def quality_table(run: ScoredRun) -> Table:
+def _quality_table(run: ScoredRun) -> Table:
     """Return what is doubtful about the records themselves."""
-    doubts: dict[str, set[str]] = defaultdict(set)
+    doubtful: dict[str, set[str]] = defaultdict(set)
     records: set[str] = set()
-    for listed in run.by_label.values():
-        for one in listed:
+    for responses in run.by_label.values():
+        for one in responses:
             records.add(one.record)
-            found = one.verdict.details.get("doubts")
-            for doubt in found if isinstance(found, list) else ():
-                doubts[str(doubt)].add(one.record)
+            doubts = one.verdict.details.get("doubts")
+            for doubt in doubts if isinstance(doubts, list) else ():
+                doubtful[str(doubt)].add(one.record)
     explained = {
         "unusable_schema": "no validator takes the schema",
         "invalid_truth": "the schema refuses the truth itself",
@@ -489,7 +440,7 @@ def quality_table(run: ScoredRun) -> Table:
         title="Data quality",
         columns=("what", "records", "means"),
         rows=tuple(
-            (doubt, Rate(len(doubts[doubt]), len(records)), why)
+            (doubt, Rate(len(doubtful[doubt]), len(records)), why)
             for doubt, why in explained.items()
         ),
         note="Such records are counted like others; no answer to them can be right.",
