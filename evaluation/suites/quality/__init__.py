@@ -1,4 +1,4 @@
-"""Quality: does being held to a schema cost or gain right answers?
+"""Quality: right answers with and without a constraint.
 
 Section 6 of the JSONSchemaBench paper (arXiv 2501.10868), after Tam et al. 2024
 (arXiv 2408.02442) and the answer to it by Kurt 2024.

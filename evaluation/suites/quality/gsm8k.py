@@ -62,8 +62,8 @@ def _wrong(answer: str) -> str:
 
 
 def _published_answer(text: str) -> str | None:
-    found = _PUBLISHED.search(text)
-    return found[1] if found else None
+    match = _PUBLISHED.search(text)
+    return match[1] if match else None
 
 
 #: Draws the numbers of one kind of problem; returns question, solution and answer.
@@ -75,18 +75,18 @@ _PEOPLE: Final = (
 
 
 def _shelves(draw: Random, person: str) -> tuple[str, str, Decimal]:
-    shelves, books, given = draw.randint(3, 9), draw.randint(8, 30), draw.randint(2, 20)
+    shelves, books, gift = draw.randint(3, 9), draw.randint(8, 30), draw.randint(2, 20)
     whole = shelves * books
     return (
         (
             f"{person} fills {shelves} shelves with {books} books each and then gives "
-            f"{given} books to a school. How many books does {person} keep?"
+            f"{gift} books to a school. How many books does {person} keep?"
         ),
         (
             f"{shelves} shelves of {books} books are {shelves} * {books} = {whole} "
-            f"books. {whole} - {given} = {whole - given} books are kept."
+            f"books. {whole} - {gift} = {whole - gift} books are kept."
         ),
-        Decimal(whole - given),
+        Decimal(whole - gift),
     )
 
 
@@ -165,8 +165,8 @@ def _debt(draw: Random, person: str) -> tuple[str, str, Decimal]:
 
 def _sharing(draw: Random, person: str) -> tuple[str, str, Decimal]:
     friends, each_gets = draw.randint(3, 9), draw.randint(4, 12)
-    left = draw.randint(0, friends - 1)
-    whole = friends * each_gets + left
+    surplus = draw.randint(0, friends - 1)
+    whole = friends * each_gets + surplus
     return (
         (
             f"{person} shares {whole} marbles evenly among {friends} children, as many "
@@ -174,10 +174,10 @@ def _sharing(draw: Random, person: str) -> tuple[str, str, Decimal]:
         ),
         (
             f"{whole} divided by {friends} is {each_gets}, and {friends} * {each_gets} "
-            f"= {friends * each_gets}. {whole} - {friends * each_gets} = {left} are "
-            "left."
+            f"= {friends * each_gets}. {whole} - {friends * each_gets} = {surplus} "
+            "are left."
         ),
-        Decimal(left),
+        Decimal(surplus),
     )
 
 
@@ -266,13 +266,13 @@ _KINDS: Final[tuple[_Kind, ...]] = (
 def word_problems(count: int, seed: int) -> Iterator[Problem]:
     """Yield so many problems, the kinds in turn, none of them twice."""
     draw = Random(f"word problems {seed}")  # noqa: S311 (data, no secret)
-    seen: set[str] = set()
+    questions: set[str] = set()
     kinds = cycle(_KINDS)
-    while len(seen) < count:
+    while len(questions) < count:
         kind = next(kinds)
         question, reasoning, number = kind(draw, draw.choice(_PEOPLE))
-        if question not in seen:
-            seen.add(question)
+        if question not in questions:
+            questions.add(question)
             answer = format(number.normalize(), "f") if number else "0"
             yield Problem(question=question, reasoning=reasoning, answer=answer)
 

@@ -1,4 +1,4 @@
-"""Last Letter: the last letters of four names, put together.
+"""Last Letter: concatenate the last letters of four names.
 
 The task is from Wei et al. 2022 (arXiv 2201.11903); the form of the answer is that of
 the paper's Table 14: four letters from a to z, compared case and all.
@@ -43,9 +43,9 @@ def problem_of(names: Sequence[str]) -> Problem:
         f"{name} ends in {letter}" for name, letter in zip(names, letters, strict=True)
     )
     answer = "".join(letters)
-    listed = " ".join(names)
+    words = " ".join(names)
     return Problem(
-        question=f'Take the last letters of the words in "{listed}" '
+        question=f'Take the last letters of the words in "{words}" '
         "and concatenate them.",
         reasoning=f"{spelled}. Put together they read {answer}.",
         answer=answer,
@@ -54,18 +54,18 @@ def problem_of(names: Sequence[str]) -> Problem:
 
 def _generate(count: int, seed: int) -> Iterator[Problem]:
     draw = Random(f"last letter {seed}")  # noqa: S311 (data, no secret)
-    seen: set[tuple[str, ...]] = set()
-    while len(seen) < count:
+    drawn_names: set[tuple[str, ...]] = set()
+    while len(drawn_names) < count:
         names = tuple(draw.sample(NAMES, 4))
-        if names not in seen:
-            seen.add(names)
+        if names not in drawn_names:
+            drawn_names.add(names)
             yield problem_of(names)
 
 
 def _read(row: Mapping[str, Json]) -> Problem:
     question = str(row["question"])
-    found = _NAMES_IN_QUESTION.search(question)
-    reasoning = problem_of(found[1].split()).reasoning if found else ""
+    names = _NAMES_IN_QUESTION.search(question)
+    reasoning = problem_of(names[1].split()).reasoning if names else ""
     answer = str(row["answer"]).strip().lower()
     return Problem(question=question, reasoning=reasoning, answer=answer)
 
@@ -79,8 +79,8 @@ def _wrong(answer: str) -> str:
 
 
 def _published_answer(text: str) -> str | None:
-    found = _PUBLISHED.search(text.lower())
-    return found[1] if found else None
+    match = _PUBLISHED.search(text.lower())
+    return match[1] if match else None
 
 
 TASK: Final = QualityTask(

@@ -1,4 +1,4 @@
-"""A problem with its right answer, and a task: a kind of problem, and how it is put."""
+"""Types: a problem with its right answer, and a task with its prompts."""
 
 from __future__ import annotations
 
@@ -20,10 +20,8 @@ ANSWER: Final = "answer"
 class Problem:
     """One problem, solved."""
 
-    #: What the model is asked.
     question: str
-    #: How one gets to the answer, in a few sentences; empty for published problems
-    #: whose authors give none.
+    #: The steps to the answer, in a few sentences; empty if the authors publish none.
     reasoning: str
     #: The right answer in its canonical form (`QualityTask.canonical`).
     answer: str
@@ -31,7 +29,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedData:
-    """Where a task's published problems are on the Hub, and what their rows mean."""
+    """A task's published problems on the Hub, and how their rows are read."""
 
     #: `owner/name` of the dataset.
     repository: str
@@ -51,23 +49,23 @@ class QualityTask:
     name: str
     #: The system message; `{form}` stands for the form of the answer.
     instruction: str
-    #: Worked examples that stand before the question, none of them a problem.
+    #: Worked examples before the question, none of them a problem of the set.
     shots: tuple[Problem, ...]
-    #: The value that stands for an answer in the instruction's `{form}`.
+    #: The schema of the answer.
     answer_schema: Mapping[str, Json]
     #: Most characters of the reasoning.
     reasoning_length: int
     #: Tokens of an answer, the same free and constrained.
     budget: int
-    #: The tokens that the published free runs were given.
+    #: The budget of the published free runs.
     published_budget: int
     #: Returns an answer in canonical form; None if it does not have the form.
     canonical: Callable[[Json], str | None]
     #: Returns the JSON value of a canonical answer.
     value: Callable[[str], Json]
-    #: Another answer of the right form that is wrong, for the self-test.
+    #: Returns a wrong answer of the right form, for the self-test.
     wrong: Callable[[str], str]
-    #: Finds the answer in a text as the published code does; None if it does not.
+    #: Returns the answer that the published code extracts from a text, if any.
     published_answer: Callable[[str], str | None]
     #: Yields so many problems of our own, drawn with a seed.
     generate: Callable[[int, int], Iterator[Problem]]

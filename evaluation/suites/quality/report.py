@@ -1,4 +1,4 @@
-"""Tables of a run of `quality`: accuracy, and what constraint and order change."""
+"""Tables of a run: accuracy, and the effects of constraint and order."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ def quality_report(run: ScoredRun) -> Report:
 
 
 def _by_group(labels: Mapping[str, Sequence[ScoredResponse]]) -> _Groups:
-    found: _Groups = {
+    groups: _Groups = {
         group_name(task, order): {}
         for order in (Orders.REASONING_FIRST, Orders.ANSWER_FIRST)
         for task in TASKS
     }
     for label, answers in labels.items():
         for answer in answers:
-            found.setdefault(answer.group, {}).setdefault(label, []).append(answer)
-    return {group: answers for group, answers in found.items() if answers}
+            groups.setdefault(answer.group, {}).setdefault(label, []).append(answer)
+    return {group: answers for group, answers in groups.items() if answers}
 
 
 def _correct(answers: Sequence[ScoredResponse]) -> Rate:
@@ -61,7 +61,7 @@ def _correct(answers: Sequence[ScoredResponse]) -> Rate:
 
 
 def _share(answers: Sequence[ScoredResponse], score: str) -> Rate | None:
-    """Return the share of answers that have a score of 1; None where none has it."""
+    """Return the share of answers that have a score of 1; None if none has it."""
     having = [answer for answer in answers if score in answer.verdict.scores]
     if not having:
         return None
@@ -72,8 +72,8 @@ def _share(answers: Sequence[ScoredResponse], score: str) -> Rate | None:
 
 def _tokens(answers: Sequence[ScoredResponse]) -> float | None:
     counts = [answer.output_tokens for answer in answers]
-    known = [count for count in counts if count is not None]
-    return sum(known) / len(known) if known else None
+    figures = [count for count in counts if count is not None]
+    return sum(figures) / len(figures) if figures else None
 
 
 def _accuracy(groups: _Groups, own: str) -> Table:
@@ -94,7 +94,7 @@ def _accuracy(groups: _Groups, own: str) -> Table:
         ),
         note=f"{own} right: the answer is the right one, however it is wrapped. valid: "
         "the JSON satisfies the schema. in order: of the answers that are an object, "
-        "those whose members stand in the order asked for. tokens: the mean of an "
+        "those whose members are in the requested order. tokens: the mean of an "
         "answer's length. Budgets are equal, free and constrained.",
     )
 

@@ -1,4 +1,4 @@
-"""Shuffle Objects: who has what after a few exchanges among five people.
+"""Shuffle Objects: follow a few exchanges among five people.
 
 The form is that of BIG-bench's `tracking_shuffled_objects` with five objects
 (Srivastava et al. 2022, arXiv 2206.04615). The answer is a letter from A to E. The
@@ -33,7 +33,7 @@ _PUBLISHED: Final = re.compile(r'"answer":\s*"([A-Ea-e])"')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """What is exchanged, and the sentences that tell of it."""
+    """The exchanged objects, and the sentences about them."""
 
     people: str
     start: str
@@ -99,21 +99,22 @@ def _problem(
     people: Sequence[str],
     things: Sequence[str],
     swaps: Sequence[tuple[int, int]],
-    asked: int,
+    place: int,
 ) -> Problem:
     """Return the problem, solved by carrying the exchanges out."""
-    held = list(things)
+    objects = list(things)
     steps: list[str] = []
-    told: list[str] = []
+    exchanges: list[str] = []
     for word, (first, second) in zip(_ORDER, swaps, strict=False):
-        held[first], held[second] = held[second], held[first]
+        objects[first], objects[second] = objects[second], objects[first]
         sentence = setting.swap.format(first=people[first], second=people[second])
-        told.append(f"{word}, {sentence}.")
+        exchanges.append(f"{word}, {sentence}.")
         now = ", ".join(
-            f"{person} has {thing}" for person, thing in zip(people, held, strict=True)
+            f"{person} has {thing}"
+            for person, thing in zip(people, objects, strict=True)
         )
         steps.append(f"{word}: {now}.")
-    letter = LETTERS[list(things).index(held[asked])]
+    letter = LETTERS[list(things).index(objects[place])]
     starts = ", ".join(
         setting.holds.format(person=person, thing=thing)
         for person, thing in zip(people, things, strict=True)
@@ -123,12 +124,12 @@ def _problem(
     )
     question = (
         f"{', '.join(people[:-1])} and {people[-1]} {setting.people}. "
-        f"{setting.start}: {starts}. {setting.then}. {' '.join(told)} "
-        f"{setting.end.format(person=people[asked])}\nOptions:\n{options}"
+        f"{setting.start}: {starts}. {setting.then}. {' '.join(exchanges)} "
+        f"{setting.end.format(person=people[place])}\nOptions:\n{options}"
     )
-    told_end = f"At the end {people[asked]} has {held[asked]}, which is {letter}."
+    ending = f"At the end {people[place]} has {objects[place]}, which is {letter}."
     return Problem(
-        question=question, reasoning=" ".join([*steps, told_end]), answer=letter
+        question=question, reasoning=" ".join([*steps, ending]), answer=letter
     )
 
 
@@ -146,11 +147,11 @@ def _drawn(draw: Random) -> Problem:
 
 def _generate(count: int, seed: int) -> Iterator[Problem]:
     draw = Random(f"shuffled objects {seed}")  # noqa: S311 (data, no secret)
-    seen: set[str] = set()
-    while len(seen) < count:
+    questions: set[str] = set()
+    while len(questions) < count:
         problem = _drawn(draw)
-        if problem.question not in seen:
-            seen.add(problem.question)
+        if problem.question not in questions:
+            questions.add(problem.question)
             yield problem
 
 
@@ -162,8 +163,8 @@ def _read(row: Mapping[str, Json]) -> Problem:
 
 
 def _canonical(value: Json) -> str | None:
-    found = _FORM.fullmatch(value) if isinstance(value, str) else None
-    return found[1] if found else None
+    match = _FORM.fullmatch(value) if isinstance(value, str) else None
+    return match[1] if match else None
 
 
 def _wrong(answer: str) -> str:
@@ -171,8 +172,8 @@ def _wrong(answer: str) -> str:
 
 
 def _published_answer(text: str) -> str | None:
-    found = _PUBLISHED.search(text)
-    return found[1].upper() if found else None
+    match = _PUBLISHED.search(text)
+    return match[1].upper() if match else None
 
 
 TASK: Final = QualityTask(

@@ -1,4 +1,4 @@
-"""The suite `quality`: prompts, self-test, and its parts."""
+"""The suite `quality`: right answers with and without a constraint."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _FORMS: Final = {
 def quality_prompt(record: SuiteRecord, settings: QualitySettings) -> SuitePrompt:
     """Return the conversation that asks for a problem's answer.
 
-    The worked examples are turns of their own, their members in the order asked for:
-    between the orders nothing else differs.
+    The worked examples are turns of their own. Only the order of members differs
+    between the orders.
     """
     task, order, problem = problem_of_record(record)
     members = MEMBERS[order]

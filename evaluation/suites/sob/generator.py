@@ -1,9 +1,8 @@
-"""Generate records by a program from facts that it has drawn.
+"""Generate records whose truth is right by construction.
 
-The truth is right by construction: `families.py` draws values, and `families.toml`
-has the contexts that state them among others that do not matter, the questions, and
-the fields of the answers with their evidence. All names are invented. `reader` checks
-finished records without knowing how they were made.
+`families.py` draws values, and `families.toml` has the contexts that state them among
+others that do not matter, the questions, and the fields of the answers with their
+evidence. All names are invented. `reader` checks finished records.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""The reader's check: does every leaf of a truth follow from its context?
+"""Check that every leaf of a generated truth follows from its context.
 
-Every one stands in the context, is derived from what stands there, or is null.
-
-It reads a finished record and knows nothing of how it was made. Quotes must stand in
-the context word by word; figures and dates are read out of them again; operations are
-done again.
+The check reads a finished record and knows nothing of the generator. Quotes must stand
+in the context word by word; figures and dates are parsed from them again; operations
+are computed again.
 """
 
 from __future__ import annotations
@@ -39,7 +37,7 @@ _TENS: Final = 10
 
 
 def complaints(record: SobRecord) -> list[str]:
-    """Return what a reader of the context cannot confirm; nothing if all is well.
+    """Return what a reader of the context cannot confirm.
 
     Each complaint is one line that begins with the JSON pointer of the leaf.
     """
@@ -47,24 +45,24 @@ def complaints(record: SobRecord) -> list[str]:
         pointer_of(path): value
         for path, value in all_leaves(record.ground_truth).items()
     }
-    found = [
+    problems = [
         f"{where}: no evidence" for where in leaves.keys() - record.evidence.keys()
     ]
-    found += [
+    problems += [
         f"{where}: no such leaf" for where in record.evidence.keys() - leaves.keys()
     ]
     for where, evidence in record.evidence.items():
         if where not in leaves:
             continue
-        found += [
+        problems += [
             f"{where}: the context does not hold {quote!r}"
             for quote in evidence.quotes
             if quote not in record.context
         ]
         complaint = _complaint(leaves[where], evidence, record)
         if complaint:
-            found.append(f"{where}: {complaint}")
-    return sorted(found)
+            problems.append(f"{where}: {complaint}")
+    return sorted(problems)
 
 
 def _complaint(value: Json, evidence: Evidence, record: SobRecord) -> str:
@@ -92,8 +90,8 @@ def _complaint(value: Json, evidence: Evidence, record: SobRecord) -> str:
 def _absent_complaint(value: Json, evidence: Evidence, record: SobRecord) -> str:
     if value is not None or not evidence.terms:
         return "a value without a quote"
-    there = [term for term in evidence.terms if _stands_in(term, record.context)]
-    return f"the context does hold {there[0]!r}" if there else ""
+    present = [term for term in evidence.terms if _stands_in(term, record.context)]
+    return f"the context does hold {present[0]!r}" if present else ""
 
 
 def _derived_complaint(value: Json, evidence: Evidence, quotes: str) -> str:
@@ -126,11 +124,11 @@ def is_spelled(value: Json, text: str) -> bool:
 
 
 def _stands_in(phrase: str, text: str) -> bool:
-    sought, there = words(phrase), words(text)
+    sought, text_words = words(phrase), words(text)
     width = len(sought)
     return any(
-        there[start : start + width] == sought
-        for start in range(len(there) - width + 1)
+        text_words[start : start + width] == sought
+        for start in range(len(text_words) - width + 1)
     )
 
 
@@ -141,7 +139,7 @@ def numbers_in(text: str) -> Iterator[float]:
 
 
 def _dates(text: str) -> Iterator[str]:
-    """Yield the dates of a text as ISO 8601 has them."""
+    """Yield the dates of a text in ISO 8601."""
     yield from _ISO_DATE.findall(text)
     for day, month, year in _DAY_MONTH_YEAR.findall(text):
         yield date(int(year), MONTHS.index(month) + 1, int(day)).isoformat()
@@ -159,7 +157,7 @@ def _minutes(operands: Sequence[Json]) -> Json:
     return end - start
 
 
-#: What a derived value is made by; every operand stands in a quote.
+#: The operations of derived values; every operand stands in a quote.
 OPERATIONS: Final[Mapping[str, Callable[[Sequence[Json]], Json]]] = {
     "sum": lambda operands: round(sum(_figures(operands)), 6),
     "difference": lambda operands: round(

@@ -289,9 +289,9 @@ def _children(schema: dict[str, Json], step: str | int) -> Iterator[Json]:
         if _matches(pattern, step):
             is_named = True
             yield child
-    rest = schema.get("additionalProperties", schema.get("unevaluatedProperties"))
-    if not is_named and isinstance(rest, dict):
-        yield rest
+    further = schema.get("additionalProperties", schema.get("unevaluatedProperties"))
+    if not is_named and isinstance(further, dict):
+        yield further
 
 
 def _item_schemas(schema: dict[str, Json], index: int) -> Iterator[Json]:
@@ -302,9 +302,9 @@ def _item_schemas(schema: dict[str, Json], index: int) -> Iterator[Json]:
     elif isinstance(items, dict):
         yield items
     elif isinstance(first, list):
-        rest = schema.get("additionalItems", schema.get("unevaluatedItems"))
-        if isinstance(rest, dict):
-            yield rest
+        further = schema.get("additionalItems", schema.get("unevaluatedItems"))
+        if isinstance(further, dict):
+            yield further
 
 
 def _matches(pattern: str, name: str) -> bool:

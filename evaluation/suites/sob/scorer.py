@@ -179,14 +179,14 @@ def parse_strictly(text: str, rules: ScoringRules) -> ParsedAnswer:
 
 def parse_leniently(text: str, rules: ScoringRules) -> ParsedAnswer:
     """Return the candidate of a text with thinking, fence or words around it."""
-    rest = split_thinking(text).answer
-    answer = _candidate(read_json_answer(rest))
+    inner_text = split_thinking(text).answer
+    answer = _candidate(read_json_answer(inner_text))
     for policy in (outer_fence, outer_braces):
         if answer.value is not None:
             return answer
-        part = policy(rest)
-        rest = rest if part.text is None else part.text
-        answer = parse_strictly(rest, rules)
+        part = policy(inner_text).text
+        inner_text = inner_text if part is None else part
+        answer = parse_strictly(inner_text, rules)
     if answer.value is None:
         inner = read_json_answer(text).value
         if isinstance(inner, str):
