@@ -15,11 +15,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from evaluation.asking.request import ModelOptions, RunRequest, RunResult
+    from evaluation.asking.run import run
     from evaluation.core.cases import Instance, Sample
     from evaluation.core.task_settings import TaskSettings
-    from evaluation.generation.model_options import ModelOptions
-    from evaluation.measurement.request import RunRequest, RunResult
-    from evaluation.measurement.run import run
     from evaluation.results.reader import RecordedRun, open_run
     from evaluation.walking.engine_worker import Bounds
 
@@ -38,16 +37,16 @@ __all__ = [
 
 #: Where a public name is defined: it is imported when it is first asked for.
 _MODULES: Final = {
-    "ModelOptions": "evaluation.generation.model_options",
+    "ModelOptions": "evaluation.asking.request",
     "Bounds": "evaluation.walking.engine_worker",
     "Instance": "evaluation.core.cases",
     "RecordedRun": "evaluation.results.reader",
-    "RunRequest": "evaluation.measurement.request",
-    "RunResult": "evaluation.measurement.request",
+    "RunRequest": "evaluation.asking.request",
+    "RunResult": "evaluation.asking.request",
     "Sample": "evaluation.core.cases",
     "TaskSettings": "evaluation.core.task_settings",
     "open_run": "evaluation.results.reader",
-    "run": "evaluation.measurement.run",
+    "run": "evaluation.asking.run",
 }
 
 

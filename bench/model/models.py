@@ -36,7 +36,7 @@ from bench.model.models_start import seconds_to_first_row
 from curation.download.acquire import FetchSettings
 from evaluation.data import SampleSelection, open_data
 from evaluation.generation.local_writer import LocalWriter
-from evaluation.generation.requests import RequestBuilder
+from evaluation.generation.requests import GenerationRequest
 from evaluation.generation.text_generation import Generation, LoopOptions, TextEnding
 from evaluation.models.prefixes import shared_length
 from evaluation.prompts import read_template, worked_examples
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 
     from bench.builds import Build
     from evaluation.core.cases import Sample
-    from evaluation.generation.requests import GenerationRequest
     from evaluation.models.transformers import TransformersModel
 
 #: What the figures are to reach.
@@ -149,14 +148,16 @@ class _Bench:
         return found
 
     def asked(self, most: int | None = None) -> list[GenerationRequest]:
-        questions = RequestBuilder(
-            template=read_template("sections"),
-            shots=worked_examples(2),
-            count=len,
-            budget=self.options.tokens,
-        )
+        template, shots = read_template("sections"), worked_examples(2)
         samples = self.samples if most is None else self.more_samples(most)
-        return [questions.requests(sample)[0] for sample in samples]
+        return [
+            GenerationRequest(
+                sample=sample,
+                messages=template.fill(sample.schema, shots),
+                budget=self.options.tokens,
+            )
+            for sample in samples
+        ]
 
     def more_samples(self, most: int) -> list[Sample]:
         data = open_data(

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any
 
 from bench.builds import clean_build
 from curation.download.acquire import FetchSettings
+from evaluation.asking.records import records_of
+from evaluation.asking.request import choose_suite
+from evaluation.asking.scoring import score_all
+from evaluation.asking.self_test import TestedAnswer, known_pairs
 from evaluation.core.suite import RecordRequest
-from evaluation.suite_runs.records import records_of
-from evaluation.suite_runs.request import choose_suite
-from evaluation.suite_runs.scoring import score_all
-from evaluation.suite_runs.self_test import TestedAnswer, known_pairs
 from evaluation.suites.registry import suites
 
 if TYPE_CHECKING:
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from evaluation.asking.request import ChosenSuite
     from evaluation.core.suite import KnownAnswer
     from evaluation.core.suite_records import SuiteRecord, SuiteResponse
-    from evaluation.suite_runs.request import ChosenSuite
 
 #: Records that are drawn at once until there are answers enough.
 _RECORDS = 160
@@ -122,7 +122,7 @@ def _timed(
 ) -> tuple[float, list[Any]]:
     """Return the processor time of scoring, with that of the child, and verdicts."""
     before = _processor_seconds()
-    verdicts = score_all(chosen, pairs, jobs=1, seconds=10.0)
+    verdicts = score_all(chosen, pairs, jobs=1)
     return _processor_seconds() - before, verdicts
 
 

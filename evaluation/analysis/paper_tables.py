@@ -21,28 +21,28 @@ from evaluation.analysis.paper_setup import (
     told,
 )
 from evaluation.analysis.paper_suites import SUITE_TABLES, suite_table
-from evaluation.generation.generated_texts import (
-    is_unconstrained,
-    on_common_samples,
-    texts_by_engine,
-    texts_of_config,
-)
 from evaluation.reporting.tables import Cell, FixedFigure, MissingFigure, Table
-from evaluation.tasks.efficiency.figures import (
+from evaluation.results.suite_rows import scored_run
+from evaluation.suites.coverage.efficiency import (
     TextFigures,
     forced_tokens,
     median_of,
     tokens,
+)
+from evaluation.suites.coverage.texts import (
+    is_unconstrained,
+    on_common_samples,
+    texts_by_engine,
+    texts_of_config,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from evaluation.analysis.paper_setup import PaperSetup, SetupDifference
-    from evaluation.generation.generated_texts import CommonTexts
-    from evaluation.generation.generation_rows import GeneratedText
     from evaluation.reporting.quantiles import Quantile
     from evaluation.results.reader import RecordedRun
+    from evaluation.suites.coverage.texts import CommonTexts, GeneratedText
 
 #: The number of the table that is of texts, not of times.
 _COVERAGE_TABLE: Final = 4
@@ -216,7 +216,7 @@ def _sides(
     """Return who takes part, in the paper's order, by a name that nobody else has."""
     found: dict[str, _Side] = {}
     for run in runs:
-        for label, texts in texts_by_engine(run).items():
+        for label, texts in texts_by_engine(scored_run(run, "coverage", {})).items():
             framework = framework_of(run.header.participant(label))
             if framework == "LM only" and framework not in wanted.frameworks:
                 continue

@@ -23,7 +23,7 @@ from evaluation.commands.writer_options import WriterOptions  # noqa: TC001 - ty
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption
 
 if TYPE_CHECKING:
-    from evaluation.measurement.request import RunResult
+    from evaluation.asking.request import RunResult
 
 
 @with_option_groups
@@ -60,7 +60,7 @@ def evaluate(  # noqa: PLR0913 (groups of options)
     engines, and how those are installed that cannot be run here. Exits with 69 if an
     engine could not be run; the others are measured all the same.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from evaluation.measurement.run import run
+    from evaluation.asking.run import run
 
     request = run_request(
         subject,

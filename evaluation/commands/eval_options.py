@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import Json
+    from evaluation.asking.request import RunRequest
     from evaluation.commands.writer_options import WriterOptions
     from evaluation.core.task_settings import TaskSettings
-    from evaluation.measurement.request import RunRequest
     from evaluation.walking.engine_worker import Bounds
 
 
@@ -197,7 +197,7 @@ def run_request(  # noqa: PLR0913 - groups of options
     Raises:
         BadUsage: an option makes no sense.
     """
-    from evaluation.measurement.request import RunRequest
+    from evaluation.asking.request import RunRequest
 
     request = RunRequest(
         engines=subject.engine or ["llguidance"],
@@ -217,7 +217,7 @@ def run_request(  # noqa: PLR0913 - groups of options
         given_only=tasks.given_only,
         shard=shard_of(work.shard),
         run_dir=run_dir,
-        models=model_options(writer, tasks.seed, work),
+        models=[model_options(writer, tasks.seed, work)],
     )
     return request.as_paper(given) if _is_paper(writer.compat) else request
 

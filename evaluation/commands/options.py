@@ -8,6 +8,9 @@ from typing import Annotated, Final
 import typer
 
 from curation.credentials import redacted
+from curation.system.errors import BadConfiguration
+from evaluation.generation.requests import AUTO_BATCH, TokenPrices
+from evaluation.generation.text_generation import LoopOptions
 
 #: Heading of the options that only matter where a model writes.
 MODELS: Final = "Models"
@@ -88,3 +91,88 @@ PatienceOption = Annotated[
         rich_help_panel=MODELS,
     ),
 ]
+#: What of compile and masks happens beside the model's passes.
+_OVERLAPS: Final = {
+    "both": (True, True),
+    "compile": (True, False),
+    "mask": (False, True),
+    "none": (False, False),
+}
+
+
+def split_revision(model: str) -> tuple[str, str | None]:
+    """Return a model's name, and the revision that follows an `@`.
+
+    Example:
+        >>> split_revision("owner/name@main")
+        ('owner/name', 'main')
+    """
+    if model.startswith(("http://", "https://")) or Path(model).exists():
+        return model, None
+    name, _, revision = model.partition("@")
+    return name, revision or None
+
+
+def parse_batch(text: str) -> int:
+    """Return a size of batches: a number above 0, or `AUTO_BATCH` for `auto`.
+
+    Raises:
+        BadConfiguration: the text is neither.
+    """
+    if text == "auto":
+        return AUTO_BATCH
+    if not (text.isdecimal() and int(text)):
+        raise BadConfiguration(f"--batch takes a number above 0, or auto, not {text!r}")
+    return int(text)
+
+
+def parse_prices(text: str) -> TokenPrices | None:
+    """Return prices given as `PROMPT/OUTPUT`, for a million tokens each.
+
+    Raises:
+        BadConfiguration: the text is no such pair of numbers.
+    """
+    if not text:
+        return None
+    first, _, second = text.partition("/")
+    try:
+        prices = TokenPrices(prompt=float(first), output=float(second))
+    except ValueError:
+        raise BadConfiguration(
+            f"--price takes PROMPT/OUTPUT for a million tokens, not {text!r}"
+        ) from None
+    return prices
+
+
+def loop_options(
+    overlap: str,
+    *,
+    forced: bool,
+    compile_seconds: float,
+    run_seconds: float,
+    prefix_cache: bool = False,
+) -> LoopOptions:
+    """Return how the generation loop is to work.
+
+    Args:
+        overlap: What happens beside the model's passes: `both`, `compile`, `mask` or
+            `none`.
+        forced: Whether tokens that are the only way on are taken unasked.
+        compile_seconds: Deadline of one compile.
+        run_seconds: Deadline of everything after it.
+        prefix_cache: Whether what prompts begin with in common is read once.
+
+    Raises:
+        BadConfiguration: there is no such overlap.
+    """
+    if overlap not in _OVERLAPS:
+        raise BadConfiguration(f"--overlap {overlap!r}: say {', '.join(_OVERLAPS)}")
+    compiles, masks = _OVERLAPS[overlap]
+    return LoopOptions(
+        overlap_compile=compiles,
+        overlap_mask=masks,
+        forced=forced,
+        prefix_cache=prefix_cache,
+        compile_seconds=compile_seconds,
+        run_seconds=run_seconds,
+    )

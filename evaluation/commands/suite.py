@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from curation.system.progress import Progress
-    from evaluation.suite_runs.request import SuiteRunResult
+    from evaluation.asking.request import RunResult
 
 #: The commands of every suite.
 _actions = typer.Typer(
@@ -129,24 +129,25 @@ def run_command(  # noqa: PLR0913 (groups of options)
 
     Exits with 69 if no model could be asked.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from evaluation.suite_runs.run import run_suite
+    from evaluation.asking.run import run
 
     request = run_request(
         name_of_suite(ctx), records, reading, scoring, asking, run_dir
     )
-    result = run_suite(request, _progress(format_))
+    result = run(request, _progress(format_))
+    totals = result.totals
     _print(result, format_)
-    for label, why in result.unavailable.items():
+    for label, why in totals.unavailable.items():
         say(f"{label} was not run: {why}", style="yellow")
-    if result.unavailable and not (result.written or result.found):
+    if totals.unavailable and not (totals.ran or totals.found):
         raise Unavailable("no model of this run can be asked here")
     say(
-        f"{result.written:,} answers written now, {result.found:,} found there. "
+        f"{totals.ran:,} answers written now, {totals.found:,} found there. "
         f"{result.folder}"
     )
-    if result.in_trouble:
+    if totals.unanswered:
         say(
-            f"{result.in_trouble:,} have no answer, because the server was in trouble: "
+            f"{totals.unanswered:,} have no answer, because the server was in trouble: "
             "the same command asks for them again",
             style="yellow",
         )
@@ -183,7 +184,7 @@ def score_command(  # noqa: PLR0913 (groups of options)
       csbdata suite passrate score responses.jsonl --data build/JSONSchemaBench
       csbdata suite passrate score runs/4f1c22a09b3e --set mode=schema
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from evaluation.suite_runs.run import score_file
+    from evaluation.asking.run import score_file
 
     request = run_request(name_of_suite(ctx), records, reading, scoring, None, run_dir)
     result = score_file(request, path, _progress(format_))
@@ -228,8 +229,13 @@ def prompts_command(  # noqa: PLR0913 (groups of options)
     Beside --out stands `records.jsonl`, which `score` looks for.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.system.atomic_files import atomic_write_bytes
-    from evaluation.suite_runs.prompt_files import batch_line, prompt_line
-    from evaluation.suite_runs.records import RECORDS, encode_records, records_of
+    from evaluation.asking.records import (
+        RECORDS,
+        batch_line,
+        encode_records,
+        prompt_line,
+        records_of,
+    )
 
     chosen = chosen_suite(name_of_suite(ctx), reading)
     found = records_of(chosen, records.request())
@@ -273,7 +279,7 @@ def generate_command(  # noqa: PLR0913 (options of one command)
     Example: csbdata suite NAME generate --count 200 --seed 1 --out records.jsonl
     """
     from curation.system.atomic_files import atomic_write_bytes
-    from evaluation.suite_runs.records import layout_of
+    from evaluation.asking.records import layout_of
 
     if split is not None:
         reading = replace(reading, value=[*(reading.value or ()), f"split={split}"])
@@ -307,8 +313,8 @@ def selftest_command(
 
     Exits with 1 if a verdict is not the one intended.
     """
-    from evaluation.suite_runs.records import records_of
-    from evaluation.suite_runs.self_test import (
+    from evaluation.asking.records import records_of
+    from evaluation.asking.self_test import (
         kinds_table,
         self_test,
         surprises_table,
@@ -320,7 +326,6 @@ def selftest_command(
         chosen,
         found.records,
         jobs=scoring.jobs or os.cpu_count() or 1,
-        seconds=scoring.scoring_seconds,
         progress=_progress(format_),
     )
     tables = [kinds_table(tested)]
@@ -337,7 +342,7 @@ def selftest_command(
 _actions.command("report")(report_command)
 
 
-def _print(result: SuiteRunResult, format_: ReportFormat) -> None:
+def _print(result: RunResult, format_: ReportFormat) -> None:
     """Print the tables on stdout, and on stderr what could not be matched."""
     from evaluation.analysis.run_report import reports
 
@@ -353,7 +358,7 @@ def _print(result: SuiteRunResult, format_: ReportFormat) -> None:
         say(f"... and {len(result.problems) - 10:,} more", style="yellow")
 
 
-def _gate(result: SuiteRunResult, gate: PassGateOptions) -> None:
+def _gate(result: RunResult, gate: PassGateOptions) -> None:
     """Fail where a model passes less than is asked for."""
     if gate.fail_under is None:
         return

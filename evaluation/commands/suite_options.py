@@ -17,14 +17,16 @@ from evaluation.commands.options import (
     PatienceOption,
     TemperatureOption,
     ThreadsOption,
+    loop_options,
+    parse_prices,
+    split_revision,
 )
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from evaluation.asking.request import ChosenSuite, ModelOptions, RunRequest
     from evaluation.core.suite import RecordRequest
-    from evaluation.generation.model_options import ModelOptions
-    from evaluation.suite_runs.request import ChosenSuite, SuiteRunRequest
 
 _RECORDS = "Records"
 _SCORING = "Scoring"
@@ -139,14 +141,6 @@ class ScoringOptions:
             rich_help_panel=_SCORING,
         ),
     ] = None
-    scoring_seconds: Annotated[
-        float,
-        typer.Option(
-            min=0.1,
-            help="How long scoring one response may take.",
-            rich_help_panel=_SCORING,
-        ),
-    ] = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,12 +233,7 @@ class AskingOptions:
             BadConfiguration: a price is none, or there are too few of them.
         """
         from curation.system.errors import BadConfiguration
-        from evaluation.generation.model_options import (
-            ModelOptions,
-            loop_options,
-            parse_prices,
-            split_revision,
-        )
+        from evaluation.asking.request import ModelOptions
 
         names = self.model or ["smollm2"]
         prices = [parse_prices(text) for text in self.price or [""]]
@@ -291,7 +280,7 @@ def chosen_suite(name: str, reading: ReadingOptions) -> ChosenSuite:
     Raises:
         BadConfiguration: there is no such suite or setting.
     """
-    from evaluation.suite_runs.request import choose_suite
+    from evaluation.asking.request import choose_suite
 
     return choose_suite(name, task_values(None, reading.value), reading.compat)
 
@@ -303,28 +292,34 @@ def run_request(  # noqa: PLR0913, PLR0917 (groups of options)
     scoring: ScoringOptions,
     asking: AskingOptions | None,
     run_dir: Path | None,
-) -> SuiteRunRequest:
+) -> RunRequest:
     """Return what a run of a suite is asked for.
 
     Raises:
         BadConfiguration: an option makes no sense.
     """
-    from evaluation.suite_runs.request import SuiteRunRequest
+    from evaluation.asking.request import RunRequest
+    from evaluation.core.task_settings import TaskSettings
+    from evaluation.walking.engine_worker import Bounds
 
     asking = asking or AskingOptions()
-    wanted = records.request()
-    return SuiteRunRequest(
-        chosen=chosen_suite(name, reading),
-        wanted=wanted,
+    return RunRequest(
+        suite=chosen_suite(name, reading),
+        data=records.data,
+        configs=records.config or (),
+        splits=records.split or (),
+        only=records.only or (),
+        limit=records.limit,
+        first=records.first,
+        settings=TaskSettings(seed=records.seed),
         models=asking.models(records.seed),
         engines=asking.engine or ("none",),
         preset=asking.preset,
         options=asking.option or (),
+        bounds=Bounds(run_seconds=asking.answer_seconds),
         repairs=asking.repairs,
         jobs=scoring.jobs,
-        scoring_seconds=scoring.scoring_seconds,
         run_dir=run_dir,
-        fetch=wanted.fetch,
     )
 
 

@@ -16,11 +16,15 @@ from evaluation.commands.options import (
     PatienceOption,
     TemperatureOption,
     ThreadsOption,
+    loop_options,
+    parse_batch,
+    parse_prices,
+    split_revision,
 )
 
 if TYPE_CHECKING:
+    from evaluation.asking.request import ModelOptions
     from evaluation.commands.eval_options import WorkOptions
-    from evaluation.generation.model_options import ModelOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,18 +46,6 @@ class WriterOptions:
     threads: ThreadsOption = 1
     attention: AttentionOption = ""
     compile: CompileOption = "auto"
-    prompt: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME|FILE",
-            help="sections as the paper's Figure 3, chat for turns, or a file.",
-            rich_help_panel=MODELS,
-        ),
-    ] = "sections"
-    shots: Annotated[
-        int,
-        typer.Option(min=0, help="Worked examples.", rich_help_panel=MODELS),
-    ] = 2
     samples: Annotated[
         int,
         typer.Option(min=1, help="Texts for each schema.", rich_help_panel=MODELS),
@@ -124,13 +116,7 @@ def model_options(writer: WriterOptions, seed: int, work: WorkOptions) -> ModelO
     Raises:
         BadConfiguration: an option makes no sense.
     """
-    from evaluation.generation.model_options import (
-        ModelOptions,
-        loop_options,
-        parse_batch,
-        parse_prices,
-        split_revision,
-    )
+    from evaluation.asking.request import ModelOptions
 
     name, revision = split_revision(writer.model)
     return ModelOptions(
@@ -141,8 +127,6 @@ def model_options(writer: WriterOptions, seed: int, work: WorkOptions) -> ModelO
         threads=writer.threads,
         attention=writer.attention,
         compile=writer.compile,
-        prompt=writer.prompt,
-        shots=writer.shots,
         samples=writer.samples,
         temperature=writer.temperature,
         batch=parse_batch(writer.batch),

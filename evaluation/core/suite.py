@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.download.acquire import FetchSettings
+    from evaluation.core.cases import Label, Sample
     from evaluation.core.suite_records import SuitePrompt
     from evaluation.reporting.report import Report
 
@@ -43,6 +44,21 @@ SCORING_CLASSES: Final[Mapping[str, str]] = MappingProxyType(
 
 class NoSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings of a suite without any."""
+
+
+class OpenedData(Protocol):
+    """Schemas that a run has opened (`evaluation.data.Dataset`)."""
+
+    @property
+    def name(self) -> str:
+        """Return what the user called them."""
+
+    @property
+    def origin(self) -> str:
+        """Return where they are from."""
+
+    def samples(self) -> Iterable[Sample]:
+        """Return the schemas."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +85,10 @@ class RecordRequest:
     only: frozenset[str] = frozenset()
     #: Of whatever is drawn or generated.
     seed: int = 0
+    #: Which part of how many.
+    shard: tuple[int, int] = (1, 1)
+    #: The schemas of `data`, if the run has opened them already.
+    opened: OpenedData | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,11 +135,15 @@ class ScoredResponse:
     reasoning_tokens: int | None = None
     seconds: float | None = None
     cost: float | None = None
+    #: The name in rows and tables; empty for model and condition together.
+    participant: str = ""
+    #: How the last attempt was written (`SuiteResponse.writing`).
+    writing: Label | None = None
 
     @property
     def label(self) -> str:
-        """What tables call model and condition together."""
-        return f"{self.model} {self.condition}"
+        """The name in rows and tables."""
+        return self.participant or f"{self.model} {self.condition}"
 
     @property
     def verdict(self) -> Verdict:
@@ -187,6 +211,17 @@ class Suite(Generic[S]):
     layouts: Mapping[str, Callable[[Sequence[SuiteRecord]], bytes]] = field(
         default_factory=dict
     )
+    #: Whether rows report how each answer was written: tokens, times, passes, and how
+    #: its engine ended.
+    keeps_writing: bool = False
+    #: Seconds in which one response must be scored.
+    scoring_seconds: float = 10.0
+    #: A cheaper scorer for a response on which `scorer` ran out of time or crashed;
+    #: None: that is the verdict.
+    fallback: Callable[[S], Scorer] | None = None
+    #: Returns what settings refer to, for the run's header: the text of a prompt's
+    #: file, ...
+    facts: Callable[[S], Mapping[str, Json]] | None = None
     #: Returns the settings of the published reading (`--compat paper`); None where
     #: there is no other reading.
     paper: Callable[[S], S] | None = None

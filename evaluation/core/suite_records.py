@@ -14,10 +14,14 @@ import msgspec
 from evaluation.core.cases import Label
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evaluation.core.messages import Message
 
 #: The condition of a response that nothing has constrained.
 FREE = "free"
+#: Tokens that an answer may have beyond twice its longest witness.
+SPARE_TOKENS = 32
 
 
 class SuiteRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,6 +57,15 @@ class SuitePrompt:
     messages: tuple[Message, ...]
     #: Most tokens of the answer, the same free and constrained.
     budget: int
+    #: Answers to the record, as texts. If there are any, the budget is twice the
+    #: longest of them in the model's own tokens, and `SPARE_TOKENS` more.
+    witnesses: tuple[str, ...] = ()
+
+    def tokens(self, count: Callable[[str], int]) -> int:
+        """Return the budget, with the tokens of a text as `count` counts them."""
+        if not self.witnesses:
+            return self.budget
+        return 2 * max(map(count, self.witnesses)) + SPARE_TOKENS
 
 
 class SuiteResponse(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,13 +99,17 @@ class SuiteResponse(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float | None = None
     #: In the currency of the prices that were given.
     cost: float | None = None
+    #: The name in rows and tables; empty for model and condition together.
+    participant: str = ""
+    #: How it was written (`Generation.as_json`), for suites that report it.
+    writing: Label | None = None
     #: Fingerprint of what decides it; empty where it comes from elsewhere.
     fingerprint: str = ""
 
     @property
     def label(self) -> str:
-        """What tables call model and condition together."""
-        return f"{self.model} {self.condition}"
+        """The name in rows and tables."""
+        return self.participant or f"{self.model} {self.condition}"
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):

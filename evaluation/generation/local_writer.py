@@ -19,6 +19,7 @@ from evaluation.generation.text_generation import (
     TextEnding,
     TokenizedRequest,
 )
+from evaluation.setup.engine_files import UNCONSTRAINED
 from evaluation.walking.engine_worker import ONE_THREAD, tokenizer_setup
 
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
 
-#: The name of the engine that constrains nothing.
-UNCONSTRAINED = "none"
 _NEVER = 1 << 40
 #: Endings on which the model itself failed.
 _BY_MODEL = (TextEnding.MODEL, TextEnding.LOGITS)

@@ -1,12 +1,22 @@
-"""One text that a model writes under an engine: what is asked, and what came of it."""
+"""One text that a model writes under an engine: its request and its outcome."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
 
 from evaluation.core.cases import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from curation.core.json_types import Json, UntypedJson
+    from evaluation.core.suite_records import SuiteResponse
+
+_NS: Final = 1e9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,3 +215,69 @@ class Generation:
         return self.result is Result.OK and (
             bool(self.text) or self.ending in _ENDINGS_OF_TEXTS
         )
+
+    def as_json(self) -> dict[str, Json]:
+        """Return the text with all its figures, each figure of its steps as a list."""
+        found: dict[str, Json] = msgspec.to_builtins(replace(self, steps=()))
+        found["steps"] = {
+            column.name: [getattr(step, column.name) for step in self.steps]
+            for column in fields(DecodingStep)
+        }
+        return found
+
+
+def generation_from_json(figures: Mapping[str, UntypedJson]) -> Generation:
+    """Return the text that `Generation.as_json` has written.
+
+    Raises:
+        KeyError, TypeError, ValueError: it was not written so.
+    """
+    columns = dict(figures["steps"])
+    rows = zip(*columns.values(), strict=True)
+    steps = [dict(zip(columns, values, strict=True)) for values in rows]
+    return msgspec.convert({**figures, "steps": steps}, Generation)
+
+
+#: The finish of a response by the ending of its text; others keep their own name.
+FINISHES: Final[Mapping[TextEnding, str]] = {
+    TextEnding.END: "stop",
+    TextEnding.TRUNCATED: "length",
+    TextEnding.ENGINE: "engine_error",
+    TextEnding.MODEL: "",
+    TextEnding.LOGITS: "",
+    TextEnding.REFUSED: "refusal",
+    TextEnding.FILTERED: "content_filter",
+}
+_ENDINGS: Final = {finish: ending for ending, finish in FINISHES.items() if finish}
+
+
+def generation_of(response: SuiteResponse) -> Generation:
+    """Return how a response was written; of one from elsewhere as far as it tells."""
+    if response.writing is not None:
+        return generation_from_json(response.writing)
+    ending = _ENDINGS.get(response.finish, TextEnding.END)
+    known = {member.value for member in TextEnding}
+    if response.finish in known:
+        ending = TextEnding(response.finish)
+    result = Result.OK
+    if response.error:
+        by_engine = ending is TextEnding.ENGINE
+        result = Result.ENGINE_ERROR if by_engine else Result.ERROR
+        ending = ending if by_engine else TextEnding.MODEL
+    facts: dict[str, Any] = {}
+    if response.seconds is not None:
+        facts["total_ns"] = int(response.seconds * _NS)
+    return Generation(
+        id=response.record,
+        result=result,
+        ending=ending,
+        detail=response.error,
+        text=response.text or "",
+        reasoning=response.reasoning,
+        prompt_tokens=response.prompt_tokens or 0,
+        counted=response.output_tokens,
+        reasoning_tokens=response.reasoning_tokens,
+        pieces=1,
+        cost=response.cost,
+        **facts,
+    )

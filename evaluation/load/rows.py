@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from evaluation.core.cases import Result
-from evaluation.generation.judgement import Judgement, TextClass
 from evaluation.generation.text_generation import Generation
 from evaluation.load.arrivals import SchemaChoice
+from evaluation.suites.coverage.judgement import Judgement, TextClass
 from evaluation.walking.run_folder import whole_lines
 
 if TYPE_CHECKING:

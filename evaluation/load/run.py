@@ -16,19 +16,22 @@ from curation.system.errors import BadData, NoInput, Unavailable
 from curation.system.progress import Quiet
 from curation.system.terminal import command_line
 from curation.workers.fingerprint import fingerprint
-from evaluation import prompts
-from evaluation.core.cases import Result
+from evaluation.asking.request import choose_suite
+from evaluation.asking.scoring import LiveScorer
+from evaluation.core.cases import Result, Sample
+from evaluation.core.suite import RecordRequest
+from evaluation.core.suite_records import SuiteRecord, SuiteResponse
 from evaluation.data import SampleSelection, open_data
-from evaluation.generation.judgement import TextJudge, classify
-from evaluation.generation.requests import RequestBuilder
+from evaluation.generation.requests import GenerationRequest
 from evaluation.load.arrivals import SchemaChoice, parse_limits, plan_stream
 from evaluation.load.report import report
 from evaluation.load.rows import ROWS, LoadRow, RequestTimes, read_rows
 from evaluation.load.sender import OpenLoopSender
-from evaluation.measurement.server_participants import served_model
 from evaluation.models.store import DEFAULT
 from evaluation.servers.client import RequestLimits, ServerClient
+from evaluation.servers.model_server import served_model
 from evaluation.setup.machine import machine
+from evaluation.suites.coverage.texts import class_of, judgement_of
 from evaluation.tokenizers import get_tokenizer
 from evaluation.walking.code_digest import writing_digest
 from evaluation.walking.run_folder import (
@@ -43,7 +46,8 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.system.progress import Progress
-    from evaluation.generation.requests import GenerationRequest
+    from evaluation.asking.request import ChosenSuite
+    from evaluation.data import Dataset
     from evaluation.load.arrivals import LoadSettings, PlannedRequest
     from evaluation.load.sender import SentRequest
     from evaluation.reporting.tables import Table
@@ -140,9 +144,9 @@ def run_load(request: LoadRequest, progress: Progress | None = None) -> LoadRun:
         settings=request.fetch,
         progress=progress,
     )
-    builder = _builder(request, progress.say)
-    requests = [each for sample in data.samples() for each in builder.requests(sample)]
-    head = _header(request, servers, data.header(), builder)
+    chosen = choose_suite("coverage")
+    requests = _requests(request, chosen, data, progress.say)
+    head = _header(request, servers, data.header(), chosen)
     folder = request.run_dir or Path("runs") / str(head["plan"])[:12]
     progress.say(f"{len(requests):,} records, server {servers[0].connection.base}")
     progress.say(f"folder: {folder}")
@@ -156,7 +160,7 @@ def run_load(request: LoadRequest, progress: Progress | None = None) -> LoadRun:
     total = len(streams) * (len(requests) + request.settings.warm_up)
     with (
         hold_run_folder(folder, head),
-        TextJudge() as judge,
+        LiveScorer(chosen) as scorer,
         progress.bar("Sending", total) as advance,
     ):
         finished = fingerprints_in(folder / ROWS)
@@ -164,7 +168,7 @@ def run_load(request: LoadRequest, progress: Progress | None = None) -> LoadRun:
         try:
             for server, choice in streams:
                 plan = plan_stream(requests, choice, request.settings)
-                for row in _rows(server, plan, request, finished, judge, advance):
+                for row in _rows(server, plan, request, finished, scorer, advance):
                     lines.write(msgspec.json.encode(row))
                     advance(1)
         finally:
@@ -177,7 +181,7 @@ def _rows(  # noqa: PLR0913, PLR0917 - the run's own parts
     plan: Sequence[PlannedRequest],
     request: LoadRequest,
     finished: set[str],
-    judge: TextJudge,
+    scorer: LiveScorer,
     advance: Callable[[int], None],
 ) -> Iterator[LoadRow]:
     """Send what a stream lacks; yield the row of each request when it is over."""
@@ -193,12 +197,9 @@ def _rows(  # noqa: PLR0913, PLR0917 - the run's own parts
     sitting = datetime.datetime.now(datetime.UTC).isoformat()
     for sent in _send(server, _closed_up(stream), settings):
         generation, sample = sent.generation, sent.planned.request.sample
-        judgement = (
-            judge.judge(
-                generation.text, sample.schema, sample.dialect, generation.adapted
-            )
-            if generation.generated
-            else None
+        verdict = scorer.score(
+            SuiteRecord(id=sample.id, schema=sample.schema, dialect=sample.dialect),
+            SuiteResponse(record=sample.id, writing=generation.as_json()),
         )
         yield LoadRow(
             engine=server.label,
@@ -206,14 +207,19 @@ def _rows(  # noqa: PLR0913, PLR0917 - the run's own parts
             record=sample.id,
             times=_times(sent, sitting),
             generation=generation,
-            judgement=judgement,
-            outcome=classify(generation, judgement),
+            judgement=judgement_of(verdict),
+            outcome=class_of(verdict),
             fingerprint=marks[sent.planned.number],
         )
 
 
-def _builder(request: LoadRequest, say: Callable[[str], None]) -> RequestBuilder:
-    """Return what makes the requests; a tokenizer is only loaded to count budgets."""
+def _requests(
+    request: LoadRequest,
+    chosen: ChosenSuite,
+    data: Dataset,
+    say: Callable[[str], None],
+) -> list[GenerationRequest]:
+    """Return a request for each record; a tokenizer is loaded to count budgets."""
     count: Callable[[str], int] = len
     if request.budget is None:
         encode = get_tokenizer(DEFAULT, request.fetch, say).encoder()
@@ -222,23 +228,39 @@ def _builder(request: LoadRequest, say: Callable[[str], None]) -> RequestBuilder
             tokens = encode([text])[0]
             return len(text.encode()) if tokens is None else len(tokens)
 
-    return RequestBuilder(
-        template=prompts.read_template("sections"),
-        shots=prompts.worked_examples(2),
-        count=count,
-        seed=request.settings.seed,
-        budget=request.budget,
-    )
+    wanted = RecordRequest(data=request.data, fetch=request.fetch, opened=data)
+    requests = []
+    for record in chosen.suite.records(wanted, chosen.settings).records:
+        prompt = chosen.suite.prompt(record, chosen.settings)
+        sample = Sample(
+            id=record.id,
+            config=record.group,
+            split="",
+            schema=record.schema or "true",
+            dialect=record.dialect,
+        )
+        requests.append(
+            GenerationRequest(
+                sample=sample,
+                messages=prompt.messages,
+                budget=request.budget or prompt.tokens(count),
+            )
+        )
+    return requests
 
 
 def _header(
     request: LoadRequest,
     servers: Sequence[ModelServer],
     data: dict[str, Json],
-    builder: RequestBuilder,
+    chosen: ChosenSuite,
 ) -> dict[str, Json]:
     """Return the content of `run.json`; `plan` is the fingerprint of the request."""
-    models: dict[str, Json] = {**builder.header(), **request.settings.header()}
+    models: dict[str, Json] = {
+        **(chosen.suite.facts(chosen.settings) if chosen.suite.facts else {}),
+        "budget": request.budget,
+        **request.settings.header(),
+    }
     settings: Json = request.settings.header()
     plan = fingerprint(
         writing=writing_digest(),

@@ -7,13 +7,13 @@ every row has, and in its label the verdict on every attempt.
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from curation.system.errors import BadConfiguration
-from evaluation.core.cases import Result, Row
+from evaluation.core.cases import Label, Result, Row
 from evaluation.core.suite import ScoredResponse
 from evaluation.core.suite_records import Verdict
 from evaluation.results.outcomes import COMPLIANT, WRITTEN
@@ -45,6 +45,8 @@ class _ScoredLabel(msgspec.Struct):
     reasoning_tokens: int | None = None
     seconds: float | None = None
     cost: float | None = None
+    participant: str = ""
+    writing: Label | None = None
 
 
 def row_from_scored(scored: ScoredResponse, suite: str, fingerprint: str) -> Row:
@@ -63,7 +65,7 @@ def row_from_scored(scored: ScoredResponse, suite: str, fingerprint: str) -> Row
     if verdict.counted:
         label[WRITTEN] = verdict.failure_class or COMPLIANT
     name = scored.record.removeprefix(f"{scored.group}/")
-    return Row(
+    row = Row(
         engine=scored.label,
         task=suite,
         id=f"{name}#{scored.repeat}" if scored.repeat else name,
@@ -72,6 +74,21 @@ def row_from_scored(scored: ScoredResponse, suite: str, fingerprint: str) -> Row
         detail=(verdict.reasons[0] if verdict.reasons else "")[:_DETAIL],
         label=label,
         fingerprint=fingerprint,
+    )
+    return row if scored.writing is None else _with_writing(row, scored.writing)
+
+
+def _with_writing(row: Row, writing: Mapping[str, UntypedJson]) -> Row:
+    """Return a row with the outcome of its engine: how it ended, and its compile."""
+    result, compile_ns = Result(writing["result"]), writing["compile_ns"]
+    phase = "compile" if compile_ns is None else "generate"
+    return replace(
+        row,
+        result=result,
+        phase="" if result is Result.OK else phase,
+        detail=(str(writing["detail"]) or row.detail)[:_DETAIL],
+        warnings=tuple(writing["warnings"]),
+        compile_ns=compile_ns,
     )
 
 

@@ -11,8 +11,7 @@ from evaluation.core.cases import Result
 from evaluation.generation.text_generation import Generation, TextEnding
 
 if TYPE_CHECKING:
-    from evaluation.generation.model_options import TokenPrices
-    from evaluation.generation.requests import GenerationRequest
+    from evaluation.generation.requests import GenerationRequest, TokenPrices
     from evaluation.servers.event_stream import ServerAnswer
 
 #: What servers call the end of a text, in small letters.

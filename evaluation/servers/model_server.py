@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from curation.system.errors import BadConfiguration
 from curation.workers.fingerprint import fingerprint
-from evaluation.servers.client import ServerConnection
+from evaluation.servers.client import (
+    ServerClient,
+    ServerConnection,
+    split_address,
+)
 from evaluation.servers.server_dialects import server_dialect
 
 if TYPE_CHECKING:
@@ -118,3 +122,39 @@ def server_participants(
         )
         for dialect in found
     ]
+
+
+def served_model(
+    address: str, dialects: Sequence[str], limits: RequestLimits
+) -> Sequence[ModelServer]:
+    """Return a model behind a server, once for each dialect in which it is asked.
+
+    Args:
+        address: The server's address, and the model's name after a `#`.
+        dialects: Names of dialects, one at least.
+        limits: What one text may cost.
+
+    Raises:
+        BadConfiguration: there is no such dialect, or the server has several models
+            and none is named.
+        Unavailable: the server does not answer (exit 69).
+    """
+    base, model = split_address(address)
+    servers = server_participants(base, model, dialects, limits)
+    client = ServerClient(
+        ServerConnection(base=base, model=model, keys=servers[0].dialect.keys)
+    )
+    try:
+        paths = [path for server in servers for path in server.dialect.described_at]
+        description = client.description(paths)
+    finally:
+        client.close()
+    served = description.models
+    if not model and len(served) == 1:
+        servers = server_participants(base, served[0], dialects, limits)
+    elif not model:
+        raise BadConfiguration(
+            "this server has several models, or does not name them",
+            then=f"say --model {base}#NAME ({', '.join(served[:5]) or 'any'})",
+        )
+    return [replace(server, about=description.as_json()) for server in servers]

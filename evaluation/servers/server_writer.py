@@ -21,8 +21,7 @@ from evaluation.servers.request_refusals import RefusalCause
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evaluation.generation.model_options import TokenPrices
-    from evaluation.generation.requests import GenerationRequest
+    from evaluation.generation.requests import GenerationRequest, TokenPrices
     from evaluation.generation.text_generation import Generation
     from evaluation.servers.model_server import ModelServer
 

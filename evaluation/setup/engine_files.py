@@ -32,6 +32,8 @@ GROUP = "csbdata.engines"
 FAITHFUL = "faithful"
 #: The preset that is what the library does by itself.
 VENDOR = "vendor"
+#: The name of the engine that constrains nothing.
+UNCONSTRAINED = "none"
 #: What engines with presets have.
 PRESETS = (FAITHFUL, VENDOR, "paper")
 _FOLDER = Path(__file__).parents[1] / "engines"

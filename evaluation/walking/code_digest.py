@@ -44,10 +44,10 @@ _MEASURING: Final = (
 _WRITING: Final = (
     "evaluation/answers/extraction.py",
     "evaluation/generation",
-    "evaluation/judging",
     "evaluation/models",
     "evaluation/prompts",
     "evaluation/servers",
+    "evaluation/suites/coverage",
     "curation/instances/constraints",
     "curation/instances/judging",
     "curation/instances/regex",
@@ -59,8 +59,8 @@ _WRITING: Final = (
     "curation/schema",
     "curation/validation",
 )
-#: Modules of those folders that only read what was written, or the command line.
-READING: Final = frozenset({"model_options.py", "generated_texts.py"})
+#: Modules of those folders that only read rows.
+READING: Final = frozenset({"report.py", "efficiency.py", "texts.py"})
 #: Libraries whose version decides what a text is judged to be.
 _JUDGES: Final = ("jsonschema", "jsonschema-rs", "referencing", "regress")
 

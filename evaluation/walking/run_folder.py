@@ -192,9 +192,15 @@ def open_results_folder(
             run.close()
 
 
-def lines_name(header: Mapping[str, Json]) -> str:
-    """Return the beginning of the names of a run's files: `rows-1-of-1`."""
-    return f"rows-{str(header['shard']).replace('/', '-of-')}"
+def lines_name(header: Mapping[str, Json], suite: str = "") -> str:
+    """Return the name of the file of a run's rows, without `.jsonl`.
+
+    Args:
+        header: The run's header, which names its shard.
+        suite: The suite whose scored responses the rows are; empty for tasks.
+    """
+    shard = str(header["shard"]).replace("/", "-of-")
+    return f"rows-{suite}-{shard}" if suite else f"rows-{shard}"
 
 
 def fingerprints_in(path: Path) -> set[str]:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from curation.download.acquire import FetchSettings
+from evaluation.asking.request import RunRequest
+from evaluation.asking.run import run
 from evaluation.core.cases import Instance, Sample
-from evaluation.measurement.request import RunRequest
-from evaluation.measurement.run import run
 from evaluation.tokenizers import get_tokenizer
 from evaluation.walking.engine_worker import Bounds
 from tests.evaluation.tokenizers import made

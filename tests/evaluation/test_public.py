@@ -63,7 +63,7 @@ def test_measuring_loads_no_library_of_data_frames(tmp_path: Path, what: str) ->
     else:
         (tmp_path / "a.json").write_text('{"type": "object"}')
     script = (
-        "import sys, curation.cli, evaluation.measurement.run, evaluation.data\n"
+        "import sys, curation.cli, evaluation.asking.run, evaluation.data\n"
         "import evaluation.analysis.run_report, evaluation.commands.eval\n"
         "from curation.download.acquire import FetchSettings\n"
         f"found = evaluation.data.open_data({str(tmp_path)!r}, instances=False,"

@@ -11,9 +11,10 @@ if TYPE_CHECKING:
 
 
 def _report(run: RunRows) -> Report:
-    from evaluation.tasks.coverage.report import report  # noqa: PLC0415 - heavy
+    from evaluation.results.suite_rows import scored_run  # noqa: PLC0415 - heavy
+    from evaluation.suites.coverage.report import report  # noqa: PLC0415 - heavy
 
-    return report(run)
+    return report(scored_run(run, "coverage", {}))
 
 
 TASK = Task(

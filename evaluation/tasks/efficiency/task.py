@@ -1,4 +1,4 @@
-"""Efficiency: what a constraint costs while a model writes."""
+"""Efficiency: the cost of a constraint while a model writes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ if TYPE_CHECKING:
 
 
 def _report(run: RunRows) -> Report:
-    from evaluation.tasks.efficiency.report import report  # noqa: PLC0415 - heavy
+    from evaluation.results.suite_rows import scored_run  # noqa: PLC0415 - heavy
+    from evaluation.suites.coverage.efficiency import report  # noqa: PLC0415 - heavy
 
-    return report(run)
+    return report(scored_run(run, "coverage", {}), run.header)
 
 
 TASK = Task(

@@ -33,8 +33,7 @@ def test_the_grammar_of_iris_is_built_when_one_is_checked() -> None:
     [
         "curation.instances.dataset.worker",
         "curation.verification.scan_worker",
-        "evaluation.judging.judge_worker",
-        "evaluation.judging.published_validation",
+        "evaluation.suites.coverage.scorer",
     ],
 )
 def test_no_program_builds_the_grammar_when_it_starts(module: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -11,17 +11,16 @@ import pytest
 from curation.system.errors import BadUsage, NoInput
 from evaluation.analysis.paper_setup import _figures, printed
 from evaluation.analysis.paper_tables import paper_table
-from evaluation.core.cases import Result, Sample
+from evaluation.core.cases import Result
 from evaluation.core.suite import ScoredResponse
 from evaluation.core.suite_records import FREE, Verdict
-from evaluation.generation.generation_rows import row_from_generation
-from evaluation.generation.judgement import Judgement, TextVerdict
-from evaluation.generation.requests import GenerationRequest
 from evaluation.generation.text_generation import Generation, TextEnding
 from evaluation.reporting.printing import as_json, as_markdown
 from evaluation.results.reader import HEADER, RecordedRun, open_run
 from evaluation.results.suite_rows import row_from_scored
-from tests.evaluation.made_runs import accepted, blocked, row, write_run
+from evaluation.suites.coverage.judgement import Judgement, TextVerdict
+from tests.evaluation.made_runs import accepted, blocked, line, row, write_run
+from tests.evaluation.suites.coverage.written_texts import row_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -79,26 +78,16 @@ def _run(
     }
     (folder / HEADER).write_bytes(orjson.dumps(head))
     rows = [
-        row_from_generation(
-            made,
-            GenerationRequest(
-                sample=Sample(
-                    id=name,
-                    config="Glaiveai2K",
-                    split="test",
-                    schema="{}",
-                    dialect="2020-12",
-                ),
-                messages=(),
-                budget=2048,
-            ),
+        row_of(
+            replace(made, id=name),
+            judgement,
             engine=engine,
-            judgement=judgement,
+            config="Glaiveai2K",
             fingerprint=f"{engine} {name}",
         )
         for engine, name, made, judgement in texts
     ]
-    lines = b"".join(orjson.dumps(asdict(row)) + b"\n" for row in rows)
+    lines = b"".join(line(row) for row in rows)
     (folder / "rows-1-of-1.jsonl").write_bytes(lines)
     return open_run(folder)
 

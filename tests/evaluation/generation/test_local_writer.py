@@ -18,7 +18,6 @@ from curation.download.acquire import FetchSettings
 from curation.system.errors import Unavailable
 from evaluation.core.cases import Result, Sample
 from evaluation.core.messages import Message
-from evaluation.generation.judgement import TextClass, classify
 from evaluation.generation.local_writer import LocalWriter
 from evaluation.generation.requests import GenerationRequest
 from evaluation.generation.text_generation import (
@@ -28,6 +27,7 @@ from evaluation.generation.text_generation import (
 )
 from evaluation.models.forward import ForwardPass
 from evaluation.setup.selected_engines import select_engines
+from evaluation.suites.coverage.judgement import TextClass, classify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

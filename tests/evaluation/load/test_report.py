@@ -10,7 +10,6 @@ import pytest
 
 from evaluation.core.cases import Result, Sample
 from evaluation.core.messages import Message
-from evaluation.generation.judgement import Judgement, TextVerdict, classify
 from evaluation.generation.requests import GenerationRequest
 from evaluation.generation.text_generation import Generation, TextEnding
 from evaluation.load.arrivals import (
@@ -24,6 +23,7 @@ from evaluation.load.report import report
 from evaluation.load.rows import LoadRow, RequestTimes
 from evaluation.reporting.printing import as_csv, as_json
 from evaluation.reporting.tables import Duration, Rate, Table
+from evaluation.suites.coverage.judgement import Judgement, TextVerdict, classify
 
 _MS = 1_000_000
 _REQUEST = GenerationRequest(

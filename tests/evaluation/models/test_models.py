@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration, NoInput, Unavailable
+from evaluation.asking.request import ModelOptions, choose_suite
+from evaluation.commands.options import split_revision
 from evaluation.core.messages import Message
-from evaluation.generation.model_options import ModelOptions, as_paper, split_revision
 from evaluation.generation.text_generation import LoopOptions
 from evaluation.models import loading, memory
 from evaluation.models.loading import (
@@ -25,6 +26,7 @@ from evaluation.models.loading import (
 from evaluation.models.prefixes import shared_length
 from evaluation.models.smollm2 import NAME
 from evaluation.models.store import get_model
+from evaluation.suites.coverage.suite import CoverageSettings
 from tests.evaluation.small_model import small_model
 
 if TYPE_CHECKING:
@@ -110,10 +112,13 @@ def test_a_revision_follows_an_at_sign(tmp_path: Path) -> None:
 
 def test_as_the_paper_means_everything_it_says() -> None:
     """Model, prompt, limits and dialect are the paper's, whatever was asked."""
-    paper = as_paper(ModelOptions(prompt="chat", shots=0, temperature=1.0, samples=4))
+    paper = ModelOptions(temperature=1.0, samples=4).as_paper()
+    chosen = choose_suite("coverage", compat="paper")
     assert paper.model == "meta-llama/Llama-3.2-1B-Instruct"
-    assert (paper.prompt, paper.shots, paper.samples) == ("sections", 2, 1)
-    assert (paper.temperature, paper.dialect) == (0.0, "2020-12")
+    assert (paper.temperature, paper.samples) == (0.0, 1)
+    assert chosen.settings == CoverageSettings(
+        prompt="sections", shots=2, dialect="2020-12"
+    )
     assert paper.options.compile_seconds == paper.options.run_seconds == 40.0
     assert paper.forced_as_paper
 
@@ -123,13 +128,15 @@ def test_what_was_said_beside_the_paper_holds() -> None:
     asked = ModelOptions(
         model="smollm2",
         budget=32,
-        prompt="chat",
         options=LoopOptions(compile_seconds=7.0, forced=True),
     )
-    given = {"model", "budget", "prompt", "compile_seconds", "forced"}
-    paper = as_paper(asked, given)
-    assert (paper.model, paper.budget, paper.prompt) == ("smollm2", 32, "chat")
-    assert (paper.shots, paper.dialect) == (2, "2020-12")
+    given = {"model", "budget", "compile_seconds", "forced"}
+    paper = asked.as_paper(given)
+    assert (paper.model, paper.budget) == ("smollm2", 32)
+    chosen = choose_suite("coverage", {"prompt": "chat"}, "paper")
+    assert chosen.settings == CoverageSettings(
+        prompt="chat", shots=2, dialect="2020-12"
+    )
     assert paper.options.compile_seconds == 7.0
     assert paper.options.run_seconds == 40.0
     assert paper.options.forced

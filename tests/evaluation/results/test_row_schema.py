@@ -12,16 +12,15 @@ import msgspec
 import orjson
 import pytest
 
-from evaluation.core.cases import InstanceResult, Result, Row, Sample, WalkVerdict
-from evaluation.generation.generation_rows import row_from_generation
-from evaluation.generation.judgement import Judgement
-from evaluation.generation.judgement import TextVerdict as Said
-from evaluation.generation.requests import GenerationRequest
+from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict
 from evaluation.generation.text_generation import DecodingStep, Generation, TextEnding
 from evaluation.results.outcomes import Outcome, outcome_of
 from evaluation.results.reader import NotARow, parse_row
+from evaluation.suites.coverage.judgement import Judgement
+from evaluation.suites.coverage.judgement import TextVerdict as Said
 from tests.evaluation.made_runs import line, many, row
 from tests.evaluation.results.test_reader import HOSTILE
+from tests.evaluation.suites.coverage.written_texts import row_of
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
@@ -89,17 +88,11 @@ def test_what_is_written_fits() -> None:
 def test_what_a_model_wrote_fits(judged: Judgement | None, sample: int) -> None:
     """The lines of task coverage are instances, too, and stand by their class."""
     step = DecodingStep(fed=1, forward_ns=2, mask_ns=None, wait_ns=3)
-    made = row_from_generation(
+    made = row_of(
         Generation(id="o1", result=Result.OK, ending=TextEnding.END, steps=(step,)),
-        GenerationRequest(
-            sample=Sample(id="o1", config="x", split="test", schema="{}", dialect=""),
-            messages=(),
-            budget=9,
-            repeat=sample,
-        ),
+        judged,
         engine="alpha 1.0",
-        judgement=judged,
-        fingerprint="f",
+        repeat=sample,
     )
     _VALIDATOR.validate(orjson.loads(line(made)))
     passed = outcome_of(parse_row(line(made))) is Outcome.PASSED

@@ -16,8 +16,7 @@ import requests
 
 from evaluation.core.cases import Result, Sample
 from evaluation.core.messages import Message
-from evaluation.generation.model_options import TokenPrices
-from evaluation.generation.requests import GenerationRequest
+from evaluation.generation.requests import GenerationRequest, TokenPrices
 from evaluation.generation.text_generation import TextEnding
 from evaluation.servers.client import RequestLimits, ServerClient, ServerConnection
 from evaluation.servers.model_server import server_participants

@@ -9,7 +9,7 @@ import pytest
 
 import evaluation
 from curation.system.errors import BadConfiguration
-from evaluation.generation.model_options import ModelOptions
+from evaluation.asking.request import ModelOptions
 from evaluation.servers.server_dialects import server_dialect, server_dialects
 from tests.evaluation.measuring import request_of, sample
 from tests.evaluation.servers.loopback import Said, answer, loopback
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from evaluation.measurement.request import RunRequest
+    from evaluation.asking.request import RunRequest
 
 _THEIRS = """
 import json
@@ -60,7 +60,7 @@ def _request(folder: Path, base: str, *dialects: str, **fields: Any) -> RunReque
         [sample("one"), sample("two")],
         tasks=("coverage",),
         engines=dialects,
-        models=ModelOptions(model=f"{base}#small", budget=9, patience=0.0),
+        models=[ModelOptions(model=f"{base}#small", budget=9, patience=0.0)],
         run_dir=folder / "run",
         **fields,
     )

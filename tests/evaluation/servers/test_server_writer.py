@@ -10,31 +10,25 @@ import pytest
 
 from evaluation.core.cases import Result, Sample
 from evaluation.core.messages import Message
-from evaluation.generation.generation_rows import row_from_generation, text_from_row
-from evaluation.generation.judgement import TextClass, TextJudge
 from evaluation.generation.requests import GenerationRequest
 from evaluation.generation.text_generation import TextEnding
 from evaluation.servers.client import RequestLimits, ServerClient
 from evaluation.servers.model_server import server_participants
 from evaluation.servers.server_writer import ServerWriter
 from evaluation.servers.shared_backoff import SharedBackoff
+from evaluation.suites.coverage.judgement import TextClass
+from evaluation.suites.coverage.scorer import judge
 from tests.evaluation.servers.loopback import Said, answer, event, loopback, refusal
+from tests.evaluation.suites.coverage.written_texts import written
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    from evaluation.generation.generation_rows import GeneratedText
     from evaluation.generation.text_generation import Generation
+    from evaluation.suites.coverage.texts import GeneratedText
 
 _SCHEMA = '{"type": "object", "required": ["deck"]}'
 _SAMPLE = Sample(id="ferry", config="made", split="", schema=_SCHEMA, dialect="2020-12")
-
-
-@pytest.fixture(scope="module")
-def judge() -> Iterator[TextJudge]:
-    """Return a judge."""
-    with TextJudge() as opened:
-        yield opened
 
 
 def _request(name: str = "ferry") -> GenerationRequest:
@@ -70,16 +64,9 @@ def _always(said: Said) -> Callable[[dict[str, Any], int], Said]:
     return lambda _body, _number: said
 
 
-def _text(judge: TextJudge, made: Generation) -> GeneratedText:
-    judgement = judge.judge(made.text, _SCHEMA, "2020-12") if made.generated else None
-    row = row_from_generation(
-        made,
-        _request(),
-        engine="json_schema small",
-        judgement=judgement,
-        fingerprint="",
-    )
-    return text_from_row(row)
+def _text(made: Generation) -> GeneratedText:
+    judgement = judge(made.text, _SCHEMA, "2020-12") if made.generated else None
+    return written(made, judgement, engine="json_schema small")
 
 
 _VALID = '{"deck": 2}'
@@ -135,13 +122,11 @@ _ANSWERS: dict[str, tuple[Said, TextClass, bool]] = {
 
 
 @pytest.mark.parametrize("name", _ANSWERS)
-def test_an_answer_is_in_its_class_and_declares_what_it_shows(
-    judge: TextJudge, name: str
-) -> None:
+def test_an_answer_is_in_its_class_and_declares_what_it_shows(name: str) -> None:
     """What has been answered was taken; what was refused or never came was not."""
     said, expected, declared = _ANSWERS[name]
     (made,), _ = _write(_always(said))
-    text = _text(judge, made)
+    text = _text(made)
     assert (text.outcome, text.declared) == (expected, declared)
 
 
@@ -226,12 +211,12 @@ def test_without_a_schema_a_refusal_is_never_the_schemas() -> None:
     ids=["nothing", "a beginning", "a thought"],
 )
 def test_what_the_deadline_cuts_off_is_a_time_out(
-    judge: TextJudge, pieces: list[bytes], *, declared: bool
+    pieces: list[bytes], *, declared: bool
 ) -> None:
     """Its time is at least the deadline; it shows a schema taken if anything came."""
     said = Said(pieces=[*pieces, 3.0])
     (made,), asked = _write(_always(said), seconds=0.2)
-    text = _text(judge, made)
+    text = _text(made)
     assert (text.outcome, text.declared) == (TextClass.TIMEOUT, declared)
     assert made.total_ns is not None
     assert made.total_ns >= 0.2e9

@@ -108,7 +108,7 @@ def test_what_only_reads_is_no_part() -> None:
     """A better table asks for no new measurement."""
     names = _names(writing_files())
     assert not {name for name in names if "/reporting/" in name or "report.py" in name}
-    assert "evaluation/generation/model_options.py" not in names
+    assert "evaluation/suites/coverage/texts.py" not in names
 
 
 @pytest.mark.parametrize(

@@ -14,18 +14,18 @@ import numpy as np
 import psutil
 import pytest
 
-from curation.system.progress import Quiet
 from curation.workers.limits import Limits
 from curation.workers.process import Program
+from evaluation.asking.header import header
 from evaluation.core.cases import Result, WalkVerdict
 from evaluation.core.task_settings import TaskSettings
 from evaluation.generation.engine_batch import EngineProcess
-from evaluation.measurement.run import plan_run
 from evaluation.results.reader import open_run
 from evaluation.setup.engine_files import find_engine
 from evaluation.setup.selected_engines import EngineUnderTest
+from evaluation.tasks.registry import task_named
 from evaluation.walking.engine_worker import tokenizer_setup
-from evaluation.walking.plan import header
+from evaluation.walking.plan import RunPlan
 from evaluation.walking.run import run
 from evaluation.walking.run_folder import open_results_folder
 from tests.evaluation.measuring import (
@@ -64,7 +64,14 @@ def test_an_engine_lives_in_an_environment_that_knows_nothing(
         file=find_engine(miniature("accept_all")), interpreter=bare, version="1"
     )
     request = request_of(tmp_path, [sample("well", '{"a": 1}')])
-    plan, _, _ = plan_run(request, Quiet())
+    task = task_named("masks")
+    plan = RunPlan(
+        tasks=[task],
+        samples=lambda: [sample("well", '{"a": 1}')],
+        tokenizer=tokenizer(tmp_path),
+        settings=request.settings,
+        bounds=request.bounds,
+    )
     head = header([participant], plan, {}, None)
     with open_results_folder(tmp_path / "run", head) as out:
         run([participant], plan, out)

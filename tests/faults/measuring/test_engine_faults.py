@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.system.progress import Quiet
+from evaluation.asking.run import run as run_request
 from evaluation.core.cases import Result, WalkVerdict
-from evaluation.measurement.run import run as run_request
 from evaluation.results.outcomes import Outcome, outcome_of
 from tests.evaluation.measuring import (
     BRISK,

@@ -12,11 +12,11 @@ import evaluation
 from curation.pipeline.identity import identity_of
 from curation.system.errors import BadConfiguration
 from curation.workers.limits import Limits
-from evaluation.generation.model_options import ModelOptions
+from evaluation.asking import header as header_module
+from evaluation.asking.request import ModelOptions
 from evaluation.results.reader import open_run
 from evaluation.setup.engine_files import find_engine
 from evaluation.setup.selected_engines import EngineUnderTest
-from evaluation.walking import plan as header_module
 from evaluation.walking import work as shared_work
 from tests.evaluation.measuring import miniature, request_of, sample
 from tests.evaluation.small_model import small_model
@@ -103,11 +103,9 @@ def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _writing(folder: Path, model: Path) -> evaluation.RunRequest:
-    options = ModelOptions(
-        model=str(model), device="cpu", dtype="fp32", budget=4, shots=0
-    )
+    options = ModelOptions(model=str(model), device="cpu", dtype="fp32", budget=4)
     return replace(
-        _request(folder, tasks=("coverage",), models=options), engines=["none"]
+        _request(folder, tasks=("coverage",), models=[options]), engines=["none"]
     )
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration
+from evaluation.asking.request import choose_suite
 from evaluation.core.suite import RecordRequest
-from evaluation.suite_runs.request import choose_suite
 from evaluation.suites.concodeeval.prompts import prompt
 from evaluation.suites.concodeeval.records import records
 from evaluation.suites.concodeeval.settings import (

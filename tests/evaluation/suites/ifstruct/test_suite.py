@@ -13,12 +13,12 @@ from msgspec.structs import replace
 
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration, NoInput
+from evaluation.asking.records import layout_of
+from evaluation.asking.request import choose_suite
 from evaluation.core.suite import RecordRequest, ScoredResponse
 from evaluation.core.suite_records import SuiteRecord, SuiteResponse, Verdict
 from evaluation.reporting.tables import Rate
 from evaluation.results.suite_rows import RecordedSuiteRun
-from evaluation.suite_runs.records import layout_of
-from evaluation.suite_runs.request import choose_suite
 from evaluation.suites.ifstruct.rows import SLICES, difficulty_of, read_record
 from evaluation.suites.ifstruct.settings import IfstructSettings, RuleReading
 from evaluation.suites.ifstruct.suite import SUITE, suite_record, write_records

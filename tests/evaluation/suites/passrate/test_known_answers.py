@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from evaluation.asking.request import choose_suite
+from evaluation.asking.self_test import kinds_table, self_test
 from evaluation.core.suite_records import SuiteRecord
-from evaluation.suite_runs.request import choose_suite
-from evaluation.suite_runs.self_test import kinds_table, self_test
 
 _SCHEMA = {
     "type": "object",

@@ -1,0 +1,1 @@
+"""Have models answer prompts, free or under an engine, and score the answers."""

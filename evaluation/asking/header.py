@@ -1,0 +1,163 @@
+"""Make the header of a run: everything needed to repeat it, and to compare it."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import asdict
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from curation.credentials import redacted
+from curation.system.terminal import command_line
+from curation.workers.fingerprint import fingerprint
+from evaluation.asking.records import digest_of
+from evaluation.core.run_header import MOVING_FACTS
+from evaluation.results.suite_rows import SUITE
+from evaluation.setup.machine import clock_cost_ns, cpu_governor, machine
+from evaluation.walking.code_digest import measuring_digest, writing_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from curation.core.json_types import Json
+    from evaluation.asking.request import ChosenSuite
+    from evaluation.core.participant import Participant
+    from evaluation.core.suite import RecordSet
+    from evaluation.walking.plan import RunPlan
+
+
+def header(
+    participants: Sequence[Participant],
+    plan: RunPlan,
+    data: Mapping[str, Json],
+    limit: int | None,
+    models: Mapping[str, Json] | None = None,
+) -> dict[str, Json]:
+    """Return the content of `run.json` for tasks.
+
+    Two runs with the same member `plan` have the same cases, in any shard and with any
+    number of jobs.
+
+    Args:
+        participants: The engines of the run.
+        plan: The tasks, and their limits.
+        data: The header of the data.
+        limit: The most samples; None for all.
+        models: The header of the model that writes, for tasks in which one does.
+    """
+    tokenizer = plan.tokenizer
+    sources: dict[str, Json] = {
+        task.name: dict(task.sources()) for task in plan.tasks if task.sources
+    }
+    tasks: list[Json] = [task.name for task in plan.tasks]
+    only: list[Json] = [*sorted(plan.only)]
+    fixed = {
+        name: fact for name, fact in (models or {}).items() if name not in MOVING_FACTS
+    }
+    head = _head([participant.header() for participant in participants], tasks)
+    return {
+        **head,
+        "code": measuring_digest(),
+        "writing": writing_digest() if models else None,
+        "plan": fingerprint(
+            code=measuring_digest(),
+            writing=writing_digest() if models else None,
+            engines=[participant.identity for participant in participants],
+            labels=[participant.label for participant in participants],
+            tokenizer=tokenizer.digest,
+            data=data.get("sha256"),
+            tasks=tasks,
+            limits=asdict(plan.bounds),
+            settings=asdict(plan.settings),
+            limit=limit,
+            repeats=plan.repeats,
+            only=only,
+            models=fixed,
+            sources={
+                task.name: task.sources()["sha256"]
+                for task in plan.tasks
+                if task.sources
+            },
+        ),
+        "shard": f"{plan.shard[0]}/{plan.shard[1]}",
+        "jobs": plan.jobs,
+        "tokenizer": {
+            "name": tokenizer.name,
+            "sha256": tokenizer.digest,
+            "vocab_size": tokenizer.vocab_size,
+        },
+        "data": dict(data),
+        "sources": sources,
+        "limits": asdict(plan.bounds),
+        "settings": asdict(plan.settings),
+        "limit": limit,
+        "repeats": plan.repeats,
+        "only": only,
+        "models": dict(models or {}),
+        "timer_ns": clock_cost_ns(),
+    }
+
+
+def suite_header(
+    chosen: ChosenSuite,
+    records: RecordSet,
+    participants: Sequence[Mapping[str, Json]],
+    facts: Mapping[str, Json],
+    shard: tuple[int, int] = (1, 1),
+) -> dict[str, Json]:
+    """Return the content of `run.json` for a suite.
+
+    Scoring settings are part of its member `plan`, so that a folder holds the rows of
+    one reading.
+
+    Args:
+        chosen: The suite, with its settings.
+        records: The records of the run, of one shard.
+        participants: An entry for each model and condition, its label as `engine`.
+        facts: What else decides the responses: seed, repairs, ...
+        shard: Which part of how many.
+    """
+    digest = digest_of(records.records)
+    suite: dict[str, Json] = {**chosen.header(), **facts}
+    if chosen.suite.facts is not None:
+        suite |= chosen.suite.facts(chosen.settings)
+    return {
+        **_head(participants, [chosen.suite.name]),
+        "code": writing_digest(),
+        "plan": fingerprint(
+            code=writing_digest(),
+            suite=suite,
+            records=digest if shard == (1, 1) else None,
+            engines=[dict(participant) for participant in participants],
+        ),
+        "shard": f"{shard[0]}/{shard[1]}",
+        "data": {
+            "name": records.name,
+            "origin": records.origin,
+            "sha256": digest,
+            "records": len(records.records),
+        },
+        "settings": {"seed": facts.get("seed", 0)},
+        SUITE: {
+            **suite,
+            "data": records.name,
+            "origin": records.origin,
+            "records": len(records.records),
+        },
+    }
+
+
+def _head(
+    participants: Sequence[Mapping[str, Json]], tasks: Sequence[Json]
+) -> dict[str, Json]:
+    """Return the members that every header has."""
+    return {
+        "csbdata": version("csbdata"),
+        "command": [redacted(word) for word in command_line()],
+        "engines": [dict(participant) for participant in participants],
+        "tasks": [*tasks],
+        "machine": machine(),
+        "governor": cpu_governor(),
+        "finished": None,
+        "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+    }

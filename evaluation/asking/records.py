@@ -1,0 +1,197 @@
+"""The records of a run, from a suite or from a file, and the prompts made of them."""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+import orjson
+
+from curation.system.errors import BadConfiguration, BadData, NoInput
+from evaluation.core.suite import RecordRequest, RecordSet
+from evaluation.core.suite_records import SuiteRecord
+from evaluation.data.sampling import draw, is_in_shard
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from curation.core.json_types import Json
+    from evaluation.asking.request import ChosenSuite
+    from evaluation.core.suite_records import SuitePrompt
+
+#: Name of the records in a run's folder.
+RECORDS: Final = "records.jsonl"
+_JSON_LINES: Final = re.compile(r"\.jsonl\Z", re.IGNORECASE)
+
+
+def records_of(chosen: ChosenSuite, request: RecordRequest) -> RecordSet:
+    """Return the records of a request, as `only`, `limit` and `shard` select them.
+
+    A file of JSON lines whose every line is a `SuiteRecord` is read as such for every
+    suite; the suite itself reads any other data.
+
+    Raises:
+        NoInput: there are no such records.
+        BadData: a line of the file is no record, or two have one key.
+    """
+    if request.opened is not None:
+        # The run has selected them while it opened the data.
+        return chosen.suite.records(request, chosen.settings)
+    records = _own_file(request.data)
+    if records is None:
+        records = chosen.suite.records(request, chosen.settings)
+    _check_keys(records)
+    return RecordSet(
+        name=records.name,
+        origin=records.origin,
+        records=_select(records.records, request),
+    )
+
+
+def encode_records(records: Iterable[SuiteRecord]) -> bytes:
+    """Return records as JSON lines."""
+    return b"".join(msgspec.json.encode(record) + b"\n" for record in records)
+
+
+def layout_of(
+    chosen: ChosenSuite, name: str | None
+) -> Callable[[Sequence[SuiteRecord]], bytes]:
+    """Return what writes a file of records: ours, or a layout of the suite.
+
+    Raises:
+        BadConfiguration: the suite has no layout of this name.
+    """
+    if name is None:
+        return encode_records
+    layouts = chosen.suite.layouts
+    if name not in layouts:
+        raise BadConfiguration(
+            f"suite {chosen.suite.name} writes no {name!r}",
+            then=f"--format {' or '.join(layouts)}"
+            if layouts
+            else "leave --format out",
+        )
+    return layouts[name]
+
+
+def digest_of(records: Iterable[SuiteRecord]) -> str:
+    """Return the sha256 of records, in their order."""
+    return sha256(encode_records(records)).hexdigest()
+
+
+def read_records(path: Path) -> list[SuiteRecord]:
+    """Return the records of a file of JSON lines.
+
+    Raises:
+        NoInput: it cannot be read.
+        BadData: a line is no record; the message names it.
+    """
+    records: list[SuiteRecord] = []
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    records.append(_record(line, path, number))
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise NoInput(
+            why, str(path), "csbdata suite generate NAME writes one"
+        ) from error
+    return records
+
+
+def _record(line: bytes, path: Path, number: int) -> SuiteRecord:
+    try:
+        return msgspec.json.decode(line, type=SuiteRecord)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadData(f"no record: {error}", f"{path}:{number}") from error
+
+
+def _own_file(data: str | None) -> RecordSet | None:
+    """Return the records of a file that `generate` or a run has written."""
+    if data is None or not _JSON_LINES.search(data) or not Path(data).is_file():
+        return None
+    try:
+        records = read_records(Path(data))
+    except BadData:
+        with Path(data).open("rb") as file:
+            first = file.readline()
+        try:
+            msgspec.json.decode(first, type=SuiteRecord)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            # Another layout from the first line on: the suite may read it.
+            return None
+        raise
+    return RecordSet(name=data, origin="file", records=records)
+
+
+def _check_keys(records: RecordSet) -> None:
+    keys: set[str] = set()
+    for record in records.records:
+        if record.key in keys:
+            raise BadData(f"two records are called {record.key!r}", records.name)
+        keys.add(record.key)
+    if not records.records:
+        raise NoInput("no records", records.name)
+
+
+def _select(
+    records: Sequence[SuiteRecord], request: RecordRequest
+) -> Sequence[SuiteRecord]:
+    selected = [
+        record
+        for record in records
+        if (not request.only or {record.id, record.key} & request.only)
+        and (not request.configs or record.group in request.configs)
+    ]
+    if not selected:
+        raise NoInput("none of the records is selected", then="look at --id, --config")
+    if request.limit is not None and request.limit < len(selected):
+        if request.first:
+            selected = selected[: request.limit]
+        else:
+            names = [(i, record.group, record.id) for i, record in enumerate(selected)]
+            drawn = draw(iter(names), request.limit, request.seed)
+            selected = [selected[i] for i in drawn]
+    return [
+        record
+        for record in selected
+        if is_in_shard(record.group, record.id, request.shard)
+    ]
+
+
+def prompt_line(chosen: ChosenSuite, record: SuiteRecord) -> bytes:
+    """Return one record's prompt as a JSON line."""
+    prompt = chosen.suite.prompt(record, chosen.settings)
+    return orjson.dumps(
+        {
+            "record": record.key,
+            "messages": _messages(prompt),
+            "budget": prompt.budget,
+            "schema": record.schema,
+        }
+    )
+
+
+def batch_line(chosen: ChosenSuite, record: SuiteRecord, model: str) -> bytes:
+    """Return one record's prompt as a request of OpenAI's batch interface."""
+    prompt = chosen.suite.prompt(record, chosen.settings)
+    return orjson.dumps(
+        {
+            "custom_id": record.key,
+            "method": "POST",
+            "url": "/v1/chat/completions",
+            "body": {
+                "model": model,
+                "messages": _messages(prompt),
+                "max_completion_tokens": prompt.budget,
+            },
+        }
+    )
+
+
+def _messages(prompt: SuitePrompt) -> list[Json]:
+    return [{"role": turn.role, "content": turn.content} for turn in prompt.messages]

@@ -1,0 +1,303 @@
+"""The request of a run: what is measured, on which data, by whom; and its result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import msgspec
+
+from curation.download.acquire import FetchSettings
+from curation.system.errors import BadConfiguration
+from curation.system.registry import closest_names
+from evaluation.core.suite import RecordRequest
+from evaluation.core.task_settings import TaskSettings
+from evaluation.generation.text_generation import LoopOptions
+from evaluation.models.store import DEFAULT
+from evaluation.results.reader import RecordedRun, open_run
+from evaluation.suites.registry import suite_named
+from evaluation.walking.engine_worker import Bounds
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from curation.core.json_types import Json
+    from evaluation.core.cases import Sample
+    from evaluation.core.suite import OpenedData, Suite
+    from evaluation.generation.requests import TokenPrices
+    from evaluation.walking.plan import RunTotals
+
+#: Where a run's folder is made, unless the request names one.
+RUNS: Final = Path("runs")
+#: The one value of `--compat`: do as the paper did.
+PAPER: Final = "paper"
+#: Of the paper's coverage experiment (section 5.1 of arXiv 2501.10868): its model, the
+#: tokens that its code allowed each text, and the deadlines of a compile and of the
+#: rest.
+PAPER_MODEL: Final = "meta-llama/Llama-3.2-1B-Instruct"
+_PAPER_BUDGET: Final = 2048
+_PAPER_SECONDS: Final = 40.0
+
+#: A build, a folder of JSON Schemas or of MaskBench's files, one such file, or
+#: `owner/name[@revision]` on the Hub; or the samples themselves. None: the local
+#: build, else the published benchmark, else the embedded sample.
+Data: TypeAlias = "str | Path | Sequence[Sample] | None"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelOptions:
+    """A model, and how it writes; recorded in the run's header."""
+
+    #: `smollm2`, a folder, `owner/name` on the Hub, or the address of a server.
+    model: str = DEFAULT
+    revision: str | None = None
+    device: str = "auto"
+    dtype: str = "auto"
+    threads: int = 1
+    #: What computes attention, as transformers calls it; empty: its own choice.
+    attention: str = ""
+    #: CUDA graphs or torch.compile for a step of decoding.
+    compile: str = "auto"
+    #: Texts for each record.
+    samples: int = 1
+    temperature: float = 0.0
+    #: Texts under way at a time; `AUTO_BATCH`: as many as fit.
+    batch: int = 1
+    #: Tokens of every text; None: by the prompt.
+    budget: int | None = None
+    seed: int = 0
+    options: LoopOptions = field(default_factory=LoopOptions)
+    memory_mb: int = 4096
+    #: Minutes for which a server may be in trouble without any answer.
+    patience: float = 10.0
+    #: Prices of a server's tokens.
+    prices: TokenPrices | None = None
+    #: Empty, or `paper`.
+    compat: str = ""
+    #: Whether an engine has its forced tokens taken where the paper took them.
+    forced_as_paper: bool = False
+
+    @property
+    def over_http(self) -> bool:
+        """Whether the model is behind a server."""
+        return self.model.startswith(("http://", "https://"))
+
+    def as_paper(self, explicit: Collection[str] = ()) -> ModelOptions:
+        """Return the options of the paper's experiment: model, limits, loop.
+
+        Its code's defaults where the text is silent; greedy, one text a schema, 40 s
+        for a compile and 40 s for what follows, forced tokens where an engine of the
+        paper had them (its Tables 12 and 13).
+
+        Args:
+            explicit: Names of options of the command line that stay as they are.
+        """
+        paper: dict[str, Any] = {
+            "model": PAPER_MODEL,
+            "samples": 1,
+            "dtype": "bf16",
+            "temperature": 0.0,
+            "budget": _PAPER_BUDGET,
+            "forced_as_paper": "forced" not in explicit,
+        }
+        compile_seconds, run_seconds = paper_seconds(self.options, explicit)
+        loop = replace(
+            self.options, compile_seconds=compile_seconds, run_seconds=run_seconds
+        )
+        changes = {name: value for name, value in paper.items() if name not in explicit}
+        return replace(self, **changes, options=loop, compat=PAPER)
+
+
+def paper_seconds(
+    limits: LoopOptions | Bounds, explicit: Collection[str]
+) -> tuple[float, float]:
+    """Return the paper's deadlines, but for those that the command line sets."""
+    return (
+        limits.compile_seconds if "compile_seconds" in explicit else _PAPER_SECONDS,
+        limits.run_seconds if "run_seconds" in explicit else _PAPER_SECONDS,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenSuite:
+    """A suite with its settings."""
+
+    #: Its name, or the path of its folder.
+    spec: str
+    suite: Suite[Any]
+    settings: msgspec.Struct
+    #: Empty, or `paper`.
+    compat: str = ""
+
+    def header(self) -> dict[str, Json]:
+        """Return its entry in a run's header."""
+        settings: Json = msgspec.to_builtins(self.settings)
+        return {
+            "name": self.suite.name,
+            "spec": self.spec,
+            "settings": settings,
+            "compat": self.compat,
+        }
+
+
+def choose_suite(
+    spec: str, values: Mapping[str, Json] | None = None, compat: str = ""
+) -> ChosenSuite:
+    """Return a suite with its settings.
+
+    Args:
+        spec: Its name, or the path of its folder.
+        values: Settings by name, over those of the reading.
+        compat: Empty for the recommended reading, `paper` for the published one.
+
+    Example:
+        >>> choose_suite("passrate", {"budget": 512}).settings.budget
+        512
+
+    Raises:
+        BadConfiguration: there is no such suite, setting, value or reading.
+    """
+    suite = suite_named(spec)
+    settings: msgspec.Struct = suite.settings()
+    if compat:
+        if compat != PAPER:
+            raise BadConfiguration(f"--compat {compat!r}: there is only {PAPER}")
+        if suite.paper is None:
+            raise BadConfiguration(
+                f"suite {suite.name} has one reading only", then="leave --compat out"
+            )
+        settings = suite.paper(settings)
+    names = suite.settings.__struct_fields__
+    for name in values or {}:
+        if name not in names:
+            near = closest_names(name, names) or list(names)
+            raise BadConfiguration(
+                f"suite {suite.name} has no setting {name!r}",
+                then=f"did you mean: {', '.join(near) or 'none: it has no settings'}",
+            )
+    merged = {**msgspec.to_builtins(settings), **(values or {})}
+    try:
+        settings = msgspec.convert(merged, suite.settings, strict=False)
+    except msgspec.ValidationError as error:
+        raise BadConfiguration(f"--set: {error}") from error
+    return ChosenSuite(spec=spec, suite=suite, settings=settings, compat=compat)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """What to measure, with whom, and within which limits.
+
+    Example:
+        >>> request = RunRequest(engines=["llguidance"], tasks=["declared"], limit=50)
+        >>> request.settings.seed
+        0
+        >>> RunRequest(suite=choose_suite("passrate"), engines=["none"]).tasks
+        ()
+    """
+
+    #: Each an engine's name, `NAME==VERSION`, or the path of an engine's file; of a
+    #: model behind a server the dialects in which it is asked. Empty: llguidance, and
+    #: of a suite none, which constrains nothing.
+    engines: Sequence[str] = ()
+    #: Names of tasks, such as `csbdata eval --help` lists them.
+    tasks: Sequence[str] = ()
+    #: The suite whose records models answer; None: that of the tasks.
+    suite: ChosenSuite | None = None
+    data: Data = None
+    #: A tokenizer's name, its path, or a model on the Hub.
+    tokenizer: str = "smollm2"
+    #: Name of a set of engine options.
+    preset: str = "faithful"
+    #: `NAME=VALUE` for every engine with that option, `ENGINE.NAME=VALUE` for one.
+    options: Sequence[str] = ()
+    settings: TaskSettings = field(default_factory=TaskSettings)
+    bounds: Bounds = field(default_factory=Bounds)
+    #: Only these configs, splits and ids (`ID` or `CONFIG/ID`); empty for all.
+    configs: Sequence[str] = ()
+    splits: Sequence[str] = ()
+    only: Sequence[str] = ()
+    #: At most so many records, each config by its share; None for all.
+    limit: int | None = None
+    #: Whether the first ones are taken, and not a seeded draw; of a suite alone.
+    first: bool = False
+    #: Workers at a time; None for one where times are results, else one a core.
+    jobs: int | None = None
+    #: How often every case is measured, in tasks whose times are results: each time
+    #: in a process of its own, in turn with all others.
+    repeats: int = 1
+    #: Whether only instances that the data holds are walked, and none are made.
+    given_only: bool = False
+    #: Which part of how many.
+    shard: tuple[int, int] = (1, 1)
+    #: The folder of the run; None for a folder below `runs/` named after the plan.
+    run_dir: Path | None = None
+    #: The models that write; one alone for tasks.
+    models: Sequence[ModelOptions] = (ModelOptions(),)
+    #: How often an answer that fails is handed back with the reasons.
+    repairs: int = 0
+    #: How missing files are fetched, and where they are kept.
+    fetch: FetchSettings = field(default_factory=FetchSettings.from_environment)
+
+    @property
+    def engine_specs(self) -> Sequence[str]:
+        """The engines, or else those of a request that names none."""
+        return self.engines or (("none",) if self.suite else ("llguidance",))
+
+    def as_paper(self, explicit: Collection[str] = ()) -> RunRequest:
+        """Return the same as the paper did it: limits, presets, split, model, prompt.
+
+        Source: section 5.1 of arXiv 2501.10868.
+
+        Args:
+            explicit: Names of options of the command line that stay as they are here:
+                `model`, `split`, `preset`, ...
+        """
+        compile_seconds, run_seconds = paper_seconds(self.bounds, explicit)
+        return replace(
+            self,
+            preset=self.preset if "preset" in explicit else PAPER,
+            splits=self.splits if "split" in explicit else ["test"],
+            bounds=replace(
+                self.bounds, compile_seconds=compile_seconds, run_seconds=run_seconds
+            ),
+            models=[model.as_paper(explicit) for model in self.models],
+        )
+
+    def records(self, opened: OpenedData | None = None) -> RecordRequest:
+        """Return the request for the suite's records.
+
+        Args:
+            opened: The data, if the run has opened it already.
+        """
+        named = isinstance(self.data, str | Path)
+        return RecordRequest(
+            data=str(self.data) if named else None,
+            fetch=self.fetch,
+            configs=tuple(self.configs),
+            splits=tuple(self.splits),
+            limit=self.limit,
+            first=self.first,
+            only=frozenset(self.only),
+            seed=self.settings.seed,
+            shard=self.shard,
+            opened=opened,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult:
+    """The result of a run; the rows themselves are in the folder."""
+
+    folder: Path
+    totals: RunTotals
+    #: One line for each response or record that could not be matched.
+    problems: Sequence[str] = ()
+
+    def open(self) -> RecordedRun:
+        """Return the run, read back.
+
+        Raises:
+            NoInput: the folder has gone since.
+        """
+        return open_run(self.folder)

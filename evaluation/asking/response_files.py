@@ -1,0 +1,148 @@
+"""Read files of responses, of our own runs and of other programs.
+
+Ours are JSON lines, one `SuiteResponse` each; only `record` and `text` are needed. The
+output of OpenAI's batch interface and logs of Inspect are recognised by their content.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import msgspec
+
+from curation.system.errors import BadData, NoInput
+from evaluation.asking.inspect_logs import inspect_responses, is_inspect_log
+from evaluation.asking.openai_batches import batch_responses
+from evaluation.core.suite_records import SuiteResponse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from curation.core.json_types import Json
+
+#: Returns the response of a line of a benchmark's authors; None of another layout.
+PublishedResponse: TypeAlias = "Callable[[Mapping[str, Json]], SuiteResponse | None]"
+#: Name of the responses in a run's folder.
+RESPONSES: Final = "responses.jsonl"
+_SHOWN: Final = 160
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResponseFile:
+    """The responses of a file, and the lines that are none."""
+
+    path: Path
+    responses: Sequence[SuiteResponse]
+    #: One line for each line that is no response: `FILE:LINE: why`.
+    problems: Sequence[str]
+
+    @property
+    def sha256(self) -> str:
+        """The digest of the responses, in their order."""
+        return sha256(encode_responses(self.responses)).hexdigest()
+
+
+def encode_responses(responses: Iterable[SuiteResponse]) -> bytes:
+    """Return responses as JSON lines."""
+    return b"".join(msgspec.json.encode(response) + b"\n" for response in responses)
+
+
+def read_responses(
+    path: Path, published: PublishedResponse | None = None
+) -> ResponseFile:
+    """Return the responses of a file, in any of these layouts.
+
+    Args:
+        path: JSON lines of ours or of OpenAI's batch output, or a log of Inspect.
+        published: Reads a line in the layout of a benchmark's authors
+            (`Suite.published_response`).
+
+    Raises:
+        NoInput: it cannot be read.
+        BadData: nothing in it is a response.
+    """
+    responses: list[SuiteResponse] = []
+    problems: list[str] = []
+    try:
+        for item in (
+            inspect_responses(path) if is_inspect_log(path) else _lines(path, published)
+        ):
+            if isinstance(item, str):
+                problems.append(item)
+            else:
+                responses.append(item)
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        then = "name a run's folder, or a file of responses"
+        raise NoInput(why, str(path), then) from error
+    if not responses:
+        first = f"; the first line: {problems[0]}" if problems else ""
+        raise BadData(
+            f"no responses in it{first}",
+            str(path),
+            'a line is an object with at least "record" and "text"',
+        )
+    return ResponseFile(path=path, responses=responses, problems=problems)
+
+
+def parse_response(line: bytes) -> SuiteResponse:
+    """Return the response of one line of ours.
+
+    Half of a surrogate pair in a text becomes its JSON escape: it means the same
+    within a JSON string, and no process can be handed it as it is.
+
+    Raises:
+        ValueError: it is none; says why.
+    """
+    return msgspec.convert(_value(line), SuiteResponse)
+
+
+def _lines(
+    path: Path, published: PublishedResponse | None
+) -> Iterator[SuiteResponse | str]:
+    """Yield the responses of JSON lines, and an explanation for every other line."""
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            if not line.strip():
+                continue
+            try:
+                value = _value(line)
+                response = (
+                    published(value) if published and isinstance(value, dict) else None
+                )
+                if response is not None:
+                    yield response
+                elif isinstance(value, dict) and "custom_id" in value:
+                    yield from batch_responses(value)
+                else:
+                    yield msgspec.convert(value, SuiteResponse)
+            except (ValueError, RecursionError) as error:
+                yield f"{path.name}:{number}: no response: {str(error)[:_SHOWN]}"
+
+
+def _value(line: bytes) -> Any:  # noqa: ANN401 - any JSON value
+    """Return the value of a line.
+
+    Raises:
+        ValueError: it is not JSON.
+    """
+    try:
+        return msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        # Python's own parser takes what is left: half surrogates, and bytes that are
+        # not UTF-8, which become such halves.
+        return _escaped(json.loads(line.decode("utf-8", "surrogateescape")))
+
+
+def _escaped(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, list):
+        return [_escaped(item) for item in value]
+    if isinstance(value, dict):
+        return {_escaped(name): _escaped(member) for name, member in value.items()}
+    return value

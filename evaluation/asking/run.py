@@ -1,0 +1,603 @@
+"""One run, from its request to the folder that holds every row.
+
+Engines are measured first (`evaluation.scheduling`), then models answer the records of
+the suite, and at the end all responses are scored.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from dataclasses import replace
+from importlib.util import find_spec
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from curation.system.atomic_files import atomic_write_bytes
+from curation.system.errors import (
+    BadConfiguration,
+    BadUsage,
+    NoInput,
+    Unavailable,
+)
+from curation.system.extras import install_extra
+from curation.system.progress import Quiet, announce
+from curation.system.registry import closest_names
+from evaluation.asking.header import header, suite_header
+from evaluation.asking.records import RECORDS, encode_records, read_records, records_of
+from evaluation.asking.request import (
+    RUNS,
+    ChosenSuite,
+    RunResult,
+    choose_suite,
+)
+from evaluation.asking.response_files import (
+    RESPONSES,
+    encode_responses,
+    read_responses,
+)
+from evaluation.asking.samples import open_samples
+from evaluation.asking.scoring import LiveScorer, score_into
+from evaluation.asking.writers import engines_of, open_writers
+from evaluation.asking.writing import Questioner, ResponseStore
+from evaluation.core.run_header import RunHeader
+from evaluation.core.suite import RecordSet
+from evaluation.models.shapes.catalogue import check_learnt
+from evaluation.models.store import check_installed
+from evaluation.results.description import describe
+from evaluation.results.reader import open_run
+from evaluation.results.suite_rows import SUITE
+from evaluation.setup.selected_engines import EngineUnderTest
+from evaluation.suites.registry import suite_named
+from evaluation.tasks.registry import task_named
+from evaluation.tasks.registry import tasks as all_tasks
+from evaluation.tokenizers import get_tokenizer
+from evaluation.walking.plan import RunPlan, RunTotals
+from evaluation.walking.run import run as run_engines
+from evaluation.walking.run_folder import (
+    AppendedLines,
+    ResultsFolder,
+    fingerprints_in,
+    hold_run_folder,
+    lines_name,
+    record_end,
+)
+from evaluation.walking.work import wanted_cases
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from curation.core.json_types import Json
+    from curation.system.progress import Progress
+    from evaluation.asking.request import RunRequest
+    from evaluation.asking.response_files import ResponseFile
+    from evaluation.asking.writers import Writer
+    from evaluation.core.participant import Participant
+    from evaluation.core.task import Task
+    from evaluation.core.task_settings import TaskSettings
+    from evaluation.data import Dataset
+    from evaluation.servers.model_server import ModelServer
+
+#: Prompts by which the time of all texts is estimated.
+_LOOKED_AT = 8
+
+
+def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
+    """Measure engines, have models answer, and write one row a case.
+
+    Rows and responses that the run's folder already has are not made again, so the
+    same request continues a run that was ended at any moment. Engines that cannot be
+    used here are named in the result and do not end the run, unless all are.
+
+    Args:
+        request: What to measure, with whom, and within which limits.
+        progress: Shows what takes long; nothing is shown by default.
+
+    Example:
+        >>> import evaluation
+        >>> request = evaluation.RunRequest(
+        ...     engines=["llguidance"], tasks=["declared"], data="my_schemas", limit=50
+        ... )
+        >>> result = evaluation.run(request)  # doctest: +SKIP
+        >>> result.open().frame()  # doctest: +SKIP
+
+    Raises:
+        BadConfiguration: an engine, task, option or setting that makes no sense, or
+            the folder is of another run (exit 78).
+        NoInput: there is no such data, tokenizer or model (exit 66).
+        TemporarilyUnavailable: another run is at work in the folder (exit 75).
+        Unavailable: no engine can be used here, or a library is missing; before
+            anything is fetched (exit 69).
+        Fault: data cannot be fetched, or the folder not be written.
+    """
+    progress = progress or Quiet()
+    tasks = [task_named(name) for name in dict.fromkeys(request.tasks)]
+    chosen = request.suite or _suite_of(request, tasks)
+    check_settings(tasks, request.settings, chosen)
+    check_repeats(tasks, request.repeats)
+    _check_servers(request, tasks)
+    sides = engines_of(request)
+    engines = [engine for _, side in sides for engine in side]
+    _check_usable(engines, request, tasks, chosen)
+    tasks = [task.prepared(request.fetch, progress.say) for task in tasks]
+    data = _open_data(request, tasks, progress)
+    with ExitStack() as stack:
+        writers: list[Writer] = []
+        records = None
+        if chosen is not None:
+            records = records_of(chosen, request.records(data))
+            writers = open_writers(request, sides, progress.say)
+            for writer in writers:
+                stack.callback(writer.close)
+        plan = _plan(request, tasks, data, writers, progress)
+        head = _header(request, chosen, engines, plan, data, records, writers)
+        cases = _count_cases(engines, plan, data)
+        texts = 0 if records is None else _count_texts(records, writers)
+        head["asked"] = cases + texts
+        folder = request.run_dir or RUNS / _name(head)
+        for line in describe(msgspec.convert(head, RunHeader)):
+            progress.say(line)
+        progress.say(f"folder: {folder}")
+        stack.enter_context(hold_run_folder(folder, head))
+        totals = _measure(engines, plan, folder, head, cases, progress)
+        problems: Sequence[str] = ()
+        if chosen is not None and records is not None:
+            totals.add(_write(request, chosen, records, writers, folder, progress))
+            problems = _score(chosen, records, folder, head, request.jobs, progress)
+        # A text that a server in trouble left without an answer is asked for again.
+        if not totals.unanswered:
+            record_end(folder, _finished(head, totals, folder))
+    return RunResult(folder=folder, totals=totals, problems=problems)
+
+
+def score_file(
+    request: RunRequest, path: Path, progress: Progress | None = None
+) -> RunResult:
+    """Score the responses of a file or of a run's folder; asks no model.
+
+    The records are those of the folder, or those that the request names. A folder of
+    a run is scored in place; of a file the folder is `--run-dir`, or one below `runs`.
+
+    Args:
+        request: The suite and its records; models and engines are not used.
+        path: A run's folder, or a file of responses.
+        progress: Shows what takes long; nothing is shown by default.
+
+    Raises:
+        BadUsage: the request names no suite.
+        NoInput: there is no such file, or there are no records.
+        BadData: nothing in the file is a response.
+        Fault: the folder cannot be written.
+    """
+    progress = progress or Quiet()
+    chosen = request.suite
+    if chosen is None:
+        raise BadUsage("no suite is named")
+    is_folder = path.is_dir()
+    file = read_responses(
+        path / RESPONSES if is_folder else path, chosen.suite.published_response
+    )
+    records = _records_beside(request, chosen, path)
+    head = dict(open_run(path).raw_header) if is_folder else None
+    folder = path
+    same = head is not None and chosen.header().items() <= head.get(SUITE, {}).items()
+    if head is None or request.run_dir is not None or not same:
+        participants = _participants(file) if head is None else head["engines"]
+        facts: dict[str, Json] = {"file": path.name, "sha256": file.sha256}
+        head = suite_header(chosen, records, participants, facts)
+        folder = request.run_dir or RUNS / _name(head)
+    with hold_run_folder(folder, head):
+        if folder != path:
+            atomic_write_bytes(folder / RECORDS, encode_records(records.records))
+            atomic_write_bytes(folder / RESPONSES, encode_responses(file.responses))
+        problems = _score(chosen, records, folder, head, request.jobs, progress, file)
+        record_end(folder, open_run(folder).row_counts)
+    return RunResult(folder=folder, totals=RunTotals(), problems=problems)
+
+
+def _records_beside(request: RunRequest, chosen: ChosenSuite, path: Path) -> RecordSet:
+    """Return the records that responses answer."""
+    beside = (path if path.is_dir() else path.parent) / RECORDS
+    if request.data is None and beside.is_file():
+        records = read_records(beside)
+        return RecordSet(name=str(beside), origin="file", records=records)
+    return records_of(chosen, request.records())
+
+
+def _participants(file: ResponseFile) -> list[dict[str, Json]]:
+    """Return an entry of the header for each model and condition of a file."""
+    labels = dict.fromkeys(response.label for response in file.responses)
+    if not labels:
+        raise NoInput("no responses", str(file.path))
+    return [{"engine": label, "name": label} for label in labels]
+
+
+def _suite_of(request: RunRequest, tasks: Sequence[Task]) -> ChosenSuite | None:
+    """Return the suite whose answers the tasks of a request read; None if none does."""
+    names = dict.fromkeys(task.reads or task.name for task in tasks if task.needs_model)
+    if not names:
+        return None
+    (name,) = names
+    fields = suite_named(name).settings.__struct_fields__
+    values = request.settings.values
+    return choose_suite(
+        name,
+        {field: values[field] for field in fields if field in values},
+        request.models[0].compat,
+    )
+
+
+def _open_data(
+    request: RunRequest, tasks: Sequence[Task], progress: Progress
+) -> Dataset | None:
+    """Return the data of the tasks; None if no task reads any."""
+    reading = [task for task in tasks if task.needs_data]
+    if not reading:
+        return None
+    made = not request.given_only and any(task.needs_instances for task in reading)
+    return open_samples(request, progress, instances=made)
+
+
+def _plan(
+    request: RunRequest,
+    tasks: Sequence[Task],
+    data: Dataset | None,
+    writers: Sequence[Writer],
+    progress: Progress,
+) -> RunPlan | None:
+    """Return the plan of the tasks; None if only a suite is asked."""
+    if not tasks:
+        return None
+    timed = any(task.timed for task in tasks)
+    if writers and all(task.needs_model for task in tasks):
+        tokenizer = writers[0].loaded.tokenizer
+    else:
+        tokenizer = get_tokenizer(request.tokenizer, request.fetch, say=progress.say)
+    return RunPlan(
+        tasks=tasks,
+        samples=tuple if data is None else data.samples,
+        tokenizer=tokenizer,
+        settings=request.settings,
+        bounds=request.bounds,
+        jobs=request.jobs or (1 if timed else os.cpu_count() or 1),
+        repeats=request.repeats,
+        shard=request.shard,
+        only=frozenset(request.only),
+    )
+
+
+def _header(  # noqa: PLR0913, PLR0917 (the run's own parts)
+    request: RunRequest,
+    chosen: ChosenSuite | None,
+    engines: Sequence[Participant],
+    plan: RunPlan | None,
+    data: Dataset | None,
+    records: RecordSet | None,
+    writers: Sequence[Writer],
+) -> dict[str, Json]:
+    if plan is None:
+        if chosen is None or records is None:
+            raise BadUsage("neither a task nor a suite is named")
+        entries = [writer.header() for writer in writers]
+        facts = _facts(request)
+        return suite_header(chosen, records, entries, facts, request.shard)
+    models: dict[str, Json] = {}
+    if chosen is not None and writers:
+        models = writers[0].loaded.header()
+        if chosen.suite.facts is not None:
+            models |= chosen.suite.facts(chosen.settings)
+    about = {} if data is None else data.header()
+    return header(engines, plan, about, request.limit, models)
+
+
+def _facts(request: RunRequest) -> dict[str, Json]:
+    """Return what decides responses beside suite, records and writers."""
+    models: list[Json] = [
+        {
+            "model": options.model,
+            "samples": options.samples,
+            "temperature": options.temperature,
+            "budget": options.budget,
+            "prices": None
+            if options.prices is None
+            else [options.prices.prompt, options.prices.output],
+        }
+        for options in request.models
+    ]
+    return {
+        "seed": request.settings.seed,
+        "repairs": request.repairs,
+        "models": models,
+    }
+
+
+def _name(head: Mapping[str, Json]) -> str:
+    name = str(head["plan"])[:12]
+    shard = str(head["shard"])
+    return name if shard == "1/1" else f"{name}-{shard.replace('/', '-of-')}"
+
+
+def _count_cases(
+    engines: Sequence[EngineUnderTest | ModelServer],
+    plan: RunPlan | None,
+    data: Dataset | None,
+) -> int:
+    """Return how many cases engines are given."""
+    usable = sum(not engine.unavailable for engine in engines)
+    samples = 0 if data is None else data.count
+    return usable * sum(
+        (samples if task.needs_data else sum(1 for _ in wanted_cases(task, (), plan)))
+        * (plan.repeats if task.takes_turns else 1)
+        for task in (plan.tasks if plan else ())
+        if plan and not task.needs_model
+    )
+
+
+def _count_texts(records: RecordSet, writers: Sequence[Writer]) -> int:
+    """Return how many answers models are asked for, repairs left out."""
+    return sum(
+        writer.options.samples
+        for writer in writers
+        if not writer.unavailable
+        for record in records.records
+        if writer.answers(record)
+    )
+
+
+def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
+    engines: Sequence[EngineUnderTest | ModelServer],
+    plan: RunPlan | None,
+    folder: Path,
+    head: Mapping[str, Json],
+    cases: int,
+    progress: Progress,
+) -> RunTotals:
+    """Put the cases of tasks without a model to the engines."""
+    tasks = [task for task in (plan.tasks if plan else ()) if not task.needs_model]
+    if plan is None or not tasks:
+        return RunTotals()
+    path = folder / f"{lines_name(head)}.jsonl"
+    out = ResultsFolder(folder, AppendedLines(path), fingerprints_in(path))
+    try:
+        with progress.bar("Measuring", cases) as advance:
+            return run_engines(
+                [engine for engine in engines if isinstance(engine, EngineUnderTest)],
+                replace(plan, tasks=tasks),
+                out,
+                advance,
+                progress.say,
+            )
+    finally:
+        out.close()
+
+
+def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
+    request: RunRequest,
+    chosen: ChosenSuite,
+    records: RecordSet,
+    writers: Sequence[Writer],
+    folder: Path,
+    progress: Progress,
+) -> RunTotals:
+    """Have models answer the records; responses are in the folder then."""
+    atomic_write_bytes(folder / RECORDS, encode_records(records.records))
+    seconds = _most_seconds(request, chosen, records, writers)
+    if seconds:
+        announce(progress, "Writing", seconds, "at most, at the model's speed here")
+    with ExitStack() as stack:
+        store = stack.enter_context(ResponseStore(folder))
+        scorer = None
+        if request.repairs:
+            scorer = stack.enter_context(LiveScorer(chosen))
+        texts = _count_texts(records, writers)
+        advance = stack.enter_context(progress.bar("Writing", texts))
+        questioner = Questioner(
+            chosen=chosen,
+            store=store,
+            scorer=scorer,
+            repairs=request.repairs,
+            seed=request.settings.seed,
+            batch=max(writer.loaded.texts_at_a_time for writer in writers),
+            advance=advance,
+        )
+        return questioner.ask_all(records.records, writers)
+
+
+def _most_seconds(
+    request: RunRequest,
+    chosen: ChosenSuite,
+    records: RecordSet,
+    writers: Sequence[Writer],
+) -> float:
+    """Return how long writing takes if every answer uses its budget; 0 of servers."""
+    prompts = [
+        chosen.suite.prompt(record, chosen.settings)
+        for record in islice(records.records, _LOOKED_AT)
+    ]
+    speeds: dict[str, float] = {}
+    total = 0.0
+    for writer in writers:
+        if writer.unavailable:
+            continue
+        if writer.model not in speeds:
+            tried = (
+                (
+                    prompt.messages,
+                    writer.options.budget or prompt.tokens(writer.count),
+                )
+                for prompt in prompts
+            )
+            speeds[writer.model] = writer.loaded.seconds_a_text(tried) or 0.0
+        total += speeds[writer.model] * writer.options.samples
+    return total * len(records.records) * (request.repairs + 1)
+
+
+def _score(  # noqa: PLR0913, PLR0917 (the run's own parts)
+    chosen: ChosenSuite,
+    records: RecordSet,
+    folder: Path,
+    head: Mapping[str, Json],
+    jobs: int | None,
+    progress: Progress,
+    file: ResponseFile | None = None,
+) -> Sequence[str]:
+    """Score the responses of a file, or those of the folder; return the problems."""
+    if file is None and not (folder / RESPONSES).stat().st_size:
+        return [f"no response to any of {len(records.records):,} records"]
+    file = file or read_responses(folder / RESPONSES)
+    name = lines_name(head, chosen.suite.name)
+    with progress.bar("Scoring", len(file.responses)) as advance:
+        matched = score_into(
+            folder / f"{name}.jsonl",
+            chosen,
+            records.records,
+            file.responses,
+            jobs=jobs or os.cpu_count() or 1,
+            advance=advance,
+        )
+    unanswered = [
+        f"{label} has not answered {count:,} of {len(records.records):,} records"
+        for label, count in matched.unanswered.items()
+        if count
+    ]
+    return (*file.problems, *matched.problems, *unanswered)
+
+
+def _finished(
+    head: Mapping[str, Any], totals: RunTotals, folder: Path
+) -> dict[tuple[str, str], int]:
+    """Return the number of rows by participant and task, of all that could run."""
+    there = open_run(folder).row_counts
+    # The rows of a task that only reads are those of the task that it reads.
+    known = all_tasks()
+    tasks = dict.fromkeys(
+        known[name].reads or name if name in known else name for name in head["tasks"]
+    )
+    return {
+        (label, task): there.get((label, task), 0)
+        for label in (entry["engine"] for entry in head["engines"])
+        if label not in totals.unavailable
+        for task in tasks
+    }
+
+
+def check_settings(
+    tasks: Sequence[Task], settings: TaskSettings, chosen: ChosenSuite | None = None
+) -> None:
+    """Check that a task of the run, or its suite, reads every setting that it is given.
+
+    Args:
+        tasks: The tasks of the run.
+        settings: Their settings.
+        chosen: The suite that models are asked; None if none is.
+
+    Raises:
+        BadUsage: no task reads one of them, or it has an option of its own.
+    """
+    if "orders" in settings.values:
+        raise BadUsage("--set orders: it has an option of its own", then="--orders N")
+    names = [*settings.values, *(["orders"] if settings.orders else [])]
+    accepted = {setting.name for task in tasks for setting in task.settings}
+    if chosen is not None:
+        accepted |= set(chosen.suite.settings.__struct_fields__)
+    for name in names:
+        if name not in accepted:
+            named = ", ".join(task.name for task in tasks)
+            raise BadUsage(
+                f"no task of this run ({named}) has the setting {name!r}",
+                then=_alternatives(name, tasks, accepted),
+            )
+
+
+def _alternatives(name: str, tasks: Sequence[Task], accepted: set[str]) -> str:
+    """Return other tasks that have the setting, or other settings of these."""
+    others = [
+        task.name
+        for task in all_tasks().values()
+        if any(setting.name == name for setting in task.settings)
+    ]
+    if others:
+        return f"{' and '.join(others)} has it: --task {others[0]}"
+    close = closest_names(name, accepted)
+    if close:
+        return f"did you mean {close[0]}?"
+    meanings = {s.name: s.meaning for task in tasks for s in task.settings}
+    settings = [
+        f"{name} ({meanings[name]})" if name in meanings else name
+        for name in sorted(accepted)
+    ]
+    return f"there are: {', '.join(settings)}" if settings else "they have none"
+
+
+def check_repeats(tasks: Sequence[Task], repeats: int) -> None:
+    """Check that a task of the run takes times, if they are to be taken repeatedly.
+
+    Args:
+        tasks: The tasks of the run.
+        repeats: How often every case is to be measured.
+
+    Raises:
+        BadUsage: none of them does.
+    """
+    if repeats > 1 and not any(task.takes_turns for task in tasks):
+        named = ", ".join(task.name for task in tasks)
+        timed = [task.name for task in all_tasks().values() if task.takes_turns]
+        raise BadUsage(
+            f"--repeats: the times of {named} are no results",
+            then=f"add --task {timed[0]}" if timed else "",
+        )
+
+
+def _check_servers(request: RunRequest, tasks: Sequence[Task]) -> None:
+    """Check that no server is asked for masks.
+
+    Raises:
+        BadConfiguration: a task wants them of one.
+    """
+    engine_tasks = [task.name for task in tasks if not task.needs_model]
+    if engine_tasks and any(options.over_http for options in request.models):
+        named = ", ".join(engine_tasks)
+        raise BadConfiguration(
+            f"a server gives no masks, so it cannot be asked for {named}",
+            then="say --task coverage --task efficiency",
+        )
+
+
+def _check_usable(
+    engines: Sequence[EngineUnderTest | ModelServer],
+    request: RunRequest,
+    tasks: Sequence[Task],
+    chosen: ChosenSuite | None,
+) -> None:
+    """Check that there is something to measure with, before 93 MB are fetched for it.
+
+    Raises:
+        Unavailable: a library is missing, or no engine can be used here.
+        BadUsage: texts of a model without weights of its own were to be judged.
+        BadConfiguration: a model is to write, and the libraries for it are missing.
+    """
+    local = [options for options in request.models if not options.over_http]
+    if (tasks or local) and find_spec("tokenizers") is None:
+        raise Unavailable(
+            "encoding texts needs the library tokenizers",
+            then=install_extra("eval"),
+        )
+    heads = [engine.header() for engine in engines]
+    if all(head["unavailable"] for head in heads):
+        reasons = (f"{head['engine']}: {head['unavailable']}" for head in heads)
+        installs = dict.fromkeys(str(head["install"] or "") for head in heads)
+        raise Unavailable(
+            f"no engine of this run can be used here ({'; '.join(reasons)})",
+            then=" or ".join(filter(None, installs)),
+        )
+    judging = [task.name for task in tasks if task.judges_texts]
+    if request.suite is not None:
+        judging.append(f"suite {request.suite.suite.name}")
+    for options in local:
+        for name in judging:
+            check_learnt(options.model, name)
+    if chosen is not None and local:
+        check_installed()

@@ -1,0 +1,332 @@
+"""Match responses to records, and score them in child processes.
+
+A response that hangs or crashes a scorer costs only itself. Nothing counts twice, and
+no response is dropped silently.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Self, TypeAlias, TypeVar
+
+import msgspec
+import orjson
+
+from curation.system.atomic_files import atomic_file
+from curation.workers.batches import in_batches
+from curation.workers.fingerprint import fingerprint
+from curation.workers.limits import Limits
+from curation.workers.outcomes import Ending
+from curation.workers.pool import Pool
+from curation.workers.process import Program
+from curation.workers.worker import Worker
+from evaluation.asking import scoring_worker
+from evaluation.asking.scoring_worker import ScoringCase, ScoringSetup
+from evaluation.core.suite import (
+    SCORING_CLASSES,
+    SCORING_FAILED,
+    SCORING_TIMEOUT,
+    ScoredResponse,
+)
+from evaluation.core.suite_records import FREE, Verdict
+from evaluation.results.suite_rows import row_from_scored
+from evaluation.suites.registry import is_path
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from curation.workers.outcomes import ProcessResult
+    from evaluation.asking.request import ChosenSuite
+    from evaluation.core.suite_records import SuiteRecord, SuiteResponse
+
+    #: One answer: record key, repeat, model, condition.
+    AnswerKey: TypeAlias = tuple[str, int, str, str]
+
+_Number = TypeVar("_Number", int, float)
+#: Responses, and bytes of them, that a worker is given at a time.
+_MOST: Final = 64
+_HEAVIEST: Final = 2**20
+_FOREVER: Final = 1 << 40
+
+
+def score_into(  # noqa: PLR0913 (one parameter an independent choice)
+    path: Path,
+    chosen: ChosenSuite,
+    records: Sequence[SuiteRecord],
+    responses: Iterable[SuiteResponse],
+    *,
+    jobs: int,
+    advance: Callable[[int], None] = lambda _steps: None,
+) -> MatchedResponses:
+    """Score all responses and write their rows to a file, anew.
+
+    Args:
+        path: The file, in a run's folder whose lock the caller holds.
+        chosen: The suite, with its settings.
+        records: The records of the run.
+        responses: The answers to them.
+        jobs: Number of workers.
+        advance: Called with the number of responses that were scored.
+
+    Returns:
+        The responses with their records, and the problems of the others.
+    """
+    matched = match_responses(records, responses)
+    verdicts = score_all(
+        chosen,
+        matched.pairs,
+        jobs=jobs,
+        advance=advance,
+    )
+    settings = msgspec.to_builtins(chosen.settings)
+    with atomic_file(path) as temporary, temporary.open("wb") as file:
+        for scored, marks in _scored(matched.pairs, verdicts):
+            mark = fingerprint(
+                suite=chosen.suite.name, settings=settings, responses=marks
+            )
+            row = row_from_scored(scored, chosen.suite.name, mark)
+            file.write(orjson.dumps(row, default=msgspec.to_builtins) + b"\n")
+    return matched
+
+
+def _scored(
+    pairs: Sequence[tuple[SuiteRecord, SuiteResponse]], verdicts: Sequence[Verdict]
+) -> Iterator[tuple[ScoredResponse, list[str]]]:
+    """Yield the attempts at one answer as one, with what identifies them."""
+    judged = zip(pairs, verdicts, strict=True)
+    for _, same in groupby(judged, key=lambda item: _answer_key(*item[0])):
+        attempts = list(same)
+        (record, first), _ = attempts[0]
+        answers = [response for (_, response), _ in attempts]
+        scored = ScoredResponse(
+            record=record.key,
+            group=record.group,
+            repeat=first.repeat,
+            model=first.model,
+            condition=first.condition,
+            verdicts=tuple(verdict for _, verdict in attempts),
+            prompt_tokens=_sum([answer.prompt_tokens for answer in answers]),
+            output_tokens=_sum([answer.output_tokens for answer in answers]),
+            reasoning_tokens=_sum([answer.reasoning_tokens for answer in answers]),
+            seconds=_sum([answer.seconds for answer in answers]),
+            cost=_sum([answer.cost for answer in answers]),
+            participant=first.participant,
+            writing=answers[-1].writing,
+        )
+        yield scored, [answer.fingerprint or str(answer.text) for answer in answers]
+
+
+def _answer_key(record: SuiteRecord, response: SuiteResponse) -> AnswerKey:
+    return record.key, response.repeat, response.model, response.condition
+
+
+def _sum(figures: Sequence[_Number | None]) -> _Number | None:
+    """Return the sum; None if any is not known."""
+    known = [figure for figure in figures if figure is not None]
+    return sum(known[1:], known[0]) if len(known) == len(figures) else None
+
+
+@dataclass(slots=True, kw_only=True)
+class MatchedResponses:
+    """Every response with its record, and the responses without one."""
+
+    #: By record in the records' order, then by model, condition, repeat and attempt.
+    pairs: list[tuple[SuiteRecord, SuiteResponse]] = field(default_factory=list)
+    #: One line for each kind of trouble.
+    problems: list[str] = field(default_factory=list)
+    #: Number of responses to unknown records, and of second responses to the same.
+    unknown: int = 0
+    repeated: int = 0
+    #: Label of model and condition to the records that it has not answered.
+    unanswered: dict[str, int] = field(default_factory=dict)
+
+
+def match_responses(
+    records: Sequence[SuiteRecord], responses: Iterable[SuiteResponse]
+) -> MatchedResponses:
+    """Return the responses with their records.
+
+    A response names its record by key, or by id where only one record has it. Of two
+    responses that answer the same record by the same model, condition, repeat and
+    attempt the first one counts; but one that has an answer counts before one that
+    only says that a server was in trouble, as a run that goes on asks again.
+    """
+    matched = MatchedResponses()
+    by_name = _names(records)
+    by_record: dict[str, dict[tuple[str, str, int, int], SuiteResponse]] = defaultdict(
+        dict
+    )
+    unknown: list[str] = []
+    repeated: list[str] = []
+    labels: dict[tuple[str, str], set[str]] = {}
+    for response in responses:
+        record = by_name.get(response.record)
+        if record is None:
+            unknown.append(response.record)
+            continue
+        key = (response.model, response.condition, response.repeat, response.attempt)
+        responses_to = by_record[record.key]
+        if key in responses_to:
+            earlier = responses_to[key]
+            if earlier.error and not earlier.fingerprint:
+                responses_to[key] = response
+            else:
+                repeated.append(f"{record.key} ({response.label})")
+            continue
+        responses_to[key] = response
+        answered = labels.setdefault((response.label, response.condition), set())
+        answered.add(record.key)
+    for record in records:
+        responses_to = by_record.get(record.key, {})
+        matched.pairs += [(record, responses_to[key]) for key in sorted(responses_to)]
+    matched.unknown, matched.repeated = len(unknown), len(repeated)
+    # Nothing constrains an answer to a record without a schema: it is asked free alone.
+    matched.unanswered = {
+        label: sum(
+            record.key not in keys and (condition == FREE or record.schema is not None)
+            for record in records
+        )
+        for (label, condition), keys in labels.items()
+    }
+    if unknown:
+        matched.problems.append(_line(unknown, "for no record of this set"))
+    if repeated:
+        matched.problems.append(
+            _line(repeated, "for what was answered already; the first one counts")
+        )
+    return matched
+
+
+def _names(records: Sequence[SuiteRecord]) -> dict[str, SuiteRecord]:
+    """Return records by key, and by id where only one has it."""
+    by_id: dict[str, list[SuiteRecord]] = defaultdict(list)
+    for record in records:
+        by_id[record.id].append(record)
+    names = {name: same[0] for name, same in by_id.items() if len(same) == 1}
+    return {**names, **{record.key: record for record in records}}
+
+
+def _line(names: Sequence[str], what: str) -> str:
+    shown = ", ".join(dict.fromkeys(names[:5]))
+    more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""  # noqa: PLR2004 (those above)
+    number = "1 response" if len(names) == 1 else f"{len(names):,} responses"
+    return f"{number} {what}: {shown}{more}"
+
+
+def score_all(
+    chosen: ChosenSuite,
+    pairs: Sequence[tuple[SuiteRecord, SuiteResponse]],
+    *,
+    jobs: int,
+    advance: Callable[[int], None] = lambda _steps: None,
+) -> list[Verdict]:
+    """Return the verdict on every response, in order.
+
+    Args:
+        chosen: The suite, with its settings.
+        pairs: Each response with its record; those of one record should stand
+            together, as scorers keep the schemas that were asked last.
+        jobs: Number of workers.
+        advance: Called with the number of responses that were scored.
+
+    Raises:
+        WorkerDidNotStart: the suite cannot be loaded in a worker.
+    """
+    verdicts = _verdicts(chosen, pairs, jobs, advance)
+    failed = [
+        place
+        for place, verdict in enumerate(verdicts)
+        if verdict.failure_class in SCORING_CLASSES
+    ]
+    if failed and chosen.suite.fallback is not None:
+        again = [pairs[place] for place in failed]
+        for place, verdict in zip(
+            failed, _verdicts(chosen, again, jobs, fallback=True), strict=True
+        ):
+            verdicts[place] = verdict
+    return verdicts
+
+
+def _verdicts(
+    chosen: ChosenSuite,
+    pairs: Sequence[tuple[SuiteRecord, SuiteResponse]],
+    jobs: int,
+    advance: Callable[[int], None] = lambda _steps: None,
+    *,
+    fallback: bool = False,
+) -> list[Verdict]:
+    cases = (
+        ScoringCase(record=record, response=response) for record, response in pairs
+    )
+    batches = in_batches(cases, _weight, most=_MOST, heaviest=_HEAVIEST)
+    results: dict[int, Sequence[ProcessResult]] = {}
+    program = _program(chosen, fallback=fallback)
+    limits = _limits(chosen)
+    with Pool(program, jobs=jobs, limits=limits, attempts=1) as pool:
+        for batch in pool.run_batches(batches):
+            results[batch.index] = batch.results
+            advance(len(batch.results))
+    return [_verdict(result) for index in sorted(results) for result in results[index]]
+
+
+class LiveScorer:
+    """Scores one response after the other, while a run goes on.
+
+    Example:
+        >>> with LiveScorer(choose_suite("passrate")) as scorer:
+        ...     scorer.score(record, response).passed
+    """
+
+    def __init__(self, chosen: ChosenSuite) -> None:
+        """Prepare; the process is started when first needed."""
+        self._worker = Worker(_program(chosen), _limits(chosen))
+
+    def __enter__(self) -> Self:
+        """Return the scorer."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the process."""
+        self._worker.close()
+
+    def score(self, record: SuiteRecord, response: SuiteResponse) -> Verdict:
+        """Return the verdict on one response.
+
+        Raises:
+            WorkerDidNotStart: the suite cannot be loaded in a worker.
+        """
+        case = ScoringCase(record=record, response=response)
+        return _verdict(self._worker.ask(case))
+
+
+def _weight(case: ScoringCase) -> int:
+    return len(case.response.text or "") + len(case.record.schema or "")
+
+
+def _limits(chosen: ChosenSuite) -> Limits:
+    return Limits(seconds=chosen.suite.scoring_seconds, recycle_after=_FOREVER)
+
+
+def _program(chosen: ChosenSuite, *, fallback: bool = False) -> Program:
+    spec = chosen.spec
+    if is_path(spec):
+        spec = str(Path(spec).resolve())
+    settings = msgspec.to_builtins(chosen.settings)
+    return Program(
+        file=Path(scoring_worker.__file__),
+        setup=ScoringSetup(suite=spec, settings=settings, fallback=fallback),
+    )
+
+
+def _verdict(result: ProcessResult) -> Verdict:
+    if result.ending is Ending.OK:
+        return result.answer_as(Verdict)
+    late = result.ending is Ending.TIMEOUT
+    return Verdict(
+        passed=False,
+        failure_class=SCORING_TIMEOUT if late else SCORING_FAILED,
+        reasons=(result.detail,),
+    )

@@ -1,0 +1,56 @@
+"""The worker process that scores responses: one a case, schemas kept compiled.
+
+Run by path (`curation.workers.pool`); a case is a `ScoringCase`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from curation.core.json_types import UntypedJson
+from curation.workers.protocol import serve
+from evaluation.core.suite_records import SuiteRecord, SuiteResponse
+from evaluation.suites.registry import suite_named
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evaluation.core.suite_records import Verdict
+
+
+class ScoringSetup(msgspec.Struct, frozen=True, kw_only=True):
+    """The suite that scores, and its settings."""
+
+    #: The suite's name, or the path of its folder.
+    suite: str
+    settings: UntypedJson
+    #: Whether the suite's `fallback` scores.
+    fallback: bool = False
+
+
+class ScoringCase(msgspec.Struct, frozen=True, kw_only=True):
+    """One response to score."""
+
+    record: SuiteRecord
+    response: SuiteResponse
+
+
+def start(message: dict[str, Any]) -> Callable[[Any], Verdict]:
+    """Make the scorer of a suite; return the handler of one case."""
+    setup = msgspec.convert(message, ScoringSetup)
+    suite = suite_named(setup.suite)
+    settings = msgspec.convert(setup.settings, suite.settings)
+    make = suite.fallback if setup.fallback else suite.scorer
+    scorer = (make or suite.scorer)(settings)
+
+    def handle(message: Any) -> Verdict:  # noqa: ANN401 - JSON, converted here
+        case = msgspec.convert(message, ScoringCase)
+        return scorer(case.record, case.response)
+
+    return handle
+
+
+if __name__ == "__main__":
+    serve(start, encode=msgspec.json.encode, decode=msgspec.json.decode)

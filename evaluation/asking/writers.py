@@ -1,0 +1,416 @@
+"""The writers of a run: each model, loaded or behind a server, under each engine."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property, partial
+from itertools import islice
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Final
+
+from curation.system.errors import BadConfiguration
+from evaluation.core.suite_records import FREE
+from evaluation.generation.requests import AUTO_BATCH
+from evaluation.models.base import RowLogits, TokenQuestion
+from evaluation.models.store import DEFAULT, check_installed, get_model
+from evaluation.servers.client import RequestLimits
+from evaluation.servers.model_server import ModelServer, served_model
+from evaluation.servers.server_writer import ServerWriter
+from evaluation.setup.engine_files import UNCONSTRAINED
+from evaluation.setup.selected_engines import EngineUnderTest, select_engines
+from evaluation.tokenizers import get_tokenizer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from curation.core.json_types import Json
+    from curation.download.acquire import FetchSettings
+    from evaluation.asking.request import ModelOptions, RunRequest
+    from evaluation.core.messages import Message
+    from evaluation.core.suite_records import SuiteRecord
+    from evaluation.generation.requests import TextWriter
+    from evaluation.models.base import Decoding, LanguageModel
+    from evaluation.tokenizers import TokenizerFiles
+
+#: Prompts and budgets that stand for all.
+_LOOKED_AT: Final = 8
+#: Tokens that are fed one by one.
+_TRIED: Final = 4
+#: Batches' worth of texts that are given at a time.
+_ROUNDS: Final = 4
+
+
+class LoadedModel:
+    """A model of a run: loaded here, or behind a server."""
+
+    def __init__(
+        self,
+        options: ModelOptions,
+        fetch: FetchSettings,
+        say: Callable[[str], None],
+        tokenizer: str = DEFAULT,
+    ) -> None:
+        """Load the model.
+
+        Args:
+            options: Which model, and how it writes.
+            fetch: How missing files are fetched.
+            say: Prints what takes time.
+            tokenizer: Counts the budgets of a server's texts, since its own tokenizer
+                is not known.
+
+        Raises:
+            CsbdataError: an option makes no sense, or there is no such model.
+        """
+        if options.temperature == 0 and options.samples > 1:
+            raise BadConfiguration(
+                "--samples: greedy decoding writes the same text every time",
+                then="add --temperature, such as --temperature 0.7",
+            )
+        self._model: LanguageModel | None = None
+        self._say = say
+        self._load_tokenizer: Callable[[], TokenizerFiles] = partial(
+            get_tokenizer, tokenizer, fetch, say
+        )
+        if options.over_http:
+            if options.batch == AUTO_BATCH:
+                raise BadConfiguration(
+                    "--batch auto: what fits into a server's memory is not known",
+                    then="say how many requests are to be under way: --batch 8",
+                )
+        else:
+            model = self._model = _loaded(options, fetch, say)
+            if options.batch == AUTO_BATCH:
+                options = replace(options, batch=model.texts_that_fit())
+                say(f"--batch auto: {options.batch} texts at a time")
+            self._load_tokenizer = partial(_vocabulary, model, fetch, say)
+        self.options = options
+
+    @cached_property
+    def tokenizer(self) -> TokenizerFiles:
+        """The model's tokenizer; of a server the one that counts budgets."""
+        return self._load_tokenizer()
+
+    @cached_property
+    def _encode(self) -> Callable[[Sequence[str]], list[list[int] | None]]:
+        return self.tokenizer.encoder()
+
+    def count(self, text: str) -> int:
+        """Return the tokens of a text."""
+        tokens = self._encode([text])[0]
+        return len(text.encode()) if tokens is None else len(tokens)
+
+    @property
+    def name(self) -> str:
+        """Its name in rows and tables."""
+        model = self.options.model
+        return Path(model).name if Path(model).exists() else model
+
+    @property
+    def texts_at_a_time(self) -> int:
+        """How many texts a writer is given before the next one has its turn.
+
+        A batch of a model here is filled up as texts end, so it is given several.
+        """
+        batch = self.options.batch
+        return batch if self._model is None or batch == 1 else batch * _ROUNDS
+
+    def header(self) -> dict[str, Json]:
+        """Return its entry in a run's header."""
+        options = self.options
+        model: dict[str, Json] = {"model": options.model}
+        if self._model is not None:
+            model = {"model": self._model.name, **self._model.facts()}
+        return {
+            **model,
+            "samples": options.samples,
+            "temperature": options.temperature,
+            "seed": options.seed,
+            "budget": options.budget,
+            "compat": options.compat,
+            "forced_as_paper": options.forced_as_paper,
+            "batch": options.batch,
+            "options": asdict(options.options),
+            "prices": asdict(options.prices) if options.prices else None,
+        }
+
+    def writer(self, engine: EngineUnderTest | ModelServer) -> TextWriter | None:
+        """Return what writes under an engine; None if that cannot be used here."""
+        if isinstance(engine, ModelServer):
+            return ServerWriter(engine, prices=self.options.prices)
+        if engine.unavailable or self._model is None:
+            return None
+        from evaluation.generation.local_writer import (  # noqa: PLC0415 - heavy
+            LocalWriter,
+        )
+
+        loop = self.options.options
+        if self.options.forced_as_paper:
+            loop = replace(loop, forced=engine.file.about.forced_in_paper)
+        return LocalWriter(
+            self._model,
+            engine,
+            self.tokenizer,
+            loop,
+            batch=self.options.batch,
+            memory_mb=self.options.memory_mb,
+            say=self._say,
+        )
+
+    def seconds_a_text(
+        self, prompts: Iterable[tuple[Sequence[Message], int]]
+    ) -> float | None:
+        """Return the seconds of a text that uses its whole budget, written alone.
+
+        None behind a server, of whose speed nothing is known.
+
+        Args:
+            prompts: Conversations with their budgets; the first of them are tried.
+        """
+        return None if self._model is None else seconds_a_text(self._model, prompts)
+
+
+def _loaded(
+    options: ModelOptions, fetch: FetchSettings, say: Callable[[str], None]
+) -> LanguageModel:
+    check_installed()
+    from evaluation.models.loading import LoadOptions  # noqa: PLC0415 - heavy
+
+    loading = LoadOptions(
+        revision=options.revision,
+        device=options.device,
+        dtype=options.dtype,
+        threads=options.threads,
+        attention=options.attention,
+        compile=options.compile,
+    )
+    return get_model(options.model, loading, fetch, say)
+
+
+def _vocabulary(
+    model: LanguageModel, fetch: FetchSettings, say: Callable[[str], None]
+) -> TokenizerFiles:
+    """Return the model's tokenizer for engines, as wide as the model's logits."""
+    tokenizer = get_tokenizer(str(model.tokenizer_folder), fetch, say)
+    size = max(tokenizer.vocab_size, model.vocab_size)
+    end = tokenizer.eos_id
+    if end not in model.end_tokens:
+        end = min(model.end_tokens)
+    return replace(tokenizer, name=model.name, vocab_size=size, eos_id=end)
+
+
+def seconds_a_text(
+    model: LanguageModel, prompts: Iterable[tuple[Sequence[Message], int]]
+) -> float:
+    """Return the seconds of a text that uses its whole budget, written alone.
+
+    Args:
+        model: Reads one prompt and is fed a few tokens.
+        prompts: Conversations with their budgets in tokens; the first of them are
+            tried.
+
+    Returns:
+        The mean over these, without an engine's compile and masks; 0 if there are
+        none.
+    """
+    tried = list(islice(prompts, _LOOKED_AT))
+    if not tried:
+        return 0.0
+    tokenized = [model.prompt(messages) for messages, _ in tried]
+    shortest = min(tokenized, key=len)
+    decoding = model.open()
+    begun = time.perf_counter()
+    logits = decoding.admit(shortest).logits
+    token = _likeliest(decoding, logits)
+    read = time.perf_counter()
+    for _ in range(_TRIED):
+        logits = RowLogits(of=decoding.feed([[token]]).logits)
+        token = _likeliest(decoding, logits)
+    fed = time.perf_counter()
+    reading = (read - begun) / len(shortest) * fmean(map(len, tokenized))
+    return reading + (fed - read) / _TRIED * fmean(budget for _, budget in tried)
+
+
+def _likeliest(decoding: Decoding, logits: RowLogits) -> int:
+    """Return the likeliest token, once the device has done its work."""
+    return decoding.choose([TokenQuestion(logits=logits)]).tokens[0].token
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writer:
+    """One model, free or under one engine."""
+
+    loaded: LoadedModel
+    engine: EngineUnderTest | ModelServer
+    #: None if the engine cannot be used here.
+    writer: TextWriter | None
+    #: Whether rows name it by its model and condition, and not by its engine alone.
+    named_by_model: bool
+
+    @property
+    def options(self) -> ModelOptions:
+        """How it writes."""
+        return self.loaded.options
+
+    @property
+    def model(self) -> str:
+        """The model's name."""
+        if isinstance(self.engine, ModelServer):
+            return self.engine.connection.model
+        return self.loaded.name
+
+    @property
+    def condition(self) -> str:
+        """`free`, or the label of the engine."""
+        if isinstance(self.engine, ModelServer):
+            dialect = self.engine.dialect
+            return dialect.name if dialect.constrains else FREE
+        free = self.engine.file.name == UNCONSTRAINED
+        return FREE if free else self.engine.label
+
+    @property
+    def participant(self) -> str:
+        """The name of its responses in tables; empty for model and condition."""
+        return "" if self.named_by_model else self.engine.label
+
+    @property
+    def label(self) -> str:
+        """Its name in rows and tables."""
+        return self.participant or f"{self.model} {self.condition}"
+
+    @property
+    def unavailable(self) -> str:
+        """Why it cannot write here; empty if it can."""
+        return self.engine.unavailable
+
+    @property
+    def identity(self) -> str:
+        """Fingerprint of everything about it that decides its texts."""
+        return self.engine.identity if self.writer is None else self.writer.identity
+
+    def header(self) -> dict[str, Json]:
+        """Return its entry in a run's header."""
+        header = self.engine.header()
+        if not self.named_by_model:
+            return header
+        local = not isinstance(self.engine, ModelServer)
+        return {
+            **header,
+            "engine": self.label,
+            "name": f"{self.model} {header['name']}",
+            "model": self.loaded.header() if local else self.model,
+        }
+
+    def count(self, text: str) -> int:
+        """Return the tokens of a text."""
+        return self.loaded.count(text)
+
+    def answers(self, record: SuiteRecord) -> bool:
+        """Return whether it is asked for a record: free, or held to its schema."""
+        return self.condition == FREE or record.schema is not None
+
+    def close(self) -> None:
+        """End its processes and connections."""
+        if self.writer is not None:
+            self.writer.close()
+
+
+def engines_of(
+    request: RunRequest,
+) -> list[tuple[ModelOptions, Sequence[EngineUnderTest | ModelServer]]]:
+    """Return each model of a request with the engines it writes under.
+
+    A server is asked in the dialects that `--engine` names.
+
+    Raises:
+        BadConfiguration: there is no such engine, dialect or option.
+        Unavailable: a server does not answer (exit 69).
+    """
+    sides: list[tuple[ModelOptions, Sequence[EngineUnderTest | ModelServer]]] = []
+    for options in request.models:
+        if options.over_http:
+            sides.append((options, _servers(options, request)))
+        else:
+            engines = select_engines(
+                request.fetch.cache,
+                request.engine_specs,
+                request.preset,
+                request.options,
+            )
+            sides.append((options, engines))
+    return sides
+
+
+def open_writers(
+    request: RunRequest,
+    sides: Sequence[tuple[ModelOptions, Sequence[EngineUnderTest | ModelServer]]],
+    say: Callable[[str], None],
+) -> list[Writer]:
+    """Load the models of a request; return each under each of its engines.
+
+    Raises:
+        BadConfiguration: two would have one name.
+        CsbdataError: an option makes no sense, or there is no such model.
+    """
+    writers: list[Writer] = []
+    for options, engines in sides:
+        loaded = LoadedModel(options, request.fetch, say, request.tokenizer)
+        writers += [
+            Writer(
+                loaded=loaded,
+                engine=engine,
+                writer=loaded.writer(engine),
+                named_by_model=request.suite is not None,
+            )
+            for engine in engines
+        ]
+    labels = [writer.label for writer in writers]
+    repeated = {label for label in labels if labels.count(label) > 1}
+    if repeated:
+        raise BadConfiguration(f"{', '.join(sorted(repeated))} would take part twice")
+    return writers
+
+
+def _servers(options: ModelOptions, request: RunRequest) -> Sequence[ModelServer]:
+    """Return a server, once for each dialect in which it is asked."""
+    limits = RequestLimits(
+        seconds=request.bounds.run_seconds, patience=options.patience
+    )
+    servers = served_model(options.model, request.engine_specs, limits)
+    backends = _wanted_backends(servers, request)
+    servers = [
+        replace(server, wanted_backend=backends.get(server.dialect.name, ""))
+        for server in servers
+    ]
+    for server in servers:
+        server.check_backend()
+    return servers
+
+
+def _wanted_backends(
+    servers: Sequence[ModelServer], request: RunRequest
+) -> Mapping[str, str]:
+    """Return the backend that `--option backend=NAME` names, by dialect.
+
+    Raises:
+        BadConfiguration: an option is another one, and no model of the run runs here.
+    """
+    wanted: dict[str, str] = {}
+    for assignment in request.options:
+        option, equals, text = assignment.partition("=")
+        dialect, _, name = option.rpartition(".")
+        matching = [
+            server.dialect.name
+            for server in servers
+            if server.dialect.constrains and dialect in ("", server.dialect.name)
+        ]
+        if name == "backend" and equals and matching:
+            wanted |= dict.fromkeys(matching, text)
+        elif all(options.over_http for options in request.models):
+            raise BadConfiguration(
+                f"--option {assignment}: no server of this run has that option",
+                then="a server has backend alone, such as --option backend=xgrammar",
+            )
+    return wanted

@@ -1,0 +1,291 @@
+"""Have models answer: one response for every record, writer, repeat and repair.
+
+Records are taken one after the other, and each is put to all writers in turn, so that
+what is compared was written side by side. Responses that the run's folder has already
+are not written again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from hashlib import sha256
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from curation.workers.fingerprint import fingerprint
+from curation.workers.worker import WorkerDidNotStart
+from evaluation.asking.response_files import RESPONSES, parse_response
+from evaluation.core.cases import Sample
+from evaluation.core.messages import Message
+from evaluation.core.suite_records import SuiteResponse
+from evaluation.generation.requests import GenerationRequest
+from evaluation.generation.text_generation import FINISHES, TextEnding
+from evaluation.walking.code_digest import writing_digest
+from evaluation.walking.plan import RunTotals
+from evaluation.walking.run_folder import AppendedLines, whole_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+    from typing import Self
+
+    from evaluation.asking.request import ChosenSuite
+    from evaluation.asking.scoring import LiveScorer
+    from evaluation.asking.writers import Writer
+    from evaluation.core.suite_records import SuiteRecord, Verdict
+    from evaluation.generation.text_generation import Generation
+
+#: A schema for records without one: an answer that is written free needs none.
+_ANYTHING: Final = "true"
+_NS: Final = 1e9
+
+
+class ResponseStore:
+    """The responses in a run's folder, earlier ones and those that are added."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open the responses of a folder whose lock the caller holds."""
+        path = folder / RESPONSES
+        #: By fingerprint.
+        self.finished: dict[str, SuiteResponse] = {}
+        self._lines = AppendedLines(path)
+        for line in whole_lines(path):
+            try:
+                response = parse_response(line)
+            except ValueError:
+                continue
+            if response.fingerprint:
+                self.finished[response.fingerprint] = response
+
+    def __enter__(self) -> Self:
+        """Return the store."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let every response reach the disk."""
+        self._lines.close()
+
+    def write(self, response: SuiteResponse) -> None:
+        """Add a response.
+
+        Raises:
+            CannotCreate: there is no room, or no right (exit 73).
+        """
+        self._lines.write(msgspec.json.encode(response))
+        self.finished[response.fingerprint] = response
+
+
+@dataclass(slots=True, kw_only=True)
+class _Conversation:
+    """One record, put once to one writer, with the turns so far."""
+
+    record: SuiteRecord
+    repeat: int
+    messages: tuple[Message, ...]
+    budget: int
+    #: The last response; None before the first.
+    answer: SuiteResponse | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Questioner:
+    """Puts records to writers, and failed answers back to them."""
+
+    chosen: ChosenSuite
+    store: ResponseStore
+    #: Needed if answers are handed back.
+    scorer: LiveScorer | None
+    repairs: int
+    seed: int
+    #: Texts that a writer is given at a time.
+    batch: int
+    advance: Callable[[int], None] = lambda _steps: None
+    totals: RunTotals = field(default_factory=RunTotals)
+
+    def ask_all(
+        self, records: Iterable[SuiteRecord], writers: Sequence[Writer]
+    ) -> RunTotals:
+        """Put every record to every writer; return the totals."""
+        for writer in writers:
+            if writer.writer is None:
+                self.totals.unavailable[writer.label] = writer.unavailable
+        most = max((writer.options.samples for writer in writers), default=1)
+        for group in _groups(records, max(1, self.batch // most)):
+            for writer in writers:
+                if writer.label not in self.totals.unavailable:
+                    self._ask(group, writer)
+        return self.totals
+
+    def _ask(self, records: Sequence[SuiteRecord], writer: Writer) -> None:
+        """Put a group of records to one writer, its repairs included.
+
+        A record without a schema is asked free alone: nothing constrains the answer.
+        """
+        waiting = [
+            conversation
+            for record in records
+            if writer.answers(record)
+            for conversation in self._conversations(record, writer)
+        ]
+        count = len(waiting)
+        for attempt in range(self.repairs + 1):
+            try:
+                self._answer(waiting, writer, attempt)
+            except WorkerDidNotStart as fault:
+                self.totals.unavailable[writer.label] = fault.what
+                return
+            if attempt < self.repairs:
+                waiting = [
+                    conversation
+                    for conversation in waiting
+                    if self._handed_back(conversation)
+                ]
+        self.advance(count)
+
+    def _conversations(
+        self, record: SuiteRecord, writer: Writer
+    ) -> Iterator[_Conversation]:
+        prompt = self.chosen.suite.prompt(record, self.chosen.settings)
+        budget = writer.options.budget or prompt.tokens(writer.count)
+        for repeat in range(writer.options.samples):
+            yield _Conversation(
+                record=record, repeat=repeat, messages=prompt.messages, budget=budget
+            )
+
+    def _answer(
+        self, waiting: Sequence[_Conversation], writer: Writer, attempt: int
+    ) -> None:
+        """Get the next answer of every conversation, from the folder or written."""
+        missing: list[tuple[_Conversation, GenerationRequest, str]] = []
+        for conversation in waiting:
+            request = self._request(conversation, writer, attempt)
+            mark = _mark(request, writer, conversation, attempt)
+            conversation.answer = self.store.finished.get(mark)
+            if conversation.answer is None:
+                missing.append((conversation, request, mark))
+            else:
+                self.totals.found += 1
+        if not missing or writer.writer is None:
+            return
+
+        def keep(place: int, generation: Generation) -> None:
+            conversation, _, mark = missing[place]
+            response = _response(generation, conversation, writer, attempt, mark)
+            if self.chosen.suite.keeps_writing:
+                response = msgspec.structs.replace(
+                    response, writing=generation.as_json()
+                )
+            conversation.answer = response
+            self.store.write(response)
+            self.totals.ran += 1
+            self.totals.unanswered += generation.may_pass
+
+        writer.writer.write([request for _, request, _ in missing], keep)
+
+    def _request(
+        self, conversation: _Conversation, writer: Writer, attempt: int
+    ) -> GenerationRequest:
+        record = conversation.record
+        named = f"{self.seed} {record.key} {conversation.repeat} {attempt}".encode()
+        return GenerationRequest(
+            sample=Sample(
+                id=record.id,
+                config=record.group,
+                split="",
+                schema=record.schema or _ANYTHING,
+                dialect=record.dialect,
+            ),
+            messages=conversation.messages,
+            budget=conversation.budget,
+            repeat=conversation.repeat,
+            seed=int.from_bytes(sha256(named).digest()[:6], "big"),
+            temperature=writer.options.temperature,
+        )
+
+    def _handed_back(self, conversation: _Conversation) -> bool:
+        """Add the faults of the last answer; return whether there are any."""
+        answer = conversation.answer
+        if answer is None or answer.error or self.scorer is None:
+            return False
+        verdict = self.scorer.score(conversation.record, answer)
+        if verdict.passed or not verdict.counted:
+            return False
+        conversation.messages = (
+            *conversation.messages,
+            Message(role="assistant", content=answer.text or ""),
+            Message(role="user", content=_correction(verdict)),
+        )
+        return True
+
+
+def _correction(verdict: Verdict) -> str:
+    """Return the request to repair an answer."""
+    reasons = "\n".join(f"- {reason}" for reason in verdict.reasons)
+    return (
+        f"That answer was not accepted:\n{reasons}\n"
+        "Give the whole corrected answer again, and nothing else."
+    )
+
+
+def _groups(items: Iterable[SuiteRecord], size: int) -> Iterator[list[SuiteRecord]]:
+    waiting = iter(items)
+    while group := list(islice(waiting, size)):
+        yield group
+
+
+def _mark(
+    request: GenerationRequest,
+    writer: Writer,
+    conversation: _Conversation,
+    attempt: int,
+) -> str:
+    """Return the fingerprint of a response."""
+    return fingerprint(
+        code=writing_digest(),
+        writer=writer.identity,
+        label=writer.label,
+        record=conversation.record.key,
+        schema=request.sample.schema,
+        dialect=request.sample.dialect,
+        messages=[[turn.role, turn.content] for turn in request.messages],
+        budget=request.budget,
+        repeat=conversation.repeat,
+        attempt=attempt,
+        seed=request.seed if request.temperature else 0,
+        temperature=str(request.temperature),
+    )
+
+
+def _response(
+    generation: Generation,
+    conversation: _Conversation,
+    writer: Writer,
+    attempt: int,
+    mark: str,
+) -> SuiteResponse:
+    error = ""
+    declined = generation.ending in {TextEnding.REFUSED, TextEnding.FILTERED}
+    if not (generation.generated or declined):
+        error = f"{generation.result}: {generation.detail or generation.ending}"
+    text = generation.text.encode("utf-8", "backslashreplace").decode()
+    return SuiteResponse(
+        record=conversation.record.key,
+        model=writer.model,
+        condition=writer.condition,
+        participant=writer.participant,
+        repeat=conversation.repeat,
+        attempt=attempt,
+        text=None if error else text,
+        reasoning=generation.reasoning,
+        finish=FINISHES.get(generation.ending, generation.ending.value),
+        error=error,
+        prompt_tokens=generation.prompt_tokens,
+        output_tokens=generation.length,
+        reasoning_tokens=generation.reasoning_tokens,
+        seconds=None if generation.total_ns is None else generation.total_ns / _NS,
+        cost=generation.cost,
+        # A response without a fingerprint is asked for again.
+        fingerprint="" if generation.may_pass else mark,
+    )

@@ -1,1 +1,0 @@
-"""What a text is worth to validators: our own reading, and two that were published."""

@@ -1,1 +1,0 @@
-"""One whole measurement: from a request to the folder of a run."""

@@ -1,1 +1,0 @@
-"""Files of responses that others have written, one layout a module."""

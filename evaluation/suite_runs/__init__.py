@@ -1,1 +1,0 @@
-"""One run of a suite: records asked, answers written, scored, and kept in a folder."""

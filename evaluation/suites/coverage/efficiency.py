@@ -1,0 +1,390 @@
+"""Times as the paper's Tables 2, 3, 12 and 13 have them, and in pairs.
+
+A deadline that passes, and a budget that is used up, leave a lower bound of a time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from evaluation.core.cases import Result
+from evaluation.generation.text_generation import CLOCK_READINGS, TextEnding
+from evaluation.reporting.bootstrap import geometric_ratio
+from evaluation.reporting.quantiles import Quantile, Quantiles
+from evaluation.reporting.report import Report
+from evaluation.reporting.statistics import holm
+from evaluation.reporting.tables import (
+    Cell,
+    FixedFigure,
+    MissingFigure,
+    Quartiles,
+    Ratio,
+    Table,
+)
+from evaluation.suites.coverage.texts import (
+    configs_of_texts,
+    is_unconstrained,
+    on_common_samples,
+    pair_texts,
+    texts_by_engine,
+    texts_of_config,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from evaluation.core.run_header import LimitsHeader, RunHeader
+    from evaluation.core.suite import ScoredRun
+    from evaluation.generation.text_generation import Generation
+    from evaluation.reporting.bootstrap import PairedRatio
+    from evaluation.suites.coverage.texts import CommonTexts, GeneratedText, PairedTexts
+
+    #: Returns a figure of one text, or a lower bound; None if nothing is known.
+    Figure: TypeAlias = Callable[[Generation], Quantile | None]
+
+_NOTE: Final = (
+    "Medians with quartiles, over the texts for schemas on which every engine here "
+    "wrote or ran out of time. GCT: the compile call. TTFT: from the request to the "
+    "first token, the compile included; 'without compile' less what was waited for it. "
+    "TPOT: mean time of each later token, without the loop's own. TGT: the whole. "
+    "What a deadline or the budget cut off is at least that, and prints so."
+)
+_STEP_NOTE: Final = (
+    "Medians over all forward passes of those texts but their first. mask: the "
+    "engine's own time. wait: what the loop stood waiting for it beyond the pass that "
+    "it overlaps. loop: its own cost, choosing and booking a token; it is charged to "
+    "nobody. tokens per pass: 1 unless forced tokens are fed together. measuring: what "
+    "reading the clock takes of the median pass."
+)
+_PAIR_NOTE: Final = (
+    "Geometric mean of b / a over the texts that both wrote, with a 95 % interval by "
+    "bootstrap over schemas: below 1 b is faster. p: of TPOT, by the same bootstrap; "
+    "adjusted: Holm's, for all lines. TGT: of texts that neither budget nor deadline "
+    "cut off in either; beside it how many were left out for that."
+)
+
+
+def report(run: ScoredRun, header: RunHeader) -> Report:
+    """Return the tables of task efficiency.
+
+    Args:
+        run: The texts.
+        header: The header of their run.
+    """
+    texts = texts_by_engine(run)
+    common = on_common_samples(texts)
+    limits = header.limits
+    found = [
+        efficiency(common, limits),
+        steps(common.sides, header.timer_ns),
+        pairs(texts, limits),
+    ]
+    return Report(tables=tuple(table for table in found if table.rows))
+
+
+def efficiency(common: CommonTexts, limits: LimitsHeader) -> Table:
+    """Return the times of each engine, by config."""
+    rows: list[tuple[Cell, ...]] = []
+    figures = TextFigures(limits)
+    for config in configs_of_texts(common.sides):
+        for engine, side in common.sides.items():
+            listed = list(texts_of_config(side, config))
+            found = [text.generation for text in listed]
+            no_engine = MissingFigure("no engine") if is_unconstrained(engine) else None
+            rows.append(
+                (
+                    config,
+                    engine,
+                    len({text.schema_key for text in listed}),
+                    len(found),
+                    no_engine or spread(found, figures.compile),
+                    spread(found, figures.first_token),
+                    spread(found, figures.first_token_without_compile),
+                    spread(found, figures.per_token),
+                    spread(found, figures.total),
+                    spread(found, tokens, "tokens"),
+                    spread(found, forced_tokens, "tokens"),
+                )
+            )
+    return Table(
+        title="Efficiency (Tables 2, 3, 12, 13)",
+        columns=(
+            "config",
+            "engine",
+            "schemas",
+            "texts",
+            "GCT",
+            "TTFT",
+            "TTFT without compile",
+            "TPOT",
+            "TGT",
+            "output",
+            "forced",
+        ),
+        rows=tuple(rows),
+        note=_NOTE + _left_out(common),
+        name="efficiency",
+    )
+
+
+def _left_out(common: CommonTexts) -> str:
+    if not common.left_out:
+        return ""
+    return f" Left out, because there is no text: {', '.join(common.left_out)}."
+
+
+def steps(
+    sides: Mapping[str, Sequence[GeneratedText]], timer_ns: float | None = None
+) -> Table:
+    """Return what a forward pass, its mask and the loop cost.
+
+    Args:
+        sides: The texts of each participant.
+        timer_ns: What one reading of the clock costs; None where that is not known.
+    """
+    rows: list[tuple[Cell, ...]] = []
+    for engine, side in sides.items():
+        # The first pass of a text is its prompt's.
+        later = [step for text in side for step in text.generation.steps[1:]]
+        if later:
+            rows.append(
+                (
+                    engine,
+                    len(later),
+                    _spread([step.forward_ns for step in later]),
+                    _spread([ns for step in later if (ns := step.mask_ns) is not None]),
+                    _spread([ns for step in later if (ns := step.wait_ns) is not None]),
+                    _spread([step.loop_ns for step in later]),
+                    _share_of_measuring(timer_ns, [step.forward_ns for step in later]),
+                    _tokens_per_pass(side),
+                )
+            )
+    columns = (
+        "engine",
+        "passes",
+        "forward",
+        "mask",
+        "wait",
+        "loop",
+        "measuring %",
+        "tokens per pass",
+    )
+    return Table(
+        title="Passes and masks",
+        columns=columns,
+        rows=tuple(rows),
+        note=_STEP_NOTE,
+        name="passes",
+    )
+
+
+def _spread(values: Sequence[float]) -> Quartiles | None:
+    return Quartiles.of(Quantiles.of(values))
+
+
+def _share_of_measuring(
+    timer_ns: float | None, forward_ns: Sequence[float]
+) -> FixedFigure | None:
+    """Return what reading the clock takes of the median pass, in per cent."""
+    median = Quantiles.of(forward_ns).at(50)
+    if timer_ns is None or median is None or not median.value:
+        return None
+    return FixedFigure(100 * CLOCK_READINGS * timer_ns / median.value)
+
+
+def _tokens_per_pass(side: Sequence[GeneratedText]) -> float | None:
+    """Return the tokens of all texts, their ends among them, for each pass."""
+    written = passes = 0
+    for text in side:
+        made = text.generation
+        written += len(made.tokens) + (made.ending is TextEnding.END)
+        passes += len(made.steps) - (made.ending is TextEnding.DEAD_END)
+    return written / passes if passes else None
+
+
+def pairs(sides: Mapping[str, Sequence[GeneratedText]], limits: LimitsHeader) -> Table:
+    """Return the times of every two participants on the texts that both wrote."""
+    figures = TextFigures(limits)
+    found = [
+        (pair, _ratio(pair, figures.per_token))
+        for pair in pair_texts(
+            {
+                engine: [text for text in side if text.generation.generated]
+                for engine, side in sides.items()
+            }
+        )
+        if pair.texts
+    ]
+    ps = {
+        place: ratio.p
+        for place, (_, ratio) in enumerate(found)
+        if ratio is not None and ratio.p is not None
+    }
+    adjusted = holm(ps)
+    rows = [
+        (
+            pair.a,
+            pair.b,
+            len({a.schema_key for a, _ in pair.texts}),
+            _cell(_ratio(pair, figures.first_token)),
+            _cell(per_token),
+            ps.get(place),
+            adjusted.get(place),
+            _cell(_ratio(pair, figures.total)),
+            _cut_off(pair, figures.total),
+        )
+        for place, (pair, per_token) in enumerate(found)
+    ]
+    columns = ("TTFT", "TPOT", "p", "p adjusted", "TGT", "cut off")
+    return Table(
+        title="Times, paired",
+        columns=("a", "b", "schemas", *columns),
+        rows=tuple(rows),
+        note=_PAIR_NOTE,
+        name="times-paired",
+    )
+
+
+def _known(
+    pair: PairedTexts, figure: Figure
+) -> list[tuple[Quantile, Quantile, tuple[str, str]]]:
+    return [
+        (first, second, a.schema_key)
+        for a, b in pair.texts
+        if (first := figure(a.generation)) is not None
+        and (second := figure(b.generation)) is not None
+    ]
+
+
+def _ratio(pair: PairedTexts, figure: Figure) -> PairedRatio | None:
+    """Return b / a over the texts of which both figures are known exactly."""
+    exact = [
+        (first.value, second.value, schema)
+        for first, second, schema in _known(pair, figure)
+        if not first.at_least and not second.at_least
+    ]
+    return geometric_ratio(
+        [first for first, _, _ in exact],
+        [second for _, second, _ in exact],
+        [schema for _, _, schema in exact],
+    )
+
+
+def _cell(found: PairedRatio | None) -> Ratio | None:
+    return None if found is None else Ratio(found.value, found.interval)
+
+
+def _cut_off(pair: PairedTexts, figure: Figure) -> int:
+    known = _known(pair, figure)
+    return sum(first.at_least or second.at_least for first, second, _ in known)
+
+
+@dataclass(frozen=True, slots=True)
+class TextFigures:
+    """The figures of texts that were written under some limits."""
+
+    limits: LimitsHeader
+
+    def compile(self, text: Generation) -> Quantile | None:
+        """Return the compile call's time, in nanoseconds."""
+        if text.compile_ns is not None:
+            return Quantile(text.compile_ns)
+        if not _compile_cut_off(text) or self.limits.compile_ns is None:
+            return None
+        return Quantile(self.limits.compile_ns, at_least=True)
+
+    def first_token(self, text: Generation) -> Quantile | None:
+        """Return the time to the first token, the compile included."""
+        if text.ttft_ns is not None:
+            return Quantile(text.ttft_ns)
+        return self._deadline(text)
+
+    def first_token_without_compile(self, text: Generation) -> Quantile | None:
+        """Return the same less what was waited for the compile; of a server unknown."""
+        if text.pieces is not None:
+            return None
+        found = text.ttft_without_compile_ns
+        if found is not None:
+            return Quantile(found)
+        if _compile_cut_off(text):
+            return None
+        return self._deadline(text, after_compile=True)
+
+    def per_token(self, text: Generation) -> Quantile | None:
+        """Return the mean time of each later token; of a time-out at least that."""
+        found = text.tpot_ns
+        late = text.result is Result.TIMEOUT
+        return None if found is None else Quantile(found, at_least=late)
+
+    def total(self, text: Generation) -> Quantile | None:
+        """Return the time of the whole text; of one that was cut off at least that."""
+        if text.result is Result.TIMEOUT:
+            return self._deadline(text)
+        if text.total_ns is None:
+            return None
+        return Quantile(text.total_ns, at_least=_is_cut_off(text))
+
+    def _deadline(
+        self, text: Generation, *, after_compile: bool = False
+    ) -> Quantile | None:
+        """Return the deadline that a text has passed; None if it has passed none."""
+        if text.result is not Result.TIMEOUT:
+            return None
+        if _compile_cut_off(text):
+            bound = self.limits.compile_ns
+        else:
+            waited = 0 if after_compile else text.compile_wait_ns or 0
+            bound = None if self.limits.run_ns is None else self.limits.run_ns + waited
+        found = max(bound or 0, text.total_ns or 0)
+        return Quantile(found, at_least=True) if found else None
+
+
+def tokens(text: Generation) -> Quantile | None:
+    """Return the tokens of a text; of one that was cut off at least these."""
+    length = text.length
+    return None if length is None else Quantile(length, at_least=_is_cut_off(text))
+
+
+def forced_tokens(text: Generation) -> Quantile | None:
+    """Return the tokens that the engine gave; of a cut-off text at least these.
+
+    None of a server's text: it does not tell.
+    """
+    if text.pieces is not None:
+        return None
+    return Quantile(text.forced, at_least=_is_cut_off(text))
+
+
+def median_of(texts: Iterable[Generation], figure: Figure) -> Quantile | None:
+    """Return the median of a figure; None where nobody has it."""
+    return _quantiles(texts, figure).at(50)
+
+
+def spread(
+    texts: Iterable[Generation], figure: Figure, unit: str = "ns"
+) -> Quartiles | None:
+    """Return the median and quartiles of a figure; None where nobody has it."""
+    return Quartiles.of(_quantiles(texts, figure), unit)
+
+
+def _quantiles(texts: Iterable[Generation], figure: Figure) -> Quantiles:
+    found = [one for one in map(figure, texts) if one is not None]
+    return Quantiles.of(
+        [one.value for one in found if not one.at_least],
+        [one.value for one in found if one.at_least],
+    )
+
+
+def _is_cut_off(text: Generation) -> bool:
+    return text.ending is TextEnding.TRUNCATED or text.result is Result.TIMEOUT
+
+
+def _compile_cut_off(text: Generation) -> bool:
+    """Return whether the compile's own deadline passed; a server has none."""
+    return (
+        text.result is Result.TIMEOUT
+        and text.compile_ns is None
+        and text.pieces is None
+        and text.ending is TextEnding.ENGINE
+    )

@@ -1,0 +1,352 @@
+"""Coverage as the paper's Table 4 has it, and figures that the paper leaves out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from evaluation.generation.text_generation import DecidedApart, TextEnding
+from evaluation.reporting.bootstrap import mean_difference
+from evaluation.reporting.quantiles import Quantiles
+from evaluation.reporting.report import Report
+from evaluation.reporting.statistics import holm, sign_flip
+from evaluation.reporting.tables import (
+    Cell,
+    MissingFigure,
+    Quartiles,
+    Rate,
+    Shift,
+    Table,
+)
+from evaluation.suites.coverage.judgement import TextClass, TextVerdict
+from evaluation.suites.coverage.texts import (
+    configs_of_texts,
+    is_unconstrained,
+    pair_texts,
+    texts_by_engine,
+    texts_of_config,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from evaluation.core.suite import ScoredRun
+    from evaluation.generation.text_generation import Generation
+    from evaluation.suites.coverage.texts import GeneratedText, PairedTexts
+
+_NOTE = (
+    "declared: texts whose schema the engine took, of all. empirical: texts that their "
+    "schema accepts, of all. compliance: the same, of those declared (Definitions 5.1 "
+    "and 5.2 of arXiv 2501.10868). Under the record's own dialect with formats. "
+    "Listing 10: as the paper prints it, under 2020-12 whatever the schema says. as "
+    "published: as its code and lm-evaluation-harness do, which refuse every address "
+    "and uuid, strip fences, and read null as ull. Brackets: Wilson's 95 % interval; "
+    "several texts for one schema count for what they are worth."
+)
+_OUTPUT_NOTE = (
+    "Of the texts that were written to an end or a limit. tokens: median with "
+    "quartiles, the end not counted; what the budget cut off has at least so many. "
+    "forced: of all tokens, those the engine gave. trivial: `null`, `true`, `false`, "
+    "`[]`, `{}`, a bare string out of an enum, or nothing but required members at the "
+    "root, of the compliant texts. cost: of all texts whose tokens the server counted, "
+    "in the money of --price."
+)
+_NOTHING = MissingFigure("no engine")
+_KINDS = ("empirical", "compliance")
+#: By which rules a text is held against its schema, as columns name them.
+_READINGS: Mapping[str, Callable[[GeneratedText], bool]] = {
+    "": lambda text: text.compliant,
+    ", Listing 10": lambda text: text.compliant_by_listing_10,
+    ", as published": lambda text: text.compliant_as_published,
+}
+_PAIR_NOTE = (
+    "Requests that both were given. difference: b - a, with a 95 % interval by "
+    "bootstrap over schemas. p: McNemar's exact test; with several texts a schema, of "
+    "the sums of schemas under all signs. adjusted: Holm's, for all lines."
+)
+_BATCH_NOTE: Final = (
+    "Greedy texts of batches. decided apart: some token was so close to the chosen one "
+    "that sums in another order might turn the choice; the text was written again "
+    "alone, and that one counts. another text, another class: what the batch had "
+    "written was not that, of those decided apart."
+)
+
+
+def report(run: ScoredRun) -> Report:
+    """Return the tables of task coverage; what would be empty is left out."""
+    sides = texts_by_engine(run)
+    tables = [coverage(sides), paired(sides), outcomes(sides), keywords(sides)]
+    tables += [outputs(sides), decided_apart(sides), adapted(sides)]
+    return Report(tables=tuple(table for table in tables if table.rows))
+
+
+def adapted(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
+    """Return what texts are worth under the schemas that providers were sent."""
+    rows: list[tuple[Cell, ...]] = []
+    for engine, side in sides.items():
+        found = [text for text in side if text.generation.adapted]
+        if found:
+            sent = share_of_texts(
+                found,
+                lambda text: (
+                    text.judgement is not None
+                    and text.judgement.adapted is TextVerdict.VALID
+                ),
+            )
+            own = share_of_texts(found, lambda text: text.compliant)
+            rows.append((engine, sent, own))
+    return Table(
+        title="Adapted schemas",
+        columns=("engine", "valid under the adapted", "valid under the original"),
+        rows=tuple(rows),
+        note="Texts whose provider wanted another schema than the record's.",
+        name="adapted",
+    )
+
+
+def coverage(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
+    """Return declared, empirical and compliance, by config and engine."""
+    rows: list[tuple[Cell, ...]] = []
+    for config in configs_of_texts(sides):
+        for engine, side in sides.items():
+            rows.append(
+                (config, engine, *_rates(engine, list(texts_of_config(side, config))))
+            )
+    return Table(
+        title="Coverage (Table 4)",
+        columns=(
+            "config",
+            "engine",
+            "declared",
+            *(f"{kind}{name}" for name in _READINGS for kind in _KINDS),
+        ),
+        rows=tuple(rows),
+        note=_NOTE,
+        name="coverage",
+    )
+
+
+def _rates(engine: str, found: Sequence[GeneratedText]) -> tuple[Cell, ...]:
+    free = is_unconstrained(engine)
+    declared = [text for text in found if text.declared]
+    cells: list[Cell] = [share_of_texts(found, lambda text: text.declared)]
+    for good in _READINGS.values():
+        cells += [share_of_texts(found, good), share_of_texts(declared, good)]
+    if free:
+        # Declared coverage, and what is divided by it.
+        cells[::2] = [_NOTHING] * len(cells[::2])
+    return tuple(cells)
+
+
+def outcomes(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
+    """Return how many texts of each engine are in each class."""
+    counts = {
+        engine: Counter(text.outcome for text in side) for engine, side in sides.items()
+    }
+    used = [
+        kind for kind in TextClass if any(kind in found for found in counts.values())
+    ]
+    return Table(
+        title="What became of every text",
+        columns=("engine", "texts", *(kind.value for kind in used)),
+        rows=tuple(
+            (engine, len(side), *(counts[engine][kind] for kind in used))
+            for engine, side in sides.items()
+        ),
+        note="; ".join(f"{kind.value}: {kind.explanation}" for kind in used),
+        name="outcomes",
+    )
+
+
+def keywords(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
+    """Return which keyword the texts violate that are JSON and not compliant."""
+    counts = {
+        engine: Counter(
+            text.judgement.keyword or "(the schema itself)"
+            for text in side
+            if text.outcome is TextClass.VIOLATES and text.judgement is not None
+        )
+        for engine, side in sides.items()
+    }
+    total: Counter[str] = Counter()
+    for found in counts.values():
+        total.update(found)
+    names = sorted(total, key=lambda name: (-total[name], name))
+    return Table(
+        title="Violated keywords",
+        columns=("keyword", *sides),
+        rows=tuple(
+            (name, *(counts[engine][name] for engine in sides)) for name in names
+        ),
+        note="Texts that are JSON and that their schema refuses; mixed: for several.",
+        name="violated-keywords",
+    )
+
+
+def outputs(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
+    """Return how long the texts are, and how many say next to nothing."""
+    rows: list[tuple[Cell, ...]] = []
+    for engine, side in sides.items():
+        texts = [text for text in side if text.generation.generated]
+        written = [text.generation for text in texts]
+        compliant = [text for text in side if text.compliant]
+        undecided = sum(
+            text.judgement is not None and text.judgement.own is TextVerdict.UNDECIDED
+            for text in side
+        )
+        rows.append(
+            (
+                engine,
+                len(written),
+                _lengths(written),
+                _forced(texts),
+                share_of_texts(compliant, _is_trivial),
+                sum(bool(text.generation.reasoning) for text in texts),
+                undecided,
+                _cost(written),
+            )
+        )
+    return Table(
+        title="Outputs",
+        columns=(
+            "engine",
+            "texts",
+            "tokens",
+            "forced",
+            "trivial",
+            "with a thought",
+            "undecided",
+            "cost",
+        ),
+        rows=tuple(rows),
+        note=_OUTPUT_NOTE,
+        name="outputs",
+    )
+
+
+def _lengths(written: Sequence[Generation]) -> Quartiles | None:
+    """Return the tokens of texts; one that the budget cut off has at least so many."""
+    known = [(text, n) for text in written if (n := text.length) is not None]
+    ended = [n for text, n in known if text.ending is not TextEnding.TRUNCATED]
+    cut_off = [n for text, n in known if text.ending is TextEnding.TRUNCATED]
+    return Quartiles.of(Quantiles.of(ended, cut_off), "tokens")
+
+
+def _forced(texts: Sequence[GeneratedText]) -> Rate | None:
+    """Return the forced tokens of all tokens; those of one schema stand together.
+
+    None where no text was written here: a server does not tell.
+    """
+    counts: dict[tuple[str, str], tuple[int, int]] = {}
+    for text in texts:
+        made = text.generation
+        if made.pieces is None:
+            forced, of = counts.get(text.schema_key, (0, 0))
+            counts[text.schema_key] = (forced + made.forced, of + len(made.tokens))
+    if not counts:
+        return None
+    return Rate.total(Rate(forced, of) for forced, of in counts.values())
+
+
+def _is_trivial(text: GeneratedText) -> bool:
+    return text.judgement is not None and text.judgement.trivial
+
+
+def _cost(written: Sequence[Generation]) -> float | None:
+    """Return what the texts cost together; None where no price is known."""
+    known = [generation.cost for generation in written if generation.cost is not None]
+    return sum(known) if known else None
+
+
+def share_of_texts(
+    found: Iterable[GeneratedText], good: Callable[[GeneratedText], bool]
+) -> Rate:
+    """Return how many texts are so; texts for one schema are not independent."""
+    return Rate.of_answers((text.schema_key, good(text)) for text in found)
+
+
+def paired(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
+    """Return the empirical coverage of every two participants on the same requests."""
+    found = [pair for pair in pair_texts(sides) if pair.texts]
+    ps = {place: sign_flip(_differences(pair)) for place, pair in enumerate(found)}
+    adjusted = holm(ps)
+    rows: list[tuple[Cell, ...]] = []
+    for place, pair in enumerate(found):
+        only_a = sum(a.compliant and not b.compliant for a, b in pair.texts)
+        only_b = sum(b.compliant and not a.compliant for a, b in pair.texts)
+        rows.append(
+            (
+                pair.a,
+                pair.b,
+                len({a.schema_key for a, _ in pair.texts}),
+                share_of_texts([a for a, _ in pair.texts], lambda text: text.compliant),
+                share_of_texts([b for _, b in pair.texts], lambda text: text.compliant),
+                only_a,
+                only_b,
+                _shift(pair),
+                ps[place],
+                adjusted[place],
+            )
+        )
+    columns = ("only a", "only b", "difference", "p", "p adjusted")
+    return Table(
+        title="Empirical coverage, paired",
+        columns=("a", "b", "schemas", "empirical of a", "empirical of b", *columns),
+        rows=tuple(rows),
+        note=_PAIR_NOTE,
+        name="coverage-paired",
+    )
+
+
+def _differences(pair: PairedTexts) -> list[int]:
+    """Return for each schema how many more of its texts of b are compliant."""
+    found: Counter[tuple[str, str]] = Counter()
+    for a, b in pair.texts:
+        found[a.schema_key] += b.compliant - a.compliant
+    return list(found.values())
+
+
+def _shift(pair: PairedTexts) -> Shift | None:
+    found = mean_difference(
+        [float(a.compliant) for a, _ in pair.texts],
+        [float(b.compliant) for _, b in pair.texts],
+        [a.schema_key for a, _ in pair.texts],
+    )
+    return None if found is None else Shift(found.value, found.interval)
+
+
+def decided_apart(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
+    """Return how many texts were written again alone, and what that changed."""
+    rows: list[tuple[Cell, ...]] = []
+    for engine, side in sides.items():
+        written = [text for text in side if text.generation.generated]
+        again = [text for text in written if _was_written_again(text)]
+        if again:
+            rows.append(
+                (
+                    engine,
+                    share_of_texts(
+                        written,
+                        lambda text: text.generation.apart is not DecidedApart.NO,
+                    ),
+                    share_of_texts(
+                        again, lambda text: text.generation.apart is DecidedApart.OTHER
+                    ),
+                    share_of_texts(again, _changed_class),
+                )
+            )
+    return Table(
+        title="Texts that turn on their batch",
+        columns=("engine", "decided apart", "another text", "another class"),
+        rows=tuple(rows),
+        note=_BATCH_NOTE,
+        name="batches",
+    )
+
+
+def _was_written_again(text: GeneratedText) -> bool:
+    return text.generation.apart is not DecidedApart.NO
+
+
+def _changed_class(text: GeneratedText) -> bool:
+    return text.class_in_batch not in (None, text.outcome)

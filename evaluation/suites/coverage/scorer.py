@@ -1,0 +1,290 @@
+"""Score texts of task coverage: three readings of each, and its class.
+
+*Own* is our reading: the record's own dialect, two validators, formats asserted.
+
+*Listing 10* is that of arXiv 2501.10868: jsonschema, Draft 2020-12 for every schema,
+formats asserted, and a schema that is itself invalid under 2020-12 violated by every
+text.
+
+*As published* is what the metric of lm-evaluation-harness's task `jsonschema_bench`
+does, whose validation is that of the paper's published code: beside Listing 10 its
+checkers of `ipv4`, `ipv6` and `uuid` return nothing, which jsonschema takes for a
+refusal, so that no such string is ever valid; and before parsing, back quotes and then
+the letters j, s, o and n are stripped off both ends of a text, so that a fence goes and
+`null` becomes `ull`.
+
+One thing is not as they do it: a `$ref` to elsewhere is never fetched, and refuses.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import uuid
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Final, NoReturn
+
+from referencing import Registry
+
+from curation.instances.judging.grading import grade
+from curation.validation.python_validators import jsonschema
+from evaluation.core.cases import Result
+from evaluation.core.suite import KnownAnswer
+from evaluation.core.suite_records import Verdict
+from evaluation.generation.text_generation import generation_of
+from evaluation.suites.coverage.judgement import (
+    Judgement,
+    TextClass,
+    TextVerdict,
+    classify,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from jsonschema import FormatChecker
+
+    from curation.core.json_types import Json
+    from evaluation.core.suite_records import SuiteRecord, SuiteResponse
+    from evaluation.generation.text_generation import Generation
+
+
+class CoverageScorer:
+    """Judge texts; a text that is valid under its own dialect is compliant.
+
+    Example:
+        >>> record = SuiteRecord(id="a", schema='{"type": "object"}')
+        >>> CoverageScorer()(record, SuiteResponse(record="a", text="[]")).failure_class
+        'violates'
+    """
+
+    def __init__(self, *, published: bool = True) -> None:
+        """Prepare.
+
+        Args:
+            published: Whether texts are also read by Listing 10 and as published.
+        """
+        self._published = published
+
+    def __call__(self, record: SuiteRecord, response: SuiteResponse) -> Verdict:
+        """Return the verdict on one response."""
+        generation = generation_of(response)
+        judgement = self._judge(record, generation)
+        outcome = classify(generation, judgement)
+        in_batch = None
+        if generation.batch_ending is not None:
+            beside = replace(
+                generation,
+                result=Result.OK,
+                text=generation.batch_text,
+                ending=generation.batch_ending,
+            )
+            in_batch = classify(beside, self._judge(record, beside)).value
+        detail = generation.detail or (judgement.detail if judgement else "")
+        compliant = outcome is TextClass.COMPLIANT
+        return Verdict(
+            passed=compliant,
+            failure_class="" if compliant else outcome.value,
+            reasons=() if compliant else (detail or outcome.explanation,),
+            details={
+                "judgement": None if judgement is None else asdict(judgement),
+                "class_in_batch": in_batch,
+            },
+        )
+
+    def _judge(self, record: SuiteRecord, generation: Generation) -> Judgement | None:
+        """Return the readings of a text; None if there is no text."""
+        if not generation.generated:
+            return None
+        return judge(
+            generation.text,
+            record.schema or "true",
+            record.dialect,
+            generation.adapted,
+            published=self._published,
+        )
+
+
+def judge(
+    text: str, schema: str, dialect: str, adapted: str = "", *, published: bool = True
+) -> Judgement:
+    """Return the readings of a text.
+
+    Args:
+        text: The text that a model wrote.
+        schema: The record's schema, a JSON text.
+        dialect: The name of its dialect.
+        adapted: The schema that a server was sent in its place; empty if none.
+        published: Whether Listing 10 and the published code read it, too; undecided
+            otherwise.
+
+    Example:
+        >>> judge("[]", '{"type": "object"}', "2020-12").own
+        <TextVerdict.INVALID: 'invalid'>
+    """
+    as_published = listing_10 = TextVerdict.UNDECIDED
+    if published:
+        as_published = _verdict(accepts=accepts_as_published(text, schema))
+    try:
+        value = json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        return Judgement(is_json=False, published=as_published, detail=str(error)[:200])
+    if published:
+        listing_10 = _verdict(accepts=accepts_by_listing_10(text, schema))
+    own, keyword, detail = _own_verdict(text, schema, dialect)
+    return Judgement(
+        is_json=True,
+        own=own,
+        paper=listing_10,
+        published=as_published,
+        keyword=keyword,
+        detail=detail,
+        adapted=_own_verdict(text, adapted, dialect)[0] if adapted else None,
+        trivial=is_trivial(value, schema),
+    )
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _verdict(*, accepts: bool) -> TextVerdict:
+    return TextVerdict.VALID if accepts else TextVerdict.INVALID
+
+
+def _own_verdict(text: str, schema: str, dialect: str) -> tuple[TextVerdict, str, str]:
+    """Return the verdict of two validators, the keyword that fails, and why.
+
+    A text is valid if neither refuses it; one of them may have no answer.
+    """
+    graded = grade(schema, dialect, [text])
+    if graded.error:
+        return TextVerdict.INVALID, "", graded.error
+    (result,) = graded.grades
+    answers = {result.jsonschema_rs, result.jsonschema} - {None}
+    if not answers:
+        return TextVerdict.UNDECIDED, "", result.error
+    if False in answers:
+        return TextVerdict.INVALID, result.keyword, result.error
+    return TextVerdict.VALID, "", ""
+
+
+def is_trivial(value: Json, schema: str) -> bool:
+    """Return whether a value says next to nothing of what its schema could ask for.
+
+    That is `null`, `true`, `false`, `[]`, `{}`, a bare string that the schema itself
+    spells out in an `enum` or a `const`, and an object of nothing but members that are
+    required at the root, where the schema knows others.
+
+    Args:
+        value: What a model wrote.
+        schema: The schema's text.
+    """
+    if value is None or isinstance(value, bool) or value in ([], {}):
+        return True
+    root: Json = json.loads(schema)
+    if isinstance(value, str):
+        return value in _spelt_out(root)
+    if not isinstance(value, dict) or not isinstance(root, dict):
+        return False
+    required, known = root.get("required"), root.get("properties")
+    if not isinstance(required, list) or not isinstance(known, dict):
+        return False
+    names = {name for name in required if isinstance(name, str)}
+    return set(value) <= names < set(known)
+
+
+def _spelt_out(schema: Json) -> Iterator[str]:
+    """Yield the strings of every `enum` and `const`, wherever these stand."""
+    waiting = [schema]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            listed = part.get("enum")
+            values = listed if isinstance(listed, list) else []
+            yield from (
+                value
+                for value in [*values, part.get("const")]
+                if isinstance(value, str)
+            )
+            waiting += part.values()
+        elif isinstance(part, list):
+            waiting += part
+
+
+_LISTING_10: Final = jsonschema.FormatChecker()
+
+
+def accepts_by_listing_10(text: str, schema: str) -> bool:
+    """Return whether the paper's Listing 10 takes a text for valid."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return _accepts(value, json.loads(schema), _LISTING_10)
+
+
+def accepts_as_published(text: str, schema: str) -> bool:
+    r"""Return whether the published metric takes a text for valid.
+
+    Example:
+        >>> accepts_as_published("```json\n{}\n```", '{"type": "object"}')
+        True
+        >>> accepts_as_published("null", "true")
+        False
+    """
+    try:
+        value = json.loads(text.strip().strip("`").strip("json"))
+    except (ValueError, RecursionError):
+        return False
+    return _accepts(value, json.loads(schema), _as_published())
+
+
+def _accepts(value: Json, schema: Json, formats: FormatChecker) -> bool:
+    try:
+        jsonschema.Draft202012Validator.check_schema(schema)  # type: ignore[arg-type]  # anything
+        validator = jsonschema.Draft202012Validator(
+            schema,  # type: ignore[arg-type]  # anything
+            registry=Registry(),
+            format_checker=formats,
+        )
+        return bool(validator.is_valid(value))
+    except Exception:  # noqa: BLE001 - as they do it
+        return False
+
+
+def _as_published() -> FormatChecker:
+    """Return the published checkers; a checker that returns nothing refuses."""
+    formats = jsonschema.FormatChecker()
+    parsers: dict[str, Callable[[str], object]] = {
+        "ipv4": ipaddress.IPv4Address,
+        "ipv6": ipaddress.IPv6Address,
+        "uuid": uuid.UUID,
+    }
+
+    def returning_nothing(parse: Callable[[str], object]) -> Callable[[object], bool]:
+        def check(value: object) -> bool:
+            parse(value)  # type: ignore[arg-type]  # as they do it
+            return False
+
+        return check
+
+    for name, parse in parsers.items():
+        formats.checks(name)(returning_nothing(parse))
+    return formats
+
+
+def known_answers(record: SuiteRecord) -> Iterable[KnownAnswer]:
+    """Yield answers to a record with the class that each must get."""
+    witnesses = record.fields.get("witnesses")
+    for text in witnesses if isinstance(witnesses, list) else ():
+        yield KnownAnswer(kind="witness", text=str(text))
+        yield KnownAnswer(
+            kind="cut off", text=f"{text}{{", finish="length", expected="truncated"
+        )
+        yield KnownAnswer(
+            kind="with a remark", text=f"Here: {text}", expected="not_json"
+        )
+    yield KnownAnswer(
+        kind="no answer", text=None, error="HTTP 500", expected="model_error"
+    )

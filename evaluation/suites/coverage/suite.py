@@ -1,0 +1,169 @@
+"""Coverage: does what a model writes under an engine satisfy its schema?
+
+Sources: sections 4 and 5 of arXiv 2501.10868. The same texts are read by task
+efficiency (`evaluation.suites.coverage.efficiency`).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from evaluation.core.suite import RecordSet, Suite
+from evaluation.core.suite_records import SuitePrompt, SuiteRecord
+from evaluation.suites.coverage.judgement import TextClass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from curation.core.json_types import Json
+    from evaluation.core.suite import KnownAnswer, RecordRequest, ScoredRun, Scorer
+    from evaluation.prompts import Template, WorkedExample
+    from evaluation.reporting.report import Report
+
+#: Tokens of a text whose schema has no witness.
+UNKNOWN_BUDGET: Final = 512
+
+
+class CoverageSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """The prompt, and the dialect by which texts are judged."""
+
+    #: `sections` as Figure 3 of the paper, `chat` for turns, or a template's file.
+    prompt: str = "sections"
+    #: Worked examples.
+    shots: int = 2
+    #: The dialect for every schema; empty for its own.
+    dialect: str = ""
+
+
+def as_published(settings: CoverageSettings) -> CoverageSettings:
+    """Return the paper's settings: its prompt, and every schema read as 2020-12."""
+    return msgspec.structs.replace(
+        settings, prompt="sections", shots=2, dialect="2020-12"
+    )
+
+
+def records(request: RecordRequest, settings: CoverageSettings) -> RecordSet:
+    """Return the schemas of any data, with their valid instances as witnesses.
+
+    Raises:
+        Fault: the data cannot be read or fetched; see `evaluation.data.open_data`.
+    """
+    data = request.opened
+    if data is None:
+        from evaluation.data import SampleSelection, open_data  # noqa: PLC0415 - heavy
+
+        data = open_data(
+            request.data,
+            selection=SampleSelection(
+                configs=request.configs,
+                splits=request.splits,
+                ids=request.only,
+                limit=None if request.first else request.limit,
+                seed=request.seed,
+            ),
+            instances=True,
+            settings=request.fetch,
+        )
+    return RecordSet(
+        name=data.name,
+        origin=data.origin,
+        records=[
+            SuiteRecord(
+                id=sample.id,
+                group=sample.config,
+                schema=sample.schema,
+                dialect=settings.dialect or sample.dialect,
+                fields={
+                    "witnesses": [
+                        instance.text for instance in sample.instances if instance.valid
+                    ]
+                },
+            )
+            for sample in data.samples()
+        ],
+    )
+
+
+@cache
+def _template(prompt: str, shots: int) -> tuple[Template, tuple[WorkedExample, ...]]:
+    from evaluation.prompts import read_template, worked_examples  # noqa: PLC0415 - heavy
+
+    return read_template(prompt), worked_examples(shots)
+
+
+def prompt(record: SuiteRecord, settings: CoverageSettings) -> SuitePrompt:
+    """Return the conversation that asks for an instance of a record's schema.
+
+    Raises:
+        CsbdataError: there is no such template, or there are fewer worked examples.
+    """
+    template, shots = _template(settings.prompt, settings.shots)
+    witnesses = record.fields.get("witnesses") or ()
+    return SuitePrompt(
+        messages=template.fill(record.schema or "true", shots),
+        budget=UNKNOWN_BUDGET,
+        witnesses=tuple(map(str, witnesses)) if isinstance(witnesses, list) else (),
+    )
+
+
+def _facts(settings: CoverageSettings) -> Mapping[str, Json]:
+    """Return the prompt in full, as run headers hold it."""
+    template, shots = _template(settings.prompt, settings.shots)
+    return {
+        "prompt": template.name,
+        "prompt_text": template.text,
+        "shots": [[shot.schema, shot.output] for shot in shots],
+        "dialect": settings.dialect,
+    }
+
+
+# Heavy modules are imported where they are needed: a scoring worker reads no data.
+def _scorer(_settings: CoverageSettings) -> Scorer:
+    from evaluation.suites.coverage.scorer import CoverageScorer  # noqa: PLC0415 - heavy
+
+    return CoverageScorer()
+
+
+def _fallback(_settings: CoverageSettings) -> Scorer:
+    from evaluation.suites.coverage.scorer import CoverageScorer  # noqa: PLC0415 - heavy
+
+    return CoverageScorer(published=False)
+
+
+def _known_answers(
+    record: SuiteRecord, _settings: CoverageSettings
+) -> Iterable[KnownAnswer]:
+    from evaluation.suites.coverage.scorer import known_answers  # noqa: PLC0415 - heavy
+
+    return known_answers(record)
+
+
+def _report(run: ScoredRun) -> Report:
+    from evaluation.suites.coverage.report import report  # noqa: PLC0415 - heavy
+
+    return report(run)
+
+
+SUITE = Suite(
+    name="coverage",
+    summary="Does what a model writes under an engine satisfy its schema (Table 4)?",
+    settings=CoverageSettings,
+    classes={
+        kind.value: kind.explanation
+        for kind in TextClass
+        if kind is not TextClass.COMPLIANT
+    },
+    records=records,
+    prompt=prompt,
+    scorer=_scorer,
+    report=_report,
+    known_answers=_known_answers,
+    paper=as_published,
+    keeps_writing=True,
+    scoring_seconds=40.0,
+    fallback=_fallback,
+    facts=_facts,
+)

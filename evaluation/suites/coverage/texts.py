@@ -1,0 +1,229 @@
+"""The generated texts of a run, by participant and config, for reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from curation.core.benchmark import in_benchmark_order
+from evaluation.core.cases import Result
+from evaluation.core.suite import SCORING_CLASSES
+from evaluation.generation.text_generation import (
+    Generation,
+    TextEnding,
+    generation_from_json,
+)
+from evaluation.setup.engine_files import UNCONSTRAINED
+from evaluation.suites.coverage.judgement import Judgement, TextClass, TextVerdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from evaluation.core.suite import ScoredResponse, ScoredRun
+    from evaluation.core.suite_records import Verdict
+
+#: The line over all configs.
+ALL: Final = "all"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneratedText:
+    """One generated text with its generation, judgement and class."""
+
+    engine: str
+    #: The id of the record that it was written for, and its config.
+    subject: str
+    config: str
+    #: Which of the texts for this record it is, from 0.
+    sample: int
+    generation: Generation
+    #: None if there is no text to judge.
+    judgement: Judgement | None
+    outcome: TextClass
+    #: The class of the text that was written beside others, if that is another text.
+    class_in_batch: TextClass | None = None
+
+    @property
+    def declared(self) -> bool:
+        """Whether the schema was taken (Definition 5.1 of arXiv 2501.10868).
+
+        It was compiled, and nothing crashed or raised at any time. A deadline that
+        passed while the text was written is no refusal; one that passed before shows
+        no schema taken. Of a server, whatever is answered shows that it was.
+        """
+        made = self.generation
+        begun = (
+            made.compile_ns is not None
+            or made.ttft_ns is not None
+            or bool(made.reasoning)
+        )
+        by_model = made.ending in (TextEnding.MODEL, TextEnding.LOGITS)
+        if by_model or made.result is Result.TIMEOUT:
+            return begun
+        return made.result is Result.OK
+
+    @property
+    def schema_key(self) -> tuple[str, str]:
+        """What texts for the same schema share: they are not independent."""
+        return self.config, self.subject
+
+    @property
+    def timed(self) -> bool:
+        """Whether its times say something: it was written, or a deadline cut it off."""
+        return self.generation.generated or self.generation.result is Result.TIMEOUT
+
+    @property
+    def compliant(self) -> bool:
+        """Whether the text is valid under the record's own dialect."""
+        return self.outcome is TextClass.COMPLIANT
+
+    @property
+    def compliant_by_listing_10(self) -> bool:
+        """Whether the paper's Listing 10 takes it for valid."""
+        judgement = self.judgement
+        return judgement is not None and judgement.paper is TextVerdict.VALID
+
+    @property
+    def compliant_as_published(self) -> bool:
+        """Whether the paper's published code takes it for valid."""
+        judgement = self.judgement
+        return judgement is not None and judgement.published is TextVerdict.VALID
+
+
+def text_of(engine: str, scored: ScoredResponse) -> GeneratedText:
+    """Return the text of a scored response of suite coverage.
+
+    Args:
+        engine: The participant's label.
+        scored: The response, with how it was written.
+
+    Raises:
+        TypeError, ValueError: it is of another suite.
+    """
+    if scored.writing is None:
+        raise TypeError(scored)
+    verdict = scored.verdict
+    in_batch = verdict.details.get("class_in_batch")
+    return GeneratedText(
+        engine=engine,
+        subject=scored.record.removeprefix(f"{scored.group}/"),
+        config=scored.group,
+        sample=scored.repeat,
+        generation=generation_from_json(scored.writing),
+        judgement=judgement_of(verdict),
+        outcome=class_of(verdict),
+        class_in_batch=None if in_batch is None else TextClass(str(in_batch)),
+    )
+
+
+def judgement_of(verdict: Verdict) -> Judgement | None:
+    """Return the readings of a text; None if there is no text to judge."""
+    if verdict.failure_class in SCORING_CLASSES:
+        undecided = TextVerdict.UNDECIDED
+        return Judgement(
+            is_json=True, own=undecided, paper=undecided, published=undecided
+        )
+    return msgspec.convert(verdict.details.get("judgement"), Judgement | None)
+
+
+def class_of(verdict: Verdict) -> TextClass:
+    """Return the class of a text; scoring that failed leaves it undecided."""
+    if verdict.passed:
+        return TextClass.COMPLIANT
+    if verdict.failure_class in SCORING_CLASSES:
+        return TextClass.UNDECIDED
+    return TextClass(verdict.failure_class)
+
+
+def texts_by_engine(run: ScoredRun) -> dict[str, list[GeneratedText]]:
+    """Return every participant's texts, in the order of the header."""
+    return {
+        label: [text_of(label, scored) for scored in responses]
+        for label, responses in run.by_label.items()
+    }
+
+
+def configs_of_texts(sides: Mapping[str, Sequence[GeneratedText]]) -> list[str]:
+    """Return the configs of all engines, in the benchmark's order, and `all`."""
+    names = {text.config for side in sides.values() for text in side}
+    ordered = list(in_benchmark_order(names))
+    return [*ordered, ALL] if len(ordered) > 1 else ordered
+
+
+def is_unconstrained(engine: str) -> bool:
+    """Return whether a participant's label is that of the unconstrained model."""
+    return engine.partition(" ")[0] == UNCONSTRAINED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommonTexts:
+    """The texts for the samples that every participant has one for."""
+
+    #: By participant; each list has the same samples in the same order.
+    sides: Mapping[str, Sequence[GeneratedText]]
+    #: Participants that have no text at all: they would leave nothing for the others.
+    left_out: tuple[str, ...]
+
+
+def on_common_samples(sides: Mapping[str, Sequence[GeneratedText]]) -> CommonTexts:
+    """Return each participant's texts for the samples that all have one for.
+
+    The paper compares times on the intersection of covered instances (its section
+    4.1): an engine that only takes easy schemas looks no faster for it. What a
+    deadline cut off is a text whose times are at least so much.
+    """
+    timed = {
+        engine: {text_key(text): text for text in side if text.timed}
+        for engine, side in sides.items()
+    }
+    taking_part = {engine: found for engine, found in timed.items() if found}
+    common = set.intersection(*map(set, taking_part.values())) if taking_part else set()
+    return CommonTexts(
+        sides={
+            engine: [found[key] for key in sorted(common)]
+            for engine, found in taking_part.items()
+        },
+        left_out=tuple(engine for engine, found in timed.items() if not found),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedTexts:
+    """What two participants wrote for the same requests."""
+
+    a: str
+    b: str
+    texts: Sequence[tuple[GeneratedText, GeneratedText]]
+
+
+def pair_texts(sides: Mapping[str, Sequence[GeneratedText]]) -> list[PairedTexts]:
+    """Return every two participants with the texts that both were asked for."""
+    keyed = {
+        engine: {text_key(text): text for text in side}
+        for engine, side in sides.items()
+    }
+    return [
+        PairedTexts(
+            a=a,
+            b=b,
+            texts=[
+                (keyed[a][key], keyed[b][key]) for key in keyed[a] if key in keyed[b]
+            ],
+        )
+        for a, b in combinations(keyed, 2)
+    ]
+
+
+def text_key(text: GeneratedText) -> tuple[str, str, int]:
+    """Return what texts of different participants for the same request share."""
+    return text.config, text.subject, text.sample
+
+
+def texts_of_config(
+    listed: Iterable[GeneratedText], config: str
+) -> Iterator[GeneratedText]:
+    """Yield the texts of one config, or of all."""
+    return (text for text in listed if config in (ALL, text.config))

@@ -1,0 +1,308 @@
+"""A run of a suite with models behind a server: every answer once, whatever happens."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from curation.download.acquire import FetchSettings
+from curation.system.errors import BadConfiguration
+from evaluation.analysis.page import page
+from evaluation.analysis.run_report import reports
+from evaluation.asking.records import encode_records
+from evaluation.asking.request import (
+    ModelOptions,
+    RunRequest,
+    choose_suite,
+)
+from evaluation.asking.run import _most_seconds, run, score_file
+from evaluation.asking.writers import Writer
+from evaluation.core.suite import RecordSet
+from evaluation.core.suite_records import SuiteRecord
+from evaluation.generation.requests import TokenPrices
+from evaluation.results.suite_rows import scored_run
+from tests.evaluation.servers.loopback import Said, answer, loopback
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from evaluation.asking.request import RunResult
+    from evaluation.asking.writers import LoadedModel
+    from evaluation.core.messages import Message
+    from evaluation.setup.selected_engines import EngineUnderTest
+
+_SCHEMA = json.dumps(
+    {
+        "type": "object",
+        "properties": {"n": {"type": "integer"}},
+        "required": ["n"],
+        "additionalProperties": False,
+    }
+)
+_RECORDS = [SuiteRecord(id=f"r{n}", group="g", schema=_SCHEMA) for n in range(3)]
+
+
+def _request(tmp_path: Path, base: str, **more: Any) -> RunRequest:  # noqa: ANN401 - as the request's
+    data = tmp_path / "made.jsonl"
+    data.write_bytes(encode_records(_RECORDS))
+    fetch = FetchSettings(cache=tmp_path / "cache")
+    model = ModelOptions(
+        model=f"{base}#small",
+        prices=TokenPrices(prompt=1.0, output=10.0),
+        patience=0.01,
+        **more.pop("writing", {}),
+    )
+    return RunRequest(
+        suite=choose_suite("passrate"),
+        data=data,
+        models=(model,),
+        jobs=1,
+        run_dir=tmp_path / "run",
+        fetch=fetch,
+        **more,
+    )
+
+
+def _verdicts(result: RunResult) -> dict[str, list[list[str]]]:
+    """Return of every side and record the class of each attempt; empty if passed."""
+    recorded = result.open()
+    scored = scored_run(recorded, "passrate", recorded.raw_header)
+    return {
+        label: [[v.failure_class for v in one.verdicts] for one in listed]
+        for label, listed in scored.by_label.items()
+    }
+
+
+def _asked(body: dict[str, Any]) -> str:
+    """Return the id of the record that a request asks for."""
+    text = str(body["messages"][1]["content"])
+    return text.partition("(task: ")[2].partition(")")[0]
+
+
+def test_every_record_is_asked_free_and_constrained(tmp_path: Path) -> None:
+    """What comes back is judged, counted and priced; the tables say so."""
+
+    def reply(body: dict[str, Any], _number: int) -> Said:
+        if "response_format" in body:
+            return answer('{"n": 1}')
+        texts = {"r0": '{"n": 1}', "r1": '{"n": 1, "m": 2}', "r2": '{"n": '}
+        finish = "length" if _asked(body) == "r2" else "stop"
+        return answer(texts[_asked(body)], finish=finish, reasoning_content="hm")
+
+    with loopback(reply) as server:
+        request = _request(tmp_path, server.base, engines=("none", "json_schema"))
+        result = run(request)
+    assert (result.totals.ran, result.totals.found, result.problems) == (6, 0, ())
+    assert _verdicts(result) == {
+        "small free": [[""], ["hallucination"], ["truncated"]],
+        "small json_schema": [[""], [""], [""]],
+    }
+    recorded = result.open()
+    free, held = (
+        listed[0]
+        for listed in scored_run(
+            recorded, "passrate", recorded.raw_header
+        ).by_label.values()
+    )
+    assert free.prompt_tokens == 7
+    assert free.cost == pytest.approx(17e-6)
+    assert free.seconds is not None
+    assert held.condition == "json_schema"
+    (report,) = reports(recorded).values()
+    assert [row[:3] for row in report.tables[0].rows] == [
+        ("all", "small free", 3),
+        ("all", "small json_schema", 3),
+    ]
+    assert "Prompted pass rate" in page(recorded)
+
+
+def test_a_record_without_a_schema_is_not_asked_under_a_constraint(
+    tmp_path: Path,
+) -> None:
+    """There is nothing to hold an answer to; it is asked free, and none is missing."""
+    asked: list[tuple[str, bool]] = []
+
+    def reply(body: dict[str, Any], _number: int) -> Said:
+        asked.append((_asked(body), "response_format" in body))
+        return answer('{"n": 1}')
+
+    with loopback(reply) as server:
+        request = _request(tmp_path, server.base, engines=("none", "json_schema"))
+        bare = SuiteRecord(id="bare", group="g")
+        (tmp_path / "made.jsonl").write_bytes(encode_records([_RECORDS[0], bare]))
+        result = run(request)
+    assert sorted(asked) == [("bare", False), ("r0", False), ("r0", True)]
+    assert (result.totals.ran, result.problems) == (3, ())
+
+
+def test_how_long_writing_takes_is_known_before_it_begins(tmp_path: Path) -> None:
+    """Every record, condition, sample and repair, each with its whole budget."""
+    request = _request(tmp_path, "http://nowhere.example", repairs=1)
+    asked = replace(request.models[0], samples=2, temperature=0.5)
+    measured: list[int] = []
+
+    def seconds_a_text(prompts: Iterable[tuple[Sequence[Message], int]]) -> float:
+        measured.extend(budget for _, budget in prompts)
+        return 10.0
+
+    setup = SimpleNamespace(
+        seconds_a_text=seconds_a_text, options=asked, name="m", count=len
+    )
+    engines = [
+        SimpleNamespace(file=SimpleNamespace(name="none"), unavailable=why)
+        for why in ("", "", "no such library")
+    ]
+    writers = [
+        Writer(
+            loaded=cast("LoadedModel", setup),
+            engine=cast("EngineUnderTest", engine),
+            writer=None,
+            named_by_model=True,
+        )
+        for engine in engines
+    ]
+    records = RecordSet(name="x", origin="file", records=tuple(_RECORDS))
+    chosen = request.suite
+    assert chosen is not None
+    most = _most_seconds(request, chosen, records, writers)
+    assert most == 3 * 2 * 2 * (1 + 1) * 10.0
+    assert len(measured) == 3
+
+
+@pytest.mark.slow
+def test_a_run_that_was_ended_goes_on(tmp_path: Path) -> None:
+    """What was answered is not asked again, and a torn last line is."""
+    with loopback(lambda _body, _number: answer('{"n": 1}')) as server:
+        run(_request(tmp_path, server.base))
+        file = tmp_path / "run" / "responses.jsonl"
+        whole = file.read_bytes().splitlines(keepends=True)
+        file.write_bytes(whole[0] + whole[1][:20])
+        asked = len(server.asked)
+        result = run(_request(tmp_path, server.base))
+        assert len(server.asked) - asked == 2
+    assert (result.totals.ran, result.totals.found) == (2, 1)
+    assert _verdicts(result) == {"small free": [[""], [""], [""]]}
+
+
+def test_a_failed_answer_is_handed_back_with_its_reasons(tmp_path: Path) -> None:
+    """The model sees its answer and the validator's words; each attempt counts."""
+    turns: list[list[dict[str, Any]]] = []
+
+    def reply(body: dict[str, Any], _number: int) -> Said:
+        messages = body["messages"]
+        turns.append(messages)
+        attempt = (len(messages) - 2) // 2
+        wanted = {"r0": 0, "r1": 1, "r2": 9}[_asked(body)]
+        return answer('{"n": 1}' if attempt >= wanted else '{"n": "one"}')
+
+    with loopback(reply) as server:
+        result = run(_request(tmp_path, server.base, repairs=2))
+    wrong = "schema_violation"
+    assert _verdicts(result) == {"small free": [[""], [wrong, ""], [wrong] * 3]}
+    handed_back = next(messages for messages in turns if len(messages) == 4)
+    assert handed_back[2]["content"] == '{"n": "one"}'
+    assert '/n: "one" is not of type "integer" [type]' in handed_back[3]["content"]
+    (report,) = reports(result.open()).values()
+    repaired = next(t for t in report.tables if t.slug == "repairs")
+    assert [[str(cell)[:6] for cell in row[1:]] for row in repaired.rows] == [
+        ["33.3 %", "66.7 %", "66.7 %"]
+    ]
+
+
+@pytest.mark.slow
+def test_what_a_server_in_trouble_left_out_is_asked_again(tmp_path: Path) -> None:
+    """Until then it is an error of its own, and never counts twice."""
+
+    def broken(body: dict[str, Any], _number: int) -> Said:
+        if _asked(body) == "r1":
+            return Said(status=503, pieces=[b"busy"])
+        return answer('{"n": 1}')
+
+    def reply(body: dict[str, Any], number: int) -> Said:
+        return (broken if not mended else lambda _b, _n: answer('{"n": 1}'))(
+            body, number
+        )
+
+    mended: list[bool] = []
+    with loopback(reply) as server:
+        first = run(_request(tmp_path, server.base))
+        assert first.totals.unanswered == 1
+        assert _verdicts(first) == {"small free": [[""], ["api_error"], [""]]}
+        mended.append(True)
+        second = run(_request(tmp_path, server.base))
+    assert (second.totals.ran, second.totals.found, second.totals.unanswered) == (
+        1,
+        2,
+        0,
+    )
+    assert _verdicts(second) == {"small free": [[""], [""], [""]]}
+    assert second.problems == ()
+
+
+@pytest.mark.slow
+def test_a_folder_holds_one_run(tmp_path: Path) -> None:
+    """Other settings, another budget or other records are another run."""
+    with loopback(lambda _body, _number: answer('{"n": 1}')) as server:
+        run(_request(tmp_path, server.base))
+        with pytest.raises(BadConfiguration, match="another run"):
+            run(_request(tmp_path, server.base, repairs=1))
+
+
+@pytest.mark.slow
+def test_a_folder_is_scored_again_under_another_reading(tmp_path: Path) -> None:
+    """In place where nothing differs; else into a folder of its own, named so."""
+    text = '{"n": 1, "m": 2}'
+    opened = {**json.loads(_SCHEMA), "additionalProperties": True}
+    del opened["additionalProperties"]
+    with loopback(lambda _body, _number: answer(text)) as server:
+        request = _request(tmp_path, server.base)
+        data = tmp_path / "made.jsonl"
+        record = SuiteRecord(id="r0", group="g", schema=json.dumps(opened))
+        data.write_bytes(encode_records([record]))
+        result = run(request)
+    assert _verdicts(result) == {"small free": [["hallucination"]]}
+    again = RunRequest(
+        suite=choose_suite("passrate", {"mode": "schema"}),
+        jobs=1,
+        run_dir=tmp_path / "again",
+        fetch=request.fetch,
+    )
+    other = score_file(again, result.folder)
+    assert _verdicts(other) == {"small free": [[""]]}
+    same = score_file(
+        RunRequest(suite=request.suite, jobs=1, fetch=request.fetch),
+        result.folder,
+    )
+    assert same.folder == result.folder
+
+
+def test_whatever_a_server_says_has_its_class(tmp_path: Path) -> None:
+    """Nothing raises, and nothing is left without a verdict."""
+    replies: dict[str, tuple[Said, str]] = {
+        "empty": (answer(""), "empty"),
+        "thought": (answer("<think>hm"), "empty"),
+        "apart": (answer("", reasoning_content='{"n": 1}'), "empty"),
+        "sorry": (answer("I'm sorry, I cannot do that."), "refusal"),
+        "no": (answer("", refusal="No."), "refusal"),
+        "filtered": (answer("", finish="content_filter"), "refusal"),
+        "cut": (answer('{"n"', finish="length"), "truncated"),
+        "bad": (Said(status=400, pieces=[b"no"]), "api_error"),
+        "nested": (answer("[" * 10_000 + "]" * 10_000), "syntax_error"),
+        "surrogate": (answer('{"n": "\\ud800"}'), "syntax_error"),
+    }
+    with loopback(lambda body, _number: replies[_asked(body)][0]) as server:
+        request = _request(tmp_path, server.base)
+        (tmp_path / "made.jsonl").write_bytes(
+            encode_records(SuiteRecord(id=name, schema=_SCHEMA) for name in replies)
+        )
+        result = run(request)
+    recorded = result.open()
+    (scored,) = scored_run(recorded, "passrate", recorded.raw_header).by_label.values()
+    assert {one.record: one.verdict.failure_class for one in scored} == {
+        name: expected for name, (_, expected) in replies.items()
+    }

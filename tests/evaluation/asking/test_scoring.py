@@ -1,0 +1,84 @@
+"""A response that hangs, kills or breaks its scorer costs only itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from evaluation.asking.request import choose_suite
+from evaluation.asking.scoring import LiveScorer, score_all
+from evaluation.core.suite_records import SuiteRecord, SuiteResponse
+from tests.evaluation.asking.doubling import lay_out
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evaluation.asking.request import ChosenSuite
+
+_TROUBLE = """
+
+def scorer(settings):
+    import os, time
+
+    def score(record, response):
+        if response.text == "hang":
+            time.sleep(60)
+        if response.text == "die":
+            os.abort()
+        if response.text == "raise":
+            raise ValueError("no such thing")
+        if response.text == "grow":
+            return Verdict(passed=bool(bytearray(1 << 33)))
+        return Verdict(passed=True)
+
+    return score
+
+"""
+
+
+@pytest.fixture
+def troubled(tmp_path: Path) -> ChosenSuite:
+    """Return a suite whose scorer does what a response says."""
+    folder = lay_out(tmp_path, f"troubled_{tmp_path.name}")
+    source = (folder / "suite.py").read_text("utf-8")
+    source = source.replace("\nSUITE = Suite(", f"{_TROUBLE}\nSUITE = Suite(")
+    (folder / "suite.py").write_text(source, "utf-8")
+    chosen = choose_suite(str(folder))
+    return replace(chosen, suite=replace(chosen.suite, scoring_seconds=0.5))
+
+
+def test_every_response_has_a_verdict(troubled: ChosenSuite) -> None:
+    """In order; those that go wrong have classes that every suite has."""
+    record = SuiteRecord(id="a")
+    texts = ["x", "hang", "x", "die", "raise", "grow", "x"]
+    pairs = [
+        (record, SuiteResponse(record="a", text=text, repeat=place))
+        for place, text in enumerate(texts)
+    ]
+    verdicts = score_all(troubled, pairs, jobs=1)
+    assert [verdict.failure_class for verdict in verdicts] == [
+        "",
+        "scoring_timeout",
+        "",
+        "scoring_failed",
+        "scoring_failed",
+        "scoring_failed",
+        "",
+    ]
+    assert all(verdict.counted for verdict in verdicts)
+    assert "SIGABRT" in verdicts[3].reasons[0]
+    assert "ValueError: no such thing" in verdicts[4].reasons[0]
+
+
+@pytest.mark.slow
+def test_a_live_scorer_goes_on_after_trouble(troubled: ChosenSuite) -> None:
+    """A run whose answers are handed back does not end with one of them."""
+    record = SuiteRecord(id="a")
+    with LiveScorer(troubled) as scorer:
+        found = [
+            scorer.score(record, SuiteResponse(record="a", text=text)).failure_class
+            for text in ("hang", "x", "die", "x")
+        ]
+    assert found == ["scoring_timeout", "", "scoring_failed", ""]
