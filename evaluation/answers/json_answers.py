@@ -1,28 +1,37 @@
-"""An answer read as JSON: its value, or what is wrong with it, in one word."""
+"""Read answers as JSON, and compile the schemas that they are held to."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections import OrderedDict
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NoReturn
 
+from curation.core.documents import Rejected
+from curation.instances.constraints.load_schema import read_schema
 from curation.json.text import depth
+from curation.system.escaping import shortened
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
+    from curation.instances.constraints.compiled_schema import CompiledSchema
 
-#: Most characters of an answer that is read at all.
+#: Most characters of an answer that is read.
 MOST_CHARACTERS: Final = 32 * 2**20
-#: Levels of objects and arrays that validators can still be given.
+#: Levels of objects and arrays that validators can process.
 MOST_LEVELS: Final = 250
+#: Schemas kept; answers to one schema come one after the other, but for those of
+#: several models.
+_SIZE: Final = 1_024
+_SHOWN: Final = 300
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _ESCAPED_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 class JsonProblem(StrEnum):
-    """Why a text is no JSON that can be judged."""
+    """A fault of a text that is no JSON to be judged."""
 
     SYNTAX = "syntax"
     """It is not JSON (RFC 8259)."""
@@ -31,18 +40,18 @@ class JsonProblem(StrEnum):
     TOO_DEEP = "too_deep"
     """It nests deeper than validators can follow."""
     TOO_LARGE = "too_large"
-    """It is longer than anything that is read."""
+    """It is too long."""
     LONE_SURROGATE = "lone_surrogate"
-    """A string holds half of a surrogate pair, which is no text."""
+    """A string holds half of a surrogate pair."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JsonAnswer:
-    """What came of reading one text."""
+    """The result of reading one text."""
 
     value: Json = None
     problem: JsonProblem | None = None
-    #: What exactly is wrong, with its line and column.
+    #: The fault, with its line and column.
     detail: str = ""
     #: Whether the text ends before its JSON does.
     is_cut: bool = False
@@ -51,11 +60,11 @@ class JsonAnswer:
 
 
 class _Refused(ValueError):  # noqa: N818 (it says what it is)
-    """A hook of the parser refuses what Python's own would take."""
+    """A number that Python's parser would accept."""
 
 
 def read_json_answer(text: str) -> JsonAnswer:
-    """Return the value of an answer, or what is wrong with it; it never raises.
+    """Return the value of an answer, or its fault; it never raises.
 
     Example:
         >>> read_json_answer('{"a": 1, "a": 2}')
@@ -68,17 +77,17 @@ def read_json_answer(text: str) -> JsonAnswer:
         return JsonAnswer(problem=JsonProblem.TOO_LARGE, detail=detail)
     duplicates: list[str] = []
 
-    def members(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-        found = dict(pairs)
-        if len(found) != len(pairs):
+    def build(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+        members = dict(pairs)
+        if len(members) != len(pairs):
             names = [name for name, _ in pairs]
-            duplicates.extend(name for name in found if names.count(name) > 1)
-        return found
+            duplicates.extend(name for name in members if names.count(name) > 1)
+        return members
 
     try:
         value: Json = json.loads(
             text,
-            object_pairs_hook=members,
+            object_pairs_hook=build,
             parse_float=_read_float,
             parse_constant=_refuse_constant,
         )
@@ -101,12 +110,12 @@ def read_json_answer(text: str) -> JsonAnswer:
 
 
 def _syntax_error(error: json.JSONDecodeError) -> JsonAnswer:
-    rest = error.doc[error.pos :].strip()
+    remainder = error.doc[error.pos :].strip()
     unterminated = error.msg.startswith("Unterminated string")
     return JsonAnswer(
         problem=JsonProblem.SYNTAX,
         detail=f"{error.msg} (line {error.lineno}, column {error.colno})",
-        is_cut=unterminated or not rest,
+        is_cut=unterminated or not remainder,
     )
 
 
@@ -130,3 +139,48 @@ def _has_lone_surrogate(text: str, value: Json) -> bool:
     if _ESCAPED_SURROGATE.search(text) is None and text.isascii():
         return False
     return bool(_SURROGATE.search(json.dumps(value, ensure_ascii=False)))
+
+
+class SchemaCache:
+    """Compiled schemas by text and dialect, the latest ones.
+
+    Example:
+        >>> SchemaCache().compiled('{"type": "null"}', "2020-12").is_valid(None)
+        True
+    """
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._schemas: OrderedDict[tuple[str, str], CompiledSchema | str] = (
+            OrderedDict()
+        )
+
+    def compiled(self, text: str | None, dialect: str) -> CompiledSchema | str:
+        """Return a schema with its validators, or why it cannot be used.
+
+        Args:
+            text: The schema as JSON text; None if a record has none.
+            dialect: Name of its dialect.
+        """
+        if text is None:
+            return "the record has no schema"
+        key = (dialect, text)
+        schema = self._schemas.get(key)
+        if schema is None:
+            schema = self._schemas[key] = _compile(text, dialect)
+            if len(self._schemas) > _SIZE:
+                self._schemas.popitem(last=False)
+        else:
+            self._schemas.move_to_end(key)
+        return schema
+
+
+def _compile(text: str, dialect: str) -> CompiledSchema | str:
+    compiled = read_schema(text, dialect)
+    if isinstance(compiled, Rejected):
+        return shortened(f"{compiled.reason}: {compiled.detail}", _SHOWN)
+    try:
+        compiled.validator, compiled.validator_without_formats  # noqa: B018 - compiled here
+    except ValueError as error:
+        return shortened(str(error).partition("\n")[0], _SHOWN)
+    return compiled

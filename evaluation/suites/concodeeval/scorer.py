@@ -25,7 +25,7 @@ from evaluation.answers.extraction import (
     first_fence,
     triage,
 )
-from evaluation.answers.schema_cache import SchemaCache
+from evaluation.answers.json_answers import SchemaCache
 from evaluation.core.suite_records import FREE, Verdict
 from evaluation.suites.concodeeval.answer_text import (
     ENGINE_RULES,

@@ -1,4 +1,4 @@
-"""How a schema becomes a question: a task line, hints of its fields, the schema.
+"""Write a schema as a question: a task line, hints of its fields, the schema.
 
 The system prompt and the lines of the question define the benchmark; they are those
 of the published harness ("How the JSONSchemaBench works", see NOTICE).
@@ -45,11 +45,11 @@ def prompt(record: SuiteRecord, settings: PassrateSettings) -> SuitePrompt:
 
     messages = [Message(role="system", content=_system(settings.system))]
     for number, shot in enumerate(worked_examples(settings.shots), start=1):
-        asked = question(shot.schema, f"example_{number}", settings)
-        messages.append(Message(role="user", content=asked))
+        text = question(shot.schema, f"example_{number}", settings)
+        messages.append(Message(role="user", content=text))
         messages.append(Message(role="assistant", content=shot.output))
-    asked = question(record.schema or "true", record.id, settings)
-    messages.append(Message(role="user", content=asked))
+    text = question(record.schema or "true", record.id, settings)
+    messages.append(Message(role="user", content=text))
     return SuitePrompt(messages=tuple(messages), budget=settings.budget)
 
 
@@ -75,44 +75,41 @@ def question(schema: str, name: str, settings: PassrateSettings) -> str:
     fields = hints(root, settings.hints)
     if fields:
         lines.append(f"Fields: {fields}")
-    shown = (
-        schema
-        if isinstance(read, Rejected)
-        else json.dumps(value, indent=2, ensure_ascii=False)
-    )
-    return "\n".join([*lines, "", "Required JSON Schema:", shown])
+    if not isinstance(read, Rejected):
+        schema = json.dumps(value, indent=2, ensure_ascii=False)
+    return "\n".join([*lines, "", "Required JSON Schema:", schema])
 
 
 def hints(root: Mapping[str, Json], most: int) -> str:
     """Return the line of field hints: the top-level properties, in their order.
 
-    Where there are more than `most`, required ones are kept first.
+    Of more than `most` the required ones come first.
     """
     properties = root.get("properties")
     if not isinstance(properties, dict):
         return ""
-    listed = root.get("required")
-    required = set(map(str, listed)) if isinstance(listed, list) else set()
-    kept = sorted(properties, key=lambda name: name not in required)[:most]
+    names = root.get("required")
+    required = set(map(str, names)) if isinstance(names, list) else set()
+    hinted = sorted(properties, key=lambda name: name not in required)[:most]
     return "; ".join(
         f"'{name}' ({_type(properties[name], root)})"
         + (" [REQUIRED]" if name in required else "")
         for name in properties
-        if name in kept
+        if name in hinted
     )
 
 
 def _type(schema: Json, root: Mapping[str, Json]) -> str:
-    """Return the type of a property as the hints name it; one `$ref` is followed."""
+    """Return the type of a property for the hints; one `$ref` is followed."""
     if isinstance(schema, dict) and "$ref" in schema and "type" not in schema:
         schema = _target(schema["$ref"], root)
     if not isinstance(schema, dict):
         return "any"
-    stated = schema.get("type")
-    if isinstance(stated, str):
-        return stated
-    if isinstance(stated, list):
-        return "|".join(map(str, stated))
+    types = schema.get("type")
+    if isinstance(types, str):
+        return types
+    if isinstance(types, list):
+        return "|".join(map(str, types))
     for keyword, implied in (("properties", "object"), ("items", "array")):
         if keyword in schema:
             return implied
@@ -123,24 +120,24 @@ def _type(schema: Json, root: Mapping[str, Json]) -> str:
 
 
 def _target(reference: Json, root: Mapping[str, Json]) -> Json:
-    """Return what a reference inside the schema leads to; None if nothing is there."""
+    """Return the target of a reference inside the schema; None without one."""
     if not isinstance(reference, str) or not reference.startswith("#/"):
         return None
-    found: Json = dict(root)
+    target: Json = dict(root)
     try:
         for token in tokens_of_fragment(reference):
-            found = member(found, token)
+            target = member(target, token)
     except (LookupError, ValueError):
         return None
-    return found
+    return target
 
 
 def _described(root: Mapping[str, Json], settings: PassrateSettings) -> str:
-    """Return what the schema says of itself, for the beginning of the task line."""
+    """Return title and description of the schema, to begin the task line."""
     if not settings.describe:
         return ""
-    said = (root.get(keyword) for keyword in ("title", "description"))
-    texts = [" ".join(text.split()) for text in said if isinstance(text, str)]
+    values = (root.get(keyword) for keyword in ("title", "description"))
+    texts = [" ".join(text.split()) for text in values if isinstance(text, str)]
     return "".join(f"{text.rstrip('.')}. " for text in texts if text)
 
 

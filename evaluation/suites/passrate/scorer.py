@@ -1,9 +1,25 @@
-"""The verdict on one answer: cleaned, parsed, validated, and put into one class."""
+"""Score an answer: cleaned, parsed, validated, and put into one class.
+
+A schema without `additionalProperties: false` accepts members that it does not declare.
+A member is declared if a subschema that applies to its object names it in `properties`
+or matches it in `patternProperties`, or if the object is open by its own statement:
+`additionalProperties` or `unevaluatedProperties` other than false. An object without
+declared members is free-form: all its members count as declared.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
+from curation.instances.constraints.keyword_values import array_of, object_of
+from curation.instances.judging.ecma_keywords import is_match
+from curation.json.pointer import member, pointer
+from curation.schema.dialects import BY_NAME
+from curation.schema.keywords import REFERENCE_KEYWORDS
+from curation.system.escaping import shortened
 from evaluation.answers.extraction import (
     POLICIES,
     MissingAnswer,
@@ -12,20 +28,22 @@ from evaluation.answers.extraction import (
     TriageRules,
     triage,
 )
-from evaluation.answers.json_answers import read_json_answer
-from evaluation.answers.schema_cache import SchemaCache
+from evaluation.answers.json_answers import SchemaCache, read_json_answer
 from evaluation.core.suite_records import Verdict
 from evaluation.suites.passrate.settings import FailureClass, Mode
-from evaluation.suites.passrate.undeclared import undeclared_members
-from evaluation.suites.passrate.violations import KEPT, answer_faults
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     import jsonschema_rs
 
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
+    from curation.json.pointer import Tokens
+    from curation.schema.subschemas import SchemaLocation
     from evaluation.core.suite_records import SuiteRecord, SuiteResponse
     from evaluation.suites.passrate.settings import PassrateSettings
+
 
 #: The class of a response without an answer.
 _CLASSES: Final = {
@@ -36,6 +54,17 @@ _CLASSES: Final = {
     NoAnswer.THINKING: FailureClass.EMPTY,
     NoAnswer.EMPTY: FailureClass.EMPTY,
 }
+#: Keywords that refuse undeclared members.
+_ON_UNDECLARED: Final = frozenset({"additionalProperties", "unevaluatedProperties"})
+#: Keywords of all drafts; other tokens of a path are names and indexes.
+_KEYWORDS: Final = frozenset().union(
+    *(dialect.effective for dialect in BY_NAME.values())
+)
+#: Characters of a message.
+_SHOWN: Final = 200
+#: Most faults of one answer that are examined, and that are recorded.
+_EXAMINED: Final = 200
+_RECORDED: Final = 10
 
 
 class PassrateScorer:
@@ -74,45 +103,34 @@ class PassrateScorer:
             details: dict[str, Json] = {"problem": answer.problem.value}
             return _failed(kind, f"not JSON: {answer.detail}", details)
         verdict = self._validated(compiled, answer.value)
-        if answer.duplicates:
-            names: list[Json] = [*answer.duplicates]
-            noted = {**verdict.details, "duplicate_members": names}
-            return Verdict(
-                passed=verdict.passed,
-                failure_class=verdict.failure_class,
-                reasons=verdict.reasons,
-                scores=verdict.scores,
-                details=noted,
-            )
-        return verdict
-
-    def _validator(self, compiled: CompiledSchema) -> jsonschema_rs.Validator:
-        if self._settings.formats:
-            return compiled.validator
-        return compiled.validator_without_formats
+        if not answer.duplicates:
+            return verdict
+        names: list[Json] = [*answer.duplicates]
+        noted = {**verdict.details, "duplicate_members": names}
+        return msgspec.structs.replace(verdict, details=noted)
 
     def _validated(self, compiled: CompiledSchema, value: Json) -> Verdict:
-        validator = self._validator(compiled)
+        validator = compiled.validator_without_formats
+        if self._settings.formats:
+            validator = compiled.validator
         if validator.is_valid(value):
             return self._accepted(undeclared_members(compiled, value))
-        found = answer_faults(validator, compiled.schema, value)
-        only_undeclared = all(fault.undeclared for fault in found)
-        kind = (
-            FailureClass.HALLUCINATION
-            if only_undeclared
-            else FailureClass.SCHEMA_VIOLATION
-        )
-        errors: list[Json] = [fault.as_json() for fault in found[:KEPT]]
+        faults = answer_faults(validator, compiled.schema, value)
+        undeclared = [fault.undeclared for fault in faults]
+        kind = FailureClass.SCHEMA_VIOLATION
+        if all(undeclared):
+            kind = FailureClass.HALLUCINATION
+        errors: list[Json] = [fault.as_json() for fault in faults[:_RECORDED]]
+        keywords = {fault.keyword for fault in faults}
         details: dict[str, Json] = {
             "errors": errors,
-            "keyword": _keyword([fault.keyword for fault in found]),
-            "also_extra_fields": not only_undeclared
-            and any(fault.undeclared for fault in found),
+            "keyword": keywords.pop() if len(keywords) == 1 else "mixed",
+            "also_extra_fields": any(undeclared) and not all(undeclared),
         }
         return Verdict(
             passed=False,
             failure_class=kind.value,
-            reasons=tuple(fault.reason for fault in found[:KEPT]),
+            reasons=tuple(fault.reason for fault in faults[:_RECORDED]),
             scores={"strict": 0.0, "schema": 0.0},
             details=details,
         )
@@ -121,11 +139,11 @@ class PassrateScorer:
         """Return the verdict on a value that the schema itself accepts."""
         passed = not extra or self._settings.mode is Mode.SCHEMA
         fields: list[Json] = [*extra]
-        named = tuple(f"{place}: the schema declares no such field" for place in extra)
+        reasons = tuple(f"{name}: the schema declares no such field" for name in extra)
         return Verdict(
             passed=passed,
             failure_class="" if passed else FailureClass.HALLUCINATION.value,
-            reasons=() if passed else named,
+            reasons=() if passed else reasons,
             scores={"strict": float(not extra), "schema": 1.0},
             details={"extra_fields": fields} if extra else {},
         )
@@ -148,6 +166,283 @@ def _failed(
     )
 
 
-def _keyword(names: list[str]) -> str:
-    """Return the one keyword that fails; `mixed` for several."""
-    return names[0] if len(set(names)) == 1 else "mixed"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaFault:
+    """One assertion that an answer fails."""
+
+    message: str
+    keyword: str
+    #: JSON pointers into the answer and into the schema.
+    instance_path: str
+    schema_path: str
+    #: Whether it refuses an undeclared member.
+    undeclared: bool
+
+    def as_json(self) -> dict[str, Json]:
+        """Return it as in results."""
+        return {
+            "message": self.message,
+            "keyword": self.keyword,
+            "instance_path": self.instance_path,
+            "schema_path": self.schema_path,
+        }
+
+    @property
+    def reason(self) -> str:
+        """One line for people, and for a model that repairs its answer."""
+        place = self.instance_path or "(root)"
+        return f"{place}: {self.message} [{self.keyword}]"
+
+
+def answer_faults(
+    validator: jsonschema_rs.Validator, schema: Json, value: Json
+) -> tuple[SchemaFault, ...]:
+    """Return the faults of an answer, branches of `anyOf` and `oneOf` included.
+
+    Of several branches one counts: one that only refuses undeclared members, else the
+    one whose failures reach deepest into the value, else the one with the fewest.
+
+    Args:
+        validator: The schema's validator.
+        schema: The schema.
+        value: An answer that it refuses.
+    """
+    faults: list[SchemaFault] = []
+    for error in validator.iter_errors(value):
+        faults += _faults_of(error, schema)
+        if len(faults) >= _EXAMINED:
+            break
+    return tuple(faults)
+
+
+def _faults_of(
+    error: jsonschema_rs.ValidationError, schema: Json
+) -> Iterator[SchemaFault]:
+    contexts = (list(branch) for branch in getattr(error.kind, "context", None) or ())
+    branches = [
+        [fault for inner in context for fault in _faults_of(inner, schema)]
+        for context in contexts
+        if context
+    ]
+    if branches:
+        yield from min(branches, key=_distance)
+        return
+    path = [str(token) for token in error.schema_path]
+    keyword = _keyword(error, path)
+    yield SchemaFault(
+        message=shortened(error.message, _SHOWN),
+        keyword=keyword,
+        instance_path=pointer(tuple(map(str, error.instance_path))),
+        schema_path=pointer(tuple(path)),
+        undeclared=keyword in _ON_UNDECLARED
+        or (keyword == "propertyNames" and _name_is_undeclared(error, path, schema)),
+    )
+
+
+def _keyword(error: jsonschema_rs.ValidationError, path: Sequence[str]) -> str:
+    """Return the keyword that fails; that with a `false` schema for it."""
+    if _is_of_names(error):
+        return "propertyNames"
+    return next((token for token in reversed(path) if token in _KEYWORDS), "")
+
+
+def _is_of_names(error: jsonschema_rs.ValidationError) -> bool:
+    return type(error.kind).__name__.endswith("PropertyNames")
+
+
+def _name_is_undeclared(
+    error: jsonschema_rs.ValidationError, path: Sequence[str], schema: Json
+) -> bool:
+    """Return whether `propertyNames` refuses a name that `properties` lacks too."""
+    refused = getattr(error.kind, "error", None)
+    name = getattr(refused, "instance", None)
+    holder: Json = schema
+    try:
+        for token in path[: path.index("propertyNames")]:
+            holder = member(holder, token)
+    except (LookupError, ValueError):
+        return True
+    properties = holder.get("properties") if isinstance(holder, dict) else None
+    return not isinstance(properties, dict) or name not in properties
+
+
+def _distance(branch: Sequence[SchemaFault]) -> tuple[bool, int, int]:
+    """Return the distance of a value from a branch."""
+    wrong = [fault for fault in branch if not fault.undeclared]
+    deepest = max((fault.instance_path.count("/") for fault in wrong), default=0)
+    return bool(wrong), -deepest, len(branch)
+
+
+def undeclared_members(compiled: CompiledSchema, value: Json) -> tuple[str, ...]:
+    """Return the JSON pointers of undeclared members, in order.
+
+    Args:
+        compiled: The schema, which accepts the value.
+        value: The value.
+
+    Example:
+        >>> from curation.instances.constraints.compiled_schema import CompiledSchema
+        >>> schema = {"properties": {"a": {"properties": {"b": True}}}}
+        >>> compiled = CompiledSchema.from_json(schema, "2020-12")
+        >>> undeclared_members(compiled, {"a": {"b": 1, "c": 2}, "d": 3})
+        ('/a/c', '/d')
+    """
+    return tuple(pointer(tokens) for tokens in _walk(compiled, [compiled.root], value))
+
+
+@dataclass(slots=True)
+class _Declarations:
+    """The declarations of one object's members by the subschemas that apply to it."""
+
+    #: Schemas that apply to the value of each member, by its name.
+    by_name: dict[str, list[SchemaLocation]] = field(default_factory=dict)
+    #: Whether the object is open by its own statement.
+    is_open: bool = False
+    #: Whether any member is declared at all.
+    any_declared: bool = False
+
+
+def _walk(
+    compiled: CompiledSchema, locations: Sequence[SchemaLocation], value: Json
+) -> Iterator[Tokens]:
+    """Yield the tokens of undeclared members, in the order of the value."""
+    if isinstance(value, dict):
+        applying = _applying(compiled, locations, value)
+        declarations = _declarations(compiled, applying, value)
+        for name, inner in value.items():
+            schemas = declarations.by_name.get(name)
+            if schemas is None:
+                if declarations.any_declared and not declarations.is_open:
+                    yield (name,)
+                continue
+            for tokens in _walk(compiled, schemas, inner):
+                yield (name, *tokens)
+    elif isinstance(value, list):
+        applying = _applying(compiled, locations, value)
+        for index, item in enumerate(value):
+            schemas = [
+                location
+                for applied in applying
+                for location in _item_schemas(compiled, applied, index)
+            ]
+            for tokens in _walk(compiled, schemas, item):
+                yield (str(index), *tokens)
+
+
+def _applying(
+    compiled: CompiledSchema, locations: Sequence[SchemaLocation], value: Json
+) -> list[SchemaLocation]:
+    """Return all subschemas that apply to a value in place, each once.
+
+    References are followed; of `anyOf` and `oneOf` the branches that accept the value
+    apply, of `if` the part that its condition chooses.
+    """
+    applying: dict[SchemaLocation, None] = {}
+    waiting = list(reversed(locations))
+    while waiting:
+        location = waiting.pop()
+        if location in applying:
+            continue
+        applying[location] = None
+        waiting += reversed(list(_in_place(compiled, location, value)))
+    return list(applying)
+
+
+def _in_place(
+    compiled: CompiledSchema, location: SchemaLocation, value: Json
+) -> Iterator[SchemaLocation]:
+    keywords = location.keywords
+    for keyword in REFERENCE_KEYWORDS:
+        target = compiled.target(location, keyword) if keyword in keywords else None
+        if target is not None:
+            yield target
+    if "$ref" in keywords and compiled.dialect.ref_hides_siblings:
+        return
+    yield from _combined(compiled, location, value)
+    yield from _conditional(compiled, location, value)
+
+
+def _combined(
+    compiled: CompiledSchema, location: SchemaLocation, value: Json
+) -> Iterator[SchemaLocation]:
+    keywords = location.keywords
+    for index in range(len(array_of(keywords, "allOf"))):
+        yield compiled.child(location, ("allOf", str(index)))
+    for keyword in ("anyOf", "oneOf"):
+        for index in range(len(array_of(keywords, keyword))):
+            branch = compiled.child(location, (keyword, str(index)))
+            if compiled.accepts(branch, value):
+                yield branch
+
+
+def _conditional(
+    compiled: CompiledSchema, location: SchemaLocation, value: Json
+) -> Iterator[SchemaLocation]:
+    keywords = location.keywords
+    if "if" in keywords:
+        condition = compiled.child(location, ("if",))
+        holds = compiled.accepts(condition, value)
+        if holds:
+            yield condition
+        branch = "then" if holds else "else"
+        if branch in keywords:
+            yield compiled.child(location, (branch,))
+    if isinstance(value, dict):
+        for keyword in ("dependentSchemas", "dependencies"):
+            for name, schema in object_of(keywords, keyword).items():
+                if name in value and isinstance(schema, dict | bool):
+                    yield compiled.child(location, (keyword, name))
+
+
+def _declarations(
+    compiled: CompiledSchema,
+    applying: Sequence[SchemaLocation],
+    value: dict[str, Json],
+) -> _Declarations:
+    declarations = _Declarations()
+    for location in applying:
+        keywords = location.keywords
+        if "$ref" in keywords and compiled.dialect.ref_hides_siblings:
+            continue
+        properties = object_of(keywords, "properties")
+        patterns = object_of(keywords, "patternProperties")
+        declarations.any_declared |= bool(properties or patterns)
+        others = [
+            keyword
+            for keyword in ("additionalProperties", "unevaluatedProperties")
+            if keyword in keywords and keywords[keyword] is not False
+        ]
+        declarations.is_open |= bool(others)
+        for name in value:
+            places: list[Tokens] = []
+            if name in properties:
+                places.append(("properties", name))
+            places += [
+                ("patternProperties", pattern)
+                for pattern in patterns
+                if is_match(pattern, name)
+            ]
+            places = places or [(keyword,) for keyword in others]
+            for place in places:
+                schema = compiled.child(location, place)
+                declarations.by_name.setdefault(name, []).append(schema)
+    return declarations
+
+
+def _item_schemas(
+    compiled: CompiledSchema, location: SchemaLocation, index: int
+) -> Iterator[SchemaLocation]:
+    """Yield the schemas that apply to the item at an index."""
+    keywords = location.keywords
+    if "$ref" in keywords and compiled.dialect.ref_hides_siblings:
+        return
+    for keyword, further in (("prefixItems", "items"), ("items", "additionalItems")):
+        schemas = keywords.get(keyword)
+        if isinstance(schemas, list):
+            if index < len(schemas):
+                yield compiled.child(location, (keyword, str(index)))
+            elif isinstance(keywords.get(further), dict):
+                yield compiled.child(location, (further,))
+            return
+    if isinstance(keywords.get("items"), dict):
+        yield compiled.child(location, ("items",))

@@ -9,12 +9,12 @@ import msgspec
 
 from curation.core.documents import Explained
 
-#: Tokens of an answer where `--set budget` says nothing.
+#: Tokens of an answer by default.
 DEFAULT_BUDGET = 2048
 
 
 class FailureClass(Explained):
-    """What became of an answer that did not pass; earlier ones take precedence."""
+    """A class of answers that fail; earlier ones take precedence."""
 
     SCHEMA_ERROR = (
         "schema_error",
@@ -37,7 +37,7 @@ class FailureClass(Explained):
 
 
 class Mode(StrEnum):
-    """What undeclared members mean where the schema itself lets them pass."""
+    """The treatment of undeclared members that the schema itself accepts."""
 
     STRICT = "strict"
     """A failure: the prompt forbids them."""
@@ -46,26 +46,25 @@ class Mode(StrEnum):
 
 
 class PassrateSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """How answers are asked for, cleaned and judged."""
+    """Settings of prompts and scoring."""
 
     #: The system prompt: `default`, or the path of a text file.
     system: str = "default"
-    #: Whether title and description of the schema stand in the task line.
+    #: Put title and description of the schema into the task line.
     describe: bool = True
-    #: Most fields that the line of hints names; 0 leaves the line out.
+    #: Most fields in the line of hints; 0 omits the line.
     hints: int = 20
     #: Worked examples before the question.
     shots: int = 0
     #: Most tokens of an answer.
     budget: int = DEFAULT_BUDGET
-    #: How the answer is taken out of the text (`evaluation.answers.extraction`).
+    #: The policy that takes the answer out of the text (`evaluation.answers`).
     cleaning: Literal["outer_fence", "strip_all_backticks", "raw", "outer_braces"] = (
         "outer_fence"
     )
-    #: Whether undeclared members fail where the schema lets them pass; both rates are
-    #: reported.
+    #: The treatment of undeclared members; both rates are reported.
     mode: Mode = Mode.STRICT
-    #: Whether `format` is asserted.
+    #: Assert `format`.
     formats: bool = False
 
 

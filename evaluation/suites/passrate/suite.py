@@ -1,4 +1,4 @@
-"""The prompted pass rate, as `csbdata suite passrate` runs it.
+"""The prompted pass rate, as `csbdata suite` runs it: records, known answers, report.
 
 Source: "How the JSONSchemaBench works", the description of a public harness; where it
 is silent or contradicts itself, docs/suites.md says which reading this is.
@@ -6,35 +6,69 @@ is silent or contradicts itself, docs/suites.md says which reading this is.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Final
 
-from evaluation.core.suite import Suite
+from evaluation.core.suite import KnownAnswer, RecordSet, Suite
+from evaluation.core.suite_records import SuiteRecord
 from evaluation.suites.passrate.prompts import prompt
 from evaluation.suites.passrate.settings import (
     FailureClass,
+    Mode,
     PassrateSettings,
     as_published,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator, Sequence
 
-    from evaluation.core.suite import (
-        KnownAnswer,
-        RecordRequest,
-        RecordSet,
-        ScoredRun,
-        Scorer,
-    )
-    from evaluation.core.suite_records import SuiteRecord
+    from evaluation.core.suite import RecordRequest, ScoredResponse, ScoredRun, Scorer
     from evaluation.reporting.report import Report
+    from evaluation.reporting.tables import Cell, Table
+
+#: Share of responses without an answer above which a rate says little of the model.
+_DEGRADED: Final = 0.01
+_NOTE: Final = (
+    "passed: of all responses but those whose schema cannot be used. answered: of the "
+    "same without those of class api_error. strict: no member that the schema does not "
+    "declare; schema: what the schema itself accepts. Brackets: Wilson's 95 % "
+    "interval. degraded: over 1 % are of class api_error."
+)
 
 
-# What is heavy is imported by who needs it: a worker that scores reads no data.
-def _records(request: RecordRequest, settings: PassrateSettings) -> RecordSet:
-    from evaluation.suites.passrate.records import records  # noqa: PLC0415 - heavy
+def records(request: RecordRequest, _settings: PassrateSettings) -> RecordSet:
+    """Return the schemas of a build, a folder, a file or a dataset on the Hub.
 
-    return records(request, settings)
+    Raises:
+        Fault: the data cannot be read or fetched; see `evaluation.data.open_data`.
+    """
+    from evaluation.data import SampleSelection, open_data  # noqa: PLC0415 - heavy
+
+    data = open_data(
+        request.data,
+        selection=SampleSelection(
+            configs=request.configs,
+            splits=request.splits,
+            ids=request.only,
+            limit=None if request.first else request.limit,
+            seed=request.seed,
+        ),
+        instances=False,
+        settings=request.fetch,
+    )
+    return RecordSet(
+        name=data.name,
+        origin=data.origin,
+        records=[
+            SuiteRecord(
+                id=sample.id,
+                group=sample.config,
+                schema=sample.schema,
+                dialect=sample.dialect,
+            )
+            for sample in data.samples()
+        ],
+    )
 
 
 def _scorer(settings: PassrateSettings) -> Scorer:
@@ -45,18 +79,102 @@ def _scorer(settings: PassrateSettings) -> Scorer:
 
 def _known_answers(
     record: SuiteRecord, settings: PassrateSettings
-) -> Iterable[KnownAnswer]:
-    from evaluation.suites.passrate.known_answers import (  # noqa: PLC0415 - heavy
-        known_answers,
+) -> Iterator[KnownAnswer]:
+    """Yield right and wrong answers to a record; none if its schema has no witness."""
+    from curation.core.documents import Rejected  # noqa: PLC0415 - heavy
+    from curation.instances.constraints.load_schema import read_schema  # noqa: PLC0415 - heavy
+    from curation.instances.witnesses.search import Budget, find_witnesses  # noqa: PLC0415 - heavy
+    from evaluation.suites.passrate.scorer import undeclared_members  # noqa: PLC0415 - heavy
+
+    schema = read_schema(record.schema or "false", record.dialect)
+    if isinstance(schema, Rejected):
+        return
+    for witness in find_witnesses(schema, 0, Budget(count=1)).found:
+        text = json.dumps(witness.value, indent=2)
+        extra = undeclared_members(schema, witness.value)
+        if not extra or settings.mode is Mode.SCHEMA:
+            yield KnownAnswer(kind="reference", text=f"<think>{{</think>\n{text}")
+        kinds = FailureClass
+        for kind, answer, finish in (
+            (kinds.EMPTY, f"<think>{text}", "stop"),
+            (kinds.TRUNCATED, f"[{text}", "length"),
+            (kinds.SYNTAX_ERROR, f"[{text},]", "stop"),
+            (kinds.REFUSAL, "I'm sorry, but I can't help with that.", "stop"),
+            (kinds.REFUSAL, "", "content_filter"),
+        ):
+            yield KnownAnswer(kind=kind, text=answer, finish=finish, expected=kind)
+        for kind, finish in (
+            (kinds.API_ERROR, ""),
+            (kinds.ENGINE_ERROR, "engine_error"),
+        ):
+            error = "HTTP 500: try later"
+            yield KnownAnswer(
+                kind=kind, text=None, error=error, finish=finish, expected=kind
+            )
+
+
+def report(run: ScoredRun) -> Report:
+    """Return the tables of a run."""
+    from evaluation.reporting.report import Report  # noqa: PLC0415 - heavy
+    from evaluation.results.suite_tables import (  # noqa: PLC0415 - heavy
+        classes_table,
+        costs,
+        repairs_table,
     )
 
-    return known_answers(record, settings)
+    explanations = {kind.value: kind.explanation for kind in FailureClass}
+    repairs = repairs_table(run)
+    return Report(
+        tables=(
+            _rates_table(run),
+            *((repairs,) if repairs.rows else ()),
+            classes_table(run, explanations),
+            costs(run),
+        )
+    )
 
 
-def _report(run: ScoredRun) -> Report:
-    from evaluation.suites.passrate.report import report  # noqa: PLC0415 - heavy
+def _rates_table(run: ScoredRun) -> Table:
+    """Return the pass rates of every model and condition, by config and over all."""
+    from evaluation.reporting.tables import Table  # noqa: PLC0415 - heavy
+    from evaluation.results.suite_tables import (  # noqa: PLC0415 - heavy
+        groups_of,
+        reading,
+        texts_of_group,
+    )
 
-    return report(run)
+    rows: list[tuple[Cell, ...]] = []
+    for group in groups_of(run.by_label):
+        for label, responses in run.by_label.items():
+            rows.append((group, label, *_rates(texts_of_group(responses, group))))
+    rates = ("responses", "passed", "answered", "strict", "schema", "degraded")
+    return Table(
+        title="Prompted pass rate",
+        columns=("config", "model", *rates),
+        rows=tuple(rows),
+        note=f"{_NOTE} {reading(run)}",
+        name="pass-rate",
+    )
+
+
+def _rates(responses: Sequence[ScoredResponse]) -> tuple[Cell, ...]:
+    from evaluation.reporting.tables import Rate  # noqa: PLC0415 - heavy
+
+    counted = [scored.verdict for scored in responses if scored.verdict.counted]
+    failed = sum(
+        verdict.failure_class == FailureClass.API_ERROR.value for verdict in counted
+    )
+    passed = sum(verdict.passed for verdict in counted)
+    strict = sum(verdict.scores.get("strict", 0.0) for verdict in counted)
+    lenient = sum(verdict.scores.get("schema", 0.0) for verdict in counted)
+    return (
+        len(responses),
+        Rate(passed, len(counted)),
+        Rate(passed, len(counted) - failed),
+        Rate(int(strict), len(counted)),
+        Rate(int(lenient), len(counted)),
+        "yes" if failed > _DEGRADED * len(counted) else "",
+    )
 
 
 SUITE = Suite(
@@ -64,10 +182,10 @@ SUITE = Suite(
     summary="Does a model, only asked to, write JSON that its schema accepts?",
     settings=PassrateSettings,
     classes={kind.value: kind.explanation for kind in FailureClass},
-    records=_records,
+    records=records,
     prompt=prompt,
     scorer=_scorer,
-    report=_report,
+    report=report,
     known_answers=_known_answers,
     paper=as_published,
 )

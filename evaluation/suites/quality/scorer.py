@@ -12,8 +12,7 @@ from evaluation.answers.extraction import (
     outer_fence,
     triage,
 )
-from evaluation.answers.json_answers import JsonProblem, read_json_answer
-from evaluation.answers.schema_cache import SchemaCache
+from evaluation.answers.json_answers import JsonProblem, SchemaCache, read_json_answer
 from evaluation.core.suite_records import Verdict
 from evaluation.suites.quality.problems import ANSWER
 from evaluation.suites.quality.records import (

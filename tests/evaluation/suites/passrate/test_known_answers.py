@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from evaluation.asking.request import choose_suite
 from evaluation.asking.self_test import kinds_table, self_test
 from evaluation.core.suite_records import SuiteRecord
+from tests.evaluation.suites.passrate.known_answers import known_answers
 
 _SCHEMA = {
     "type": "object",
@@ -36,13 +38,24 @@ def test_every_known_answer_gets_its_class(mode: str) -> None:
         SuiteRecord(id=f"r{place}", schema=json.dumps(schema))
         for place, schema in enumerate((_SCHEMA, _OPEN))
     ]
-    tested = self_test(chosen, records, jobs=1)
+    mutants = replace(chosen.suite, known_answers=known_answers)
+    tested = self_test(replace(chosen, suite=mutants), records, jobs=1)
     assert [answer for answer in tested if not answer.as_expected] == []
     failing = {answer.known.kind for answer in tested if answer.known.expected}
     assert len(failing) >= 38
     assert {"reference", "an undeclared member inside, forbidden"} <= {
         row[0] for row in kinds_table(tested).rows
     }
+
+
+@pytest.mark.parametrize("mode", ["strict", "schema"])
+def test_the_answers_of_the_selftest_get_their_classes(mode: str) -> None:
+    """One of each class but those of values, and a right one."""
+    chosen = choose_suite("passrate", {"mode": mode})
+    record = SuiteRecord(id="r", schema=json.dumps(_SCHEMA))
+    tested = self_test(chosen, [record], jobs=1)
+    assert [answer for answer in tested if not answer.as_expected] == []
+    assert len({answer.known.expected for answer in tested}) == 7
 
 
 def test_a_record_without_a_schema_has_no_known_answers() -> None:

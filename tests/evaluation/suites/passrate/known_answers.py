@@ -14,8 +14,8 @@ from curation.instances.constraints.load_schema import read_schema
 from curation.instances.near_misses.search import find_near_misses
 from curation.instances.witnesses.search import Budget, find_witnesses
 from evaluation.core.suite import KnownAnswer
+from evaluation.suites.passrate.scorer import undeclared_members
 from evaluation.suites.passrate.settings import FailureClass, Mode
-from evaluation.suites.passrate.undeclared import undeclared_members
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
