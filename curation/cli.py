@@ -24,10 +24,11 @@ from curation.commands.check import check
 from curation.commands.diff import diff
 from curation.commands.explain import explain
 from curation.commands.export import export
-from curation.commands.fetch import fetch, sources
 from curation.commands.instances import instances
+from curation.commands.options import GroupedCommand
 from curation.commands.push import push
 from curation.commands.release import release
+from curation.commands.sources import sources
 from curation.commands.stats import stats
 from curation.commands.verify import verify
 from curation.credentials import guard, redacted, redacted_traceback
@@ -84,7 +85,6 @@ app = typer.Typer(
 )
 _COMMANDS = (
     build,
-    fetch,
     sources,
     explain,
     stats,
@@ -97,7 +97,7 @@ _COMMANDS = (
     release,
 )
 for _command in _COMMANDS:
-    app.command()(_command)
+    app.command(cls=GroupedCommand)(_command)
 app.add_typer(export)
 
 
@@ -134,9 +134,11 @@ def _attach_plugins() -> None:
     for point in asked or points:
         command = point.load()
         if isinstance(command, typer.Typer):
+            for info in command.registered_commands:
+                info.cls = GroupedCommand
             app.add_typer(command, name=point.name)
         else:
-            app.command(point.name)(command)
+            app.command(point.name, cls=GroupedCommand)(command)
 
 
 def main() -> None:

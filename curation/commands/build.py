@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,6 +27,15 @@ if TYPE_CHECKING:
     from curation.pipeline.request import BuildRequest
 
 
+class Missing(StrEnum):
+    """What a build does where a source cannot be had."""
+
+    FAIL = "fail"
+    """Fail unless every source is upstream."""
+    SKIP = "skip"
+    """Leave out subsets that cannot be had."""
+
+
 _Rules = Annotated[
     str, typer.Option(help="Rule set: clean or paper (see `csbdata explain`).")
 ]
@@ -43,12 +53,13 @@ _With = Annotated[
 _Sample = Annotated[
     bool, typer.Option("--sample", help="Use the embedded sample alone.")
 ]
-_Strict = Annotated[
-    bool, typer.Option("--strict", help="Fail unless every source is upstream.")
-]
-_AllowPartial = Annotated[
-    bool,
-    typer.Option("--allow-partial", help="Go on without subsets that cannot be had."),
+_Missing = Annotated[
+    Missing | None,
+    typer.Option(
+        help="Where a source cannot be had: fail, also if the sample or an index could "
+        "stand in, or skip its subset [default: the sample stands in; rules paper "
+        "fail].",
+    ),
 ]
 _NoGpl = Annotated[
     bool,
@@ -94,27 +105,24 @@ _Shard = Annotated[
     typer.Option(
         metavar="I/N",
         help="Do one of N parts of the work and leave it in --out DIR; when all are "
-        "done, --merge makes the dataset of them.",
+        "done, csbdata build SHARD... joins them.",
     ),
-]
-_Merge = Annotated[
-    bool,
-    typer.Option("--merge", help="Join the shards that are named, all N of them."),
 ]
 _Shards = Annotated[
     list[Path] | None,
-    typer.Argument(metavar="[SHARD...]", help="With --merge: folders of shards."),
+    typer.Argument(
+        metavar="[SHARD]...", help="Folders of all shards, which are joined to a build."
+    ),
 ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _SourceOptions:
-    """What is read, and where it is looked for."""
+    """Sources."""
 
     with_: _With = None
     sample: _Sample = False
-    strict: _Strict = False
-    allow_partial: _AllowPartial = False
+    missing: _Missing = None
     no_gpl: _NoGpl = False
     mirror: MirrorOption = None
     offline: OfflineOption = False
@@ -137,7 +145,6 @@ def build(  # noqa: PLR0913 (one parameter an option)
     fastjsonschema: _Fastjsonschema = False,
     instances: _Instances = False,
     shard: _Shard = "",
-    merge: _Merge = False,
     jobs: _Jobs = None,
     executor: ExecutorOption = LOCAL,
     format_: FormatOption = Format.AUTO,
@@ -158,7 +165,7 @@ def build(  # noqa: PLR0913 (one parameter an option)
       csbdata build --sample
       csbdata build --executor ray:10.0.0.1:6379
       csbdata build --shard 2/3 --out parts/2
-      csbdata build --merge parts/1 parts/2 parts/3
+      csbdata build parts/1 parts/2 parts/3
       csbdata build --with cloudformation --with Acme=schemas/
       csbdata build --sample --with openapi:api.yaml --with tools:tools.json
       csbdata build --sample --with "mcp:npx -y some-mcp-server"
@@ -167,15 +174,15 @@ def build(  # noqa: PLR0913 (one parameter an option)
     from curation.pipeline.inputs import ExtraSource
     from curation.pipeline.request import BuildRequest
 
-    _refuse_mixed(shard=shard, merge=merge, shards=shards or [], out=out)
+    _refuse_mixed(shard=shard, shards=shards or [], out=out)
     chosen = out or (SAMPLE_BUILD if sources.sample else DEFAULT_BUILD)
     request = BuildRequest(
         out=chosen.absolute(),
         rules=rules,
         extras=tuple(ExtraSource.parse(text) for text in sources.with_ or ()),
         sample=sources.sample,
-        strict=sources.strict,
-        allow_partial=sources.allow_partial,
+        strict=sources.missing is Missing.FAIL,
+        allow_partial=sources.missing is Missing.SKIP,
         no_gpl=sources.no_gpl,
         fastjsonschema=fastjsonschema,
         instances=instances,
@@ -188,24 +195,16 @@ def build(  # noqa: PLR0913 (one parameter an option)
     _run(request, shard, format_, shown_out=chosen)
 
 
-def _refuse_mixed(
-    *, shard: str, merge: bool, shards: list[Path], out: Path | None
-) -> None:
+def _refuse_mixed(*, shard: str, shards: list[Path], out: Path | None) -> None:
     """Check that options about shards go together.
 
     Raises:
         BadUsage: they do not.
     """
-    if shard and (merge or shards):
-        raise BadUsage("--shard makes a shard, --merge joins shards: choose one")
+    if shard and shards:
+        raise BadUsage("--shard makes a shard, SHARD... joins shards: choose one")
     if shard and out is None:
         raise BadUsage("--shard needs a folder of its own", then="add --out DIR")
-    if merge and not shards:
-        raise BadUsage("--merge joins shards", then="name their folders")
-    if shards and not merge:
-        raise BadUsage(
-            "folders of shards are for --merge", str(shards[0]), "add --merge"
-        )
 
 
 def _run(
@@ -243,7 +242,7 @@ def _build_shard(
     beside = shown_out.parent / "*"
     say_command(
         f"When all {shard[1]} are done, with the same options",
-        f"csbdata build --merge {beside}",
+        f"csbdata build {beside}",
     )
 
 

@@ -9,17 +9,21 @@ from __future__ import annotations
 
 import inspect
 import os
+from copy import copy
 from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 
 from curation.system.errors import BadUsage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from typer._click import Context, HelpFormatter
 
     from curation.packaging.signature import SigningKey
 
@@ -82,13 +86,34 @@ def shard_of(text: str) -> tuple[int, int]:
     raise BadUsage(f"--shard takes I/N, such as 1/4, not {text!r}")
 
 
+class GroupedCommand(TyperCommand):
+    """A command whose help shows its options in named groups (`rich_help_panel`)."""
+
+    def format_options(self, ctx: Context, formatter: HelpFormatter) -> None:
+        """Write the arguments, the options without a group, and each group."""
+        groups: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        for parameter in self.get_params(ctx):
+            is_argument = parameter.param_type_name == "argument"
+            name = getattr(parameter, "rich_help_panel", None) or "Options"
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                groups.setdefault("Arguments" if is_argument else name, []).append(
+                    record
+                )
+        for name, records in groups.items():
+            if records:
+                with formatter.section(name):
+                    formatter.write_dl(records)
+
+
 def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command for typer, whose dataclass parameters are options each.
 
     Args:
         command: A function that takes keywords only. A parameter whose type is a
             dataclass stands for its fields, which are annotated as typer's options
-            are; every field has a default, or the option is required.
+            are; every field has a default, or the option is required. The first line
+            of its docstring is the name of the group in the command's help.
 
     Example:
         >>> @dataclass(frozen=True, kw_only=True)
@@ -128,14 +153,22 @@ def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
 
 def _options(group: type) -> list[inspect.Parameter]:
     hints = get_type_hints(group, include_extras=True)
+    title = (group.__doc__ or "").partition("\n")[0].rstrip(".")
     return [
         inspect.Parameter(
             field.name,
             inspect.Parameter.KEYWORD_ONLY,
-            annotation=hints[field.name],
+            annotation=_in_group(hints[field.name], title),
             default=(
                 inspect.Parameter.empty if field.default is MISSING else field.default
             ),
         )
         for field in fields(group)
     ]
+
+
+def _in_group(annotation: Any, title: str) -> object:  # noqa: ANN401 - `Annotated`
+    """Return the annotation of an option, which gets a group if it names none."""
+    option = copy(annotation.__metadata__[0])
+    option.rich_help_panel = option.rich_help_panel or title
+    return Annotated[annotation.__origin__, option]

@@ -29,7 +29,7 @@ def refuse_incomplete(
     strict: bool,
     allow_partial: bool,
 ) -> None:
-    """Refuse what `--strict` and the rule set do not allow.
+    """Refuse what `--missing` and the rule set do not allow.
 
     Args:
         inputs: What the build would read.
@@ -44,7 +44,7 @@ def refuse_incomplete(
         raise Unavailable(
             "; ".join(f"{absent.source.name} ({absent.why})" for absent in missing),
             "cannot be had here",
-            "give a mirror with --mirror, or go on without them: --allow-partial",
+            "give a mirror with --mirror, or go on without them: --missing skip",
         )
     lesser = [
         f"{given.source.name} ({given.reading.origin})"
@@ -55,7 +55,7 @@ def refuse_incomplete(
         raise Unavailable(
             ", ".join(lesser),
             "not from upstream",
-            "give a mirror with --mirror, or leave --strict out",
+            "give a mirror with --mirror, or leave --missing out",
         )
 
 

@@ -193,7 +193,7 @@ def _named(reading: Reading) -> Iterator[tuple[str, str]]:
 
 _INCOMPLETE = {
     _ARCHIVE: "295 of the catalogue's 716 entries are hosted elsewhere; "
-    "`csbdata fetch schemastore --live` gets and locks them",
+    "`csbdata sources --fetch --live schemastore` gets and locks them",
     _WHEEL: "the catalogue of October 2022 instead of the pinned one",
 }
 

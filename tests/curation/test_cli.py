@@ -214,7 +214,7 @@ NOWHERE = [
     ("eval", "--data", "nowhere"),
     ("explain", "x", "--in", "nowhere"),
     ("export", "maskbench", "out", "--data", "nowhere"),
-    ("fetch", "--mirror", "nowhere"),
+    ("sources", "--fetch", "--mirror", "nowhere"),
     ("instances", "nowhere.json"),
     ("instances", "--check", "nowhere"),
     ("instances", "--report", "nowhere"),
@@ -252,7 +252,7 @@ UNKNOWN = [
     ("eval", "--engine", "nothing", "--data", "."),
     ("eval", "--task", "nothing", "--data", "."),
     ("explain", "--nothing"),
-    ("fetch", "nothing"),
+    ("sources", "--fetch", "nothing"),
     ("nothing",),
 ]
 

@@ -40,7 +40,7 @@ def _run(folder: Path, script: str, **variables: str) -> None:
             3,
             "--out",
             "build",
-            "build --instances --merge {parts} --out build/JSONSchemaBench",
+            "build --instances {parts} --out build/JSONSchemaBench",
         ),
     ],
     ids=["runs", "builds"],

@@ -279,6 +279,6 @@ def _of_words(words: str) -> str:
 
 
 def as_json(state: UpstreamState) -> dict[str, Json]:
-    """Return a state as `csbdata fetch --update --format json` prints it."""
+    """Return a state as `csbdata sources --update --format json` prints it."""
     made: dict[str, Json] = json.loads(msgspec.json.encode(state))
     return made

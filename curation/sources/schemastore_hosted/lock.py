@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 #: The folder of a pack in which live copies stand.
 LIVE: Final = "live/"
-_FETCH: Final = "csbdata fetch schemastore --live"
+_FETCH: Final = "csbdata sources --fetch --live schemastore"
 
 
 class LockedSchema(
@@ -151,8 +151,7 @@ def still_missing(lock: LiveLock | None, lacks: str | None) -> str | None:
         return None
     return (
         f"{len(lock.failures)} of {len(lock.schemas) + len(lock.failures)} addresses "
-        "outside the archive gave nothing; `csbdata fetch schemastore --live` tries "
-        "them again"
+        f"outside the archive gave nothing; `{_FETCH}` tries them again"
     )
 
 

@@ -131,7 +131,7 @@ def test_the_report_has_the_figures_that_programs_read(built: BuildResult) -> No
 
 
 def test_strict_refuses_the_sample(tmp_path: Path) -> None:
-    """`--strict` wants every source upstream, and names those that are not."""
+    """`--missing fail` wants every source upstream, and names those that are not."""
     strict = replace(request_for(tmp_path), strict=True)
     with pytest.raises(Unavailable, match=r"github \(sample\)"):
         build(strict, Quiet())

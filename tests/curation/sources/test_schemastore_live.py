@@ -174,7 +174,7 @@ def test_a_lock_with_failures_leaves_the_build_partial(
     lock = fetch_live(fetch, Quiet())
     assert _partial(source, fetch) == (
         "2 of 5 addresses outside the archive gave nothing; "
-        "`csbdata fetch schemastore --live` tries them again"
+        "`csbdata sources --fetch --live schemastore` tries them again"
     )
     write_lock(fetch.lock, structs.replace(lock, failures=()))
     assert _partial(source, fetch) is None
@@ -228,7 +228,7 @@ def test_a_lock_on_another_machine_is_verified(
     fresh = replace(
         fetch, settings=replace(fetch.settings, cache=fetch.settings.cache / "other")
     )
-    with pytest.raises(NoInput, match="csbdata fetch schemastore --live"):
+    with pytest.raises(NoInput, match="csbdata sources --fetch --live schemastore"):
         with_live(_archive(pin, fresh), fresh.settings, fresh.lock)
     server.on("/one/thing.json", body(b"changed"))
     changed = fetch_live(fresh, Quiet())

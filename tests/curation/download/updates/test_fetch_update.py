@@ -1,4 +1,4 @@
-"""`csbdata fetch --update`: publishers are asked, and what they say is told."""
+"""`csbdata sources --update`: publishers are asked, and what they say is told."""
 
 from __future__ import annotations
 

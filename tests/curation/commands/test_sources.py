@@ -1,4 +1,4 @@
-"""`csbdata fetch` and `csbdata sources`."""
+"""`csbdata sources`: listing, fetching, updating."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import curation.download.acquire
 import curation.pipeline.archives
 import curation.sources.schemastore_hosted.live
-from curation.commands.fetch import fetch, sources
+from curation.commands.sources import sources
 from curation.core.documents import Origin
 from curation.download.acquire import FetchSettings
 from curation.pipeline.archives import acquire_all
@@ -32,9 +32,10 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
 
 APP = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
-APP.command()(fetch)
-APP.command()(sources)
+APP.command("sources")(sources)
+APP.command("other")(lambda: None)
 PIN = github_pin()
+FETCH = ("sources", "--fetch", PIN.name)
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +64,7 @@ def _run(*arguments: str) -> tuple[int, str, str]:
 def test_fetch_tells_what_came_from_where(tmp_path: Path) -> None:
     """Data on stdout, progress on stderr."""
     save(tmp_path / "mirror", PIN.file_names[0], github_tarball())
-    code, out, err = _run("fetch", PIN.name, "--mirror", str(tmp_path / "mirror"))
+    code, out, err = _run(*FETCH, "--mirror", str(tmp_path / "mirror"))
     assert code == 0
     assert "mirror" in out
     assert "reading" in err
@@ -75,7 +76,13 @@ def test_fetch_as_json_is_one_object(tmp_path: Path) -> None:
     """With the digest and the path of the pack; nothing else is said."""
     save(tmp_path / "mirror", PIN.file_names[0], github_tarball())
     code, out, err = _run(
-        "fetch", PIN.name, "--mirror", str(tmp_path / "mirror"), "--format", "json"
+        "sources",
+        "--fetch",
+        PIN.name,
+        "--mirror",
+        str(tmp_path / "mirror"),
+        "--format",
+        "json",
     )
     (row,) = json.loads(out)["archives"]
     assert (code, err) == (0, "")
@@ -88,13 +95,13 @@ def test_fetch_as_json_is_one_object(tmp_path: Path) -> None:
 
 def test_fetch_offline_names_what_is_missing() -> None:
     """Every source of the ten, exit code 69, and what can be done."""
-    code, out, err = _run("fetch", "--offline")
+    code, out, err = _run("sources", "--fetch", "--offline")
     ten = [each.name for each in registered().values() if not each.extra]
     assert code == 69
     assert out == ""
     assert f"Missing: {', '.join(ten)}" in err
     assert "--mirror DIR" in err
-    code, out, _ = _run("fetch", "--offline", "--format", "json")
+    code, out, _ = _run("sources", "--fetch", "--offline", "--format", "json")
     assert (code, json.loads(out)["missing"]) == (69, ten)
 
 
@@ -136,7 +143,7 @@ def acquired_only(name: str) -> Callable[..., UntypedJson]:
 def test_an_unknown_source_is_answered_with_the_nearest() -> None:
     """Exit code 78."""
     with pytest.raises(BadConfiguration, match="did you mean kubernetes"):
-        _run("fetch", "kubernets", "--offline")
+        _run("sources", "--fetch", "kubernets", "--offline")
 
 
 @pytest.mark.usefixtures("pinned")
@@ -155,7 +162,14 @@ def test_fetch_live_lists_what_failed(
     monkeypatch.setattr(
         curation.sources.schemastore_hosted.live, "fetch_live", lambda *_: lock
     )
-    arguments = ("fetch", PIN.name, "--live", "--mirror", str(tmp_path / "mirror"))
+    arguments = (
+        "sources",
+        "--fetch",
+        PIN.name,
+        "--live",
+        "--mirror",
+        str(tmp_path / "mirror"),
+    )
     code, out, err = _run(*arguments)
     assert code == 0
     assert "Locked 1 schemas" in out
@@ -180,9 +194,18 @@ def test_sources_are_listed_with_pins_and_licences() -> None:
     assert all(each["at_hand"] is None for each in github)
 
 
-@pytest.mark.parametrize("command", ["fetch", "sources"])
-def test_help_shows_examples(command: str) -> None:
+def test_help_shows_examples() -> None:
     """Each on a line of its own."""
-    code, out, _ = _run(command, "--help")
+    code, out, _ = _run("sources", "--help")
     assert code == 0
-    assert f"\n    csbdata {command}\n" in out
+    assert "\n    csbdata sources\n" in out
+
+
+def test_the_sources_that_are_named_are_listed() -> None:
+    """By their own name, or that of an archive."""
+    code, out, _ = _run("sources", "snowplow", "--format", "json")
+    (listing,) = json.loads(out)
+    assert (code, listing["source"]) == (0, "snowplow")
+    code, _, err = _run("sources", "--live")
+    assert code == 2
+    assert "--live goes with --fetch" in err

@@ -1,10 +1,9 @@
-"""`csbdata fetch` and `csbdata sources`: get the raw archives, list what there is."""
+"""`csbdata sources`: list the sources, fetch their archives, update their pins."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -38,84 +37,97 @@ if TYPE_CHECKING:
 _SHOWN_FAILURES = 10
 
 
-_Source = Annotated[
+_Names = Annotated[
     list[str] | None,
-    typer.Argument(help="Names of sources or archives; else all of the ten."),
+    typer.Argument(
+        metavar="[SOURCE]...",
+        help="Names of sources or archives; else all, to be fetched those of the ten.",
+    ),
+]
+_Fetch = Annotated[
+    bool, typer.Option("--fetch", help="Get the archives into the cache, verified.")
 ]
 _Live = Annotated[
     bool,
     typer.Option(
-        "--live", help="Also ask every host that SchemaStore's catalogue lists."
-    ),
-]
-_Lock = Annotated[
-    Path | None,
-    typer.Option(
-        envvar="CSBDATA_LIVE_LOCK",
-        help="Lock file of --live; schemastore.lock.json of the cache by default.",
+        "--live",
+        help="With --fetch: also the schemas that SchemaStore's catalogue links to.",
     ),
 ]
 _Update = Annotated[
     bool,
     typer.Option(
-        "--update", help="Fetch nothing; show what publishers have that the pins lack."
-    ),
-]
-_Write = Annotated[
-    bool,
-    typer.Option(
-        "--write", help="With --update: fetch what is newer, and write its pins."
+        "--update",
+        help="Show what publishers have that is newer than the pins; with --fetch, "
+        "fetch it and write its pins.",
     ),
 ]
 
 
-def fetch(  # noqa: PLR0913 (one parameter an option)
+def sources(  # noqa: PLR0913 (one parameter an option)
     *,
-    source: _Source = None,
+    names: _Names = None,
+    fetch: _Fetch = False,
+    live: _Live = False,
+    update: _Update = False,
     mirror: MirrorOption = None,
     offline: OfflineOption = False,
-    live: _Live = False,
-    lock: _Lock = None,
-    update: _Update = False,
-    write: _Write = False,
     format_: FormatOption = Format.AUTO,
 ) -> None:
-    """Get raw archives into the cache, each verified against its pin.
+    """List the sources with pins and licences; fetch them, each verified.
 
-    Looks into the mirror, the cache, then asks the publisher or the package index.
-    Exits with 65 if a content is not what is pinned, 69 if a source cannot be had,
-    75 if it may be had later.
+    With --fetch an archive comes from the mirror, the cache, its publisher or the
+    package index, in this order. Exits with 65 if a content is not what is pinned,
+    69 if a source cannot be had, 75 if it may be had later.
 
-    With --live the schemas that SchemaStore only links to are fetched and locked:
-    the lock file holds address, id, sha256 and length of each. The same command
-    goes on where it stopped and never replaces what is locked.
+    With --fetch --live the schemas that SchemaStore only links to are fetched and
+    locked: a lock file in the cache (or at CSBDATA_LIVE_LOCK) holds address, id,
+    sha256 and length of each. The same command goes on where it stopped and never
+    replaces what is locked, nor does it move a pin.
 
-    With --update the pins themselves are held against their publishers: newer
-    commits, releases and versions, and licences that are stated in other words
-    than were recorded. --write then moves the pins of raw/sources.toml. --live never
-    moves a pin: it locks what the pinned catalogue of SchemaStore links to.
+    With --update the pins are compared with their publishers: newer commits, releases
+    and versions, and licences that are stated in other words than were recorded.
+    --update --fetch moves the pins of raw/sources.toml.
 
     \b
     Examples:
-      csbdata fetch
-      csbdata fetch github snowplow --mirror ~/archives
-      csbdata fetch corpus cloudformation --offline
-      csbdata fetch schemastore --live
-      csbdata fetch --update
-      csbdata fetch schemastore --update --write
+      csbdata sources
+      csbdata sources --fetch
+      csbdata sources --fetch github snowplow --mirror ~/archives
+      csbdata sources --fetch corpus cloudformation --offline
+      csbdata sources --fetch --live schemastore
+      csbdata sources --update
+      csbdata sources --update --fetch schemastore
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.download.acquire import FetchSettings
-    from curation.pipeline.archives import acquire_all
 
-    if (write and not update) or (update and live):
-        raise typer.BadParameter("--write goes with --update, --live without it")
-    settings = FetchSettings.from_environment(mirror=mirror, offline=offline)
+    if live and (update or not fetch):
+        raise typer.BadParameter("--live goes with --fetch, and without --update")
+    settings = FetchSettings.from_environment(
+        mirror=mirror, offline=offline or not (fetch or update)
+    )
     progress = Quiet() if format_ is Format.JSON else Shown()
     if update:
-        _update(source or [], settings, progress, format_, write=write)
-        return
-    acquisition = acquire_all(source or [], settings, progress.say)
-    locked = _live(settings, lock, progress) if live else None
+        _update(names or [], settings, progress, format_, write=fetch)
+    elif fetch:
+        _fetch(names or [], settings, progress, format_, live=live)
+    else:
+        _list(names or [], settings, format_)
+
+
+def _fetch(
+    names: list[str],
+    settings: FetchSettings,
+    progress: Progress,
+    format_: Format,
+    *,
+    live: bool,
+) -> None:
+    """Fetch archives, and print where each came from."""
+    from curation.pipeline.archives import acquire_all
+
+    acquisition = acquire_all(names, settings, progress.say)
+    locked = _live(settings, progress) if live else None
     if format_ is Format.JSON:
         print_json(_report(acquisition, locked))
     else:
@@ -124,19 +136,9 @@ def fetch(  # noqa: PLR0913 (one parameter an option)
         raise typer.Exit(acquisition.exit_code)
 
 
-def sources(
-    *, mirror: MirrorOption = None, format_: FormatOption = Format.AUTO
-) -> None:
-    """List the sources: pins, licences, and which are at hand.
-
-    \b
-    Examples:
-      csbdata sources
-      csbdata sources --format json
-    """  # noqa: D301 (as above)
-    from curation.download.acquire import FetchSettings
-
-    listed = _listed(FetchSettings.from_environment(mirror=mirror, offline=True))
+def _list(names: list[str], settings: FetchSettings, format_: Format) -> None:
+    """Print the sources, and which archives are at hand."""
+    listed = _listed(names, settings)
     if format_ is Format.JSON:
         print_json([listing.as_json() for listing in listed])
         return
@@ -157,11 +159,11 @@ def sources(
     stdout().print(table(headers, rows))
 
 
-def _live(settings: FetchSettings, lock: Path | None, progress: Progress) -> LiveLock:
+def _live(settings: FetchSettings, progress: Progress) -> LiveLock:
     from curation.sources.schemastore_hosted.live import LiveFetch, fetch_live
     from curation.sources.schemastore_hosted.lock import default_lock
 
-    live_fetch = LiveFetch(settings=settings, lock=lock or default_lock(settings))
+    live_fetch = LiveFetch(settings=settings, lock=default_lock(settings))
     return fetch_live(live_fetch, progress)
 
 
@@ -192,7 +194,7 @@ def _update(
         if write:
             say(f"{newer - len(kept):,} newer states are pinned in {file}.")
         elif newer:
-            say(f"{newer:,} newer. csbdata fetch --update --write pins them.")
+            say(f"{newer:,} newer. csbdata sources --update --fetch pins them.")
     faults = [found.fault for found in updates if found.fault]
     code = max((fault.exit_code for fault in (*faults, *kept.values())), default=0)
     if code:
@@ -237,7 +239,7 @@ def _print_updates(updates: list[PinUpdate]) -> None:
 
 
 def _report(acquisition: Acquisition, locked: LiveLock | None) -> dict[str, Json]:
-    """Return what `csbdata fetch --format json` prints."""
+    """Return what `csbdata sources --fetch --format json` prints."""
     report: dict[str, Json] = {
         "archives": [_described(archive) for archive in acquisition.archives.values()],
         "missing": list(acquisition.missing),
@@ -349,27 +351,28 @@ class _SourceListing:
         }
 
 
-def _listed(settings: FetchSettings) -> list[_SourceListing]:
+def _listed(names: list[str], settings: FetchSettings) -> list[_SourceListing]:
     """Return every source, and where each of its archives is."""
     from curation.download.acquire import at_hand
     from curation.download.pins import pins_for
+    from curation.pipeline.archives import pins_of
     from curation.sources.registry import sources as registered
 
-    return [
-        _SourceListing(
-            source=source,
-            archives=[
-                _SourceArchive(
-                    pin=pin,
-                    rules=[
-                        rules for rules, own in source.archives.items() if name in own
-                    ],
-                    at_hand=at_hand(pin, settings),
-                )
-                for name, pin in pins_for(
-                    source.name, chain.from_iterable(source.archives.values())
-                ).items()
-            ],
-        )
-        for source in registered().values()
-    ]
+    if names:
+        # An unknown name is an error.
+        pins_of(names)
+    listed = []
+    for source in registered().values():
+        pins = pins_for(source.name, chain.from_iterable(source.archives.values()))
+        archives = [
+            _SourceArchive(
+                pin=pin,
+                rules=[rules for rules, own in source.archives.items() if name in own],
+                at_hand=at_hand(pin, settings),
+            )
+            for name, pin in pins.items()
+            if not names or source.name in names or name in names
+        ]
+        if archives or not names:
+            listed.append(_SourceListing(source=source, archives=archives))
+    return listed
