@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from curation.checking.schema_check import SchemaReport, check
     from curation.download.acquire import FetchSettings
     from curation.instances.dataset.make_instances import SchemaInstances
-    from curation.instances.dataset.one_schema import witnesses
+    from curation.instances.dataset.worker import witnesses
     from curation.pipeline.build import BuildResult, build
     from curation.pipeline.inputs import ExtraSource
     from curation.pipeline.request import BuildRequest
@@ -66,7 +66,7 @@ _MODULES: Final = {
     "check": "curation.checking.schema_check",
     "push": "curation.publish.push",
     "verify": "curation.publish.verify",
-    "witnesses": "curation.instances.dataset.one_schema",
+    "witnesses": "curation.instances.dataset.worker",
 }
 
 

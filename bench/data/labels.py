@@ -23,7 +23,7 @@ from referencing import Registry
 from bench.builds import clean_build
 from curation.core.benchmark import CONFIGS
 from curation.dataset.editions import instance_tables
-from curation.instances.judging.ecma_keywords import ECMA_VALIDATORS
+from curation.instances.ecma_validators import ECMA_VALIDATORS
 from curation.json.pointer import pointer, tokens_of
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bench.generators.generating import Task, serve
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.witnesses.search import stream
+from curation.instances.search.witnesses import stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -62,8 +62,7 @@ def maskbench(
       csbdata export maskbench maskbench/data
       csbdata export maskbench test-set --split test --config Github_easy
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from curation.instances.dataset.build_records import Records, maskbench_files
-    from curation.instances.dataset.maskbench import write_files
+    from curation.instances.dataset.records import Records, maskbench_files, write_files
     from curation.system.atomic_folders import atomic_folder
     from curation.system.progress import Quiet, Shown
 

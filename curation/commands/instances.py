@@ -86,7 +86,7 @@ def instances(  # noqa: PLR0913 (one parameter an option)
 
 
 def _make(target: str, build: Path, seed: int, format_: Format) -> None:
-    from curation.instances.dataset.one_schema import witnesses
+    from curation.instances.dataset.worker import witnesses
 
     schema, dialect = _schema_of(target, build)
     made = witnesses(schema, dialect=dialect, seed=seed)
@@ -104,7 +104,7 @@ def _schema_of(target: str, build: Path) -> tuple[str, str | None]:
     Raises:
         NoInput: there is neither.
     """
-    from curation.instances.dataset.build_records import Records
+    from curation.instances.dataset.records import Records
 
     path = Path(target)
     if path.is_file():
@@ -134,12 +134,12 @@ def _print_made(target: str, made: SchemaInstances) -> None:
 
 
 def _check(file: Path, build: Path, jobs: int, format_: Format) -> None:
-    from curation.instances.dataset.build_records import Records
     from curation.instances.dataset.grade_files import (
         count_grades,
         grade_all,
         read_schemas_to_grade,
     )
+    from curation.instances.dataset.records import Records
     from curation.system.progress import Quiet, Shown
 
     questions = read_schemas_to_grade(file, Records(build))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from curation.instances.dataset.finished_instances import FinishedInstances
+from curation.instances.dataset.build_step import FinishedInstances
 from curation.pipeline.identity import BuildIdentity
 from curation.system.errors import BadConfiguration, BadData, CannotCreate, NoInput
 from curation.workers.finished_work import FinishedWork

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from curation.core.benchmark import holds_instances, records_config
 from curation.dataset.parquet import split_files
-from curation.instances.judging.grading import grade
+from curation.instances.grading import grade
 from curation.verification.check import CheckItem, CheckResult, FolderCheck, answers
 from curation.verification.findings import Finding
 from curation.verification.rows import group_batches
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from curation.instances.judging.grading import Grade
+    from curation.instances.grading import Grade
     from curation.verification.check import CheckBatch, ItemResult
     from curation.verification.folder_contents import FolderContents
 

@@ -19,7 +19,7 @@ from curation.dataset.parquet import split_files
 from curation.instances.dataset import parquet as tables
 from curation.instances.dataset.build_step import InstanceTask, RecordInstances
 from curation.instances.dataset.make_instances import make_instances
-from curation.instances.dataset.worker_program import cost_too_much
+from curation.instances.dataset.worker import cost_too_much
 from curation.instances.model import InstanceKind
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import versions_here

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from curation.core.documents import Rejected
-from curation.instances.constraints.load_schema import read_schema
+from curation.instances.constraints.interpretations import read_schema
 from curation.json.text import depth
 from curation.system.escaping import shortened
 

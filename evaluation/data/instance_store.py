@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from curation.instances.dataset.build_step import BATCH_LENGTH, BATCH_SCHEMAS
-from curation.instances.dataset.worker_messages import InstanceUnit
-from curation.instances.dataset.worker_program import (
+from curation.instances.dataset.worker import (
+    InstanceUnit,
     instances_of,
     limits,
     merged_instances,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.witnesses.search import find_witnesses
+from curation.instances.search.witnesses import find_witnesses
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson

@@ -1,20 +1,20 @@
-"""Does a value meet the plain assertions of a conjunction? Choices are not asked."""
+"""Plain assertions of a conjunction: the values and types that they admit."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from curation.core.json_types import Json
+from curation.instances.constraints.compiled_schema import Memo
 from curation.instances.constraints.keyword_values import array_of
-from curation.instances.constraints.memo import Memo
-from curation.instances.scalars import formats
-from curation.instances.scalars.strings import matches
+from curation.instances.values import formats
+from curation.instances.values.strings import matches
 from curation.json.values import identity, is_multiple, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.instances.constraints.model import Conjunction
+    from curation.instances.constraints.conjunction import Conjunction
 
 _EXAMPLES: Final = Memo[None, list[Json]]()
 
@@ -118,3 +118,62 @@ def _is_empty_range(conjunction: Conjunction) -> bool:
         return False
     low, high = max(known_lows), min(known_highs)
     return low > high or (low == high and (lows[1] == low or highs[1] == high))
+
+
+_LIKELY: Final = Memo[None, tuple[str, ...]]()
+_ITEMS: Final = ("items", "prefixItems")
+_MEMBERS: Final = ("properties", "patternProperties", "additionalProperties")
+
+
+def likely_types(conjunction: Conjunction) -> tuple[str, ...]:
+    """Return the types of a conjunction as the schema names them, else as it hints.
+
+    null comes last where there is a choice, and "number" stands for integers too.
+    """
+    known = _LIKELY.of(conjunction)
+    if None not in known:
+        named = _named if conjunction.typed else _hinted
+        known[None] = named(conjunction)
+    return known[None]
+
+
+def _named(conjunction: Conjunction) -> tuple[str, ...]:
+    types = list(conjunction.types)
+    if "integer" in types and "number" in types:
+        types.remove("integer")
+    if len(types) > 1 and "null" in types:
+        types.remove("null")
+        types.append("null")
+    return tuple(types)
+
+
+def _hinted(conjunction: Conjunction) -> tuple[str, ...]:
+    """Return the types to try where no part names one."""
+    keywords = {keyword for part in conjunction.parts for keyword in part.schema}
+    hints = {
+        "object": bool(
+            conjunction.required
+            or conjunction.min_properties
+            or conjunction.dependencies
+            or not keywords.isdisjoint(_MEMBERS)
+        ),
+        "array": bool(
+            conjunction.min_items
+            or conjunction.contains
+            or conjunction.unique
+            or not keywords.isdisjoint(_ITEMS)
+        ),
+        "number": bool(
+            conjunction.multiples
+            or conjunction.minimum is not None
+            or conjunction.maximum is not None
+        ),
+    }
+    likely = [kind for kind, hinted in hints.items() if hinted]
+    order = (*likely, "string", "object", "array", "number", "boolean", "null")
+    return tuple(
+        kind
+        for kind in dict.fromkeys(order)
+        if kind in conjunction.types
+        or (kind == "number" and "integer" in conjunction.types)
+    )

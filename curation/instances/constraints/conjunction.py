@@ -1,143 +1,358 @@
-"""Merge goals into one conjunction, and see whether it contradicts itself."""
+"""Goals, and the conjunction of all that applies to one value."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
 
-from curation.instances.constraints.admission import admits, conflicts
-from curation.instances.constraints.goals import ExtraConstraint, Goal, Goals, Negation
-from curation.instances.constraints.keyword_values import accepts_everything, array_of
-from curation.instances.constraints.memo import Memo
-from curation.instances.constraints.merging import merge
-from curation.instances.constraints.model import Conjunction
-from curation.schema.keywords import REFERENCE_KEYWORDS
+import msgspec
+
+from curation.core.json_types import Json
+from curation.instances.constraints.compiled_schema import Memo, SchemaTree
+from curation.instances.constraints.keyword_values import (
+    accepts_everything,
+    item_keywords,
+)
+from curation.instances.values.numbers import NumberConstraints
+from curation.instances.values.strings import StringConstraints
+from curation.schema.subschemas import SchemaLocation
 
 if TYPE_CHECKING:
-    from curation.instances.constraints.compiled_schema import CompiledSchema
-    from curation.instances.constraints.schema_tree import SchemaTree
-    from curation.schema.subschemas import SchemaLocation
-
-#: How deep required properties are looked into for a contradiction.
-_LOOK_AHEAD: Final = 3
-_CONJUNCTIONS: Final = Memo[Goals, Conjunction]()
-#: By depth.
-_CONTRADICTIONS: Final = Memo[int, str]()
+    from collections.abc import Iterator, Mapping
 
 
-def conjoin(compiled: CompiledSchema, goals: Goals) -> Conjunction:
-    """Return the conjunction of goals.
+#: "integer" and "number" are disjoint here: whole numbers, and the others.
+ALL_TYPES: Final = (
+    "string",
+    "object",
+    "array",
+    "integer",
+    "number",
+    "boolean",
+    "null",
+)
 
-    `$ref`, `allOf` and sibling keywords are merged as the dialect says. What needs a
-    decision is listed in it.
 
-    Example:
-        >>> from curation.instances.constraints.compiled_schema import CompiledSchema
-        >>> schema = {"minimum": 2, "allOf": [{"minimum": 5}, {"type": "integer"}]}
-        >>> compiled = CompiledSchema.from_json(schema, "draft-07")
-        >>> conjunction = conjoin(compiled, (compiled.root,))
-        >>> conjunction.minimum, conjunction.types
-        (5, ('integer',))
+@dataclass(frozen=True, slots=True)
+class Negation:
+    """The schema at this location must refuse the value."""
+
+    location: SchemaLocation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ExtraConstraint:
+    """A constraint that stands nowhere in the schema, but a search needs."""
+
+    #: Ordinary keywords: type, required, bounds, lengths.
+    schema: Mapping[str, Json] = field(default_factory=dict)
+    #: The types left, of `ALL_TYPES`; None for all.
+    types: tuple[str, ...] | None = None
+    #: Names that the object must not have.
+    forbidden: tuple[str, ...] = ()
+    #: Values that it must not be.
+    excluded: tuple[Json, ...] = ()
+    #: Numbers that it must not be a multiple of.
+    not_multiples: tuple[float, ...] = ()
+    #: Whether two elements must be equal.
+    duplicate: bool = False
+    #: What the name of one more property must meet; empty if none is needed.
+    extra_name: tuple[Goal, ...] = ()
+    #: What every element must meet besides.
+    every: tuple[Goal, ...] = ()
+    #: Patterns that the string must not match.
+    not_patterns: tuple[str, ...] = ()
+    #: What single properties must meet besides.
+    members: Mapping[str, tuple[Goal, ...]] = field(default_factory=dict)
+    #: What single elements must meet besides.
+    elements: Mapping[int, tuple[Goal, ...]] = field(default_factory=dict)
+
+
+Goal = SchemaLocation | Negation | ExtraConstraint
+Goals = tuple[Goal, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BranchChoice:
+    """An anyOf or oneOf: one branch is to be picked."""
+
+    #: `anyOf` or `oneOf`.
+    keyword: str
+    #: The schema that holds the keyword.
+    holder: SchemaLocation
+    branches: tuple[SchemaLocation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dependency:
+    """What an object must meet if it has a property of a name."""
+
+    name: str
+    #: Names that become required, or a schema that applies.
+    needs: tuple[str, ...] | SchemaLocation
+
+
+@dataclass(frozen=True, slots=True)
+class Containment:
+    """How many elements the schema of `contains` must accept."""
+
+    location: SchemaLocation
+    least: int
+    #: None where any number may.
+    most: int | None
+
+
+#: Results of methods of `Conjunction`, by their arguments.
+_NUMBERS: Final = Memo[tuple[bool, str], NumberConstraints]()
+_STRINGS: Final = Memo[str, StringConstraints]()
+_MEMBERS: Final = Memo[str, "Goals | None"]()
+_SITES: Final = Memo[str, list[SchemaLocation]]()
+
+
+class Conjunction(msgspec.Struct, kw_only=True, eq=False):
+    """What one value of an instance must meet, all at once.
+
+    Of several bounds the tightest is kept, of several patterns all. What needs a
+    decision (`choices`, `conditionals`, `dependencies`, `negations`) is listed.
+    `conjoin` makes it; nothing changes it afterwards.
     """
-    known = _CONJUNCTIONS.of(compiled)
-    found = known.get(goals)
-    if found is None:
-        found = Conjunction(tree=compiled, goals=goals)
-        _flatten(found)
-        for part in found.parts:
-            merge(found, part)
-        _drop_contradictions(found)
-        known[goals] = found
-    return found
 
-
-def _flatten(conjunction: Conjunction) -> None:
-    """Sort the goals into parts and negations, references and `allOf` followed."""
-    tree = conjunction.tree
-    stack = list(reversed(conjunction.goals))
-    seen: set[Goal] = set()
-    while stack:
-        goal = stack.pop()
-        if goal in seen:
-            continue
-        seen.add(goal)
-        if isinstance(goal, Negation):
-            conjunction.negations.append(goal)
-        elif isinstance(goal, ExtraConstraint):
-            conjunction.parts.append(goal)
-        elif not isinstance(goal.schema, dict):
-            if goal.schema is False:
-                conjunction.impossible = f"{goal.pointer} is false"
-        else:
-            included = _included(tree, goal)
-            for location in included:
-                conjunction.referrers.setdefault(location, []).append(goal)
-            if not (tree.dialect.ref_hides_siblings and "$ref" in goal.schema):
-                conjunction.parts.append(goal)
-                conjunction.locations.append(goal)
-            stack.extend(reversed(included))
-
-
-def _included(tree: SchemaTree, location: SchemaLocation) -> list[SchemaLocation]:
-    """Return the schemas that apply wherever the schema of a location does."""
-    schema = location.schema
-    found = []
-    for keyword in REFERENCE_KEYWORDS:
-        target = tree.target(location, keyword) if keyword in schema else None
-        if target is not None:
-            found.append(target)
-    if "$ref" in schema and tree.dialect.ref_hides_siblings:
-        return found
-    count = len(array_of(schema, "allOf"))
-    return found + [tree.child(location, ("allOf", str(at))) for at in range(count)]
-
-
-def _drop_contradictions(conjunction: Conjunction) -> None:
-    """Drop the types and values that plainly contradict the rest."""
-    conjunction.types = tuple(
-        kind for kind in conjunction.types if not conflicts(conjunction, kind)
+    #: The schema that the goals are from.
+    tree: SchemaTree
+    goals: Goals
+    #: The schema objects and extra constraints of the goals, references followed.
+    parts: list[SchemaLocation | ExtraConstraint] = msgspec.field(default_factory=list)
+    #: The schema objects among them.
+    locations: list[SchemaLocation] = msgspec.field(default_factory=list)
+    #: Those left of `ALL_TYPES`.
+    types: tuple[str, ...] = ALL_TYPES
+    #: Whether some part names types.
+    typed: bool = False
+    #: The values of enum and const that are left; None where any may stand.
+    values: list[Json] | None = None
+    #: Values that it must not be.
+    excluded: list[Json] = msgspec.field(default_factory=list)
+    minimum: float | None = None
+    maximum: float | None = None
+    exclusive_minimum: float | None = None
+    exclusive_maximum: float | None = None
+    multiples: list[float] = msgspec.field(default_factory=list)
+    min_length: int = 0
+    max_length: int | None = None
+    patterns: list[str] = msgspec.field(default_factory=list)
+    not_patterns: list[str] = msgspec.field(default_factory=list)
+    formats: list[str] = msgspec.field(default_factory=list)
+    min_items: int = 0
+    max_items: int | None = None
+    #: Whether all elements must differ.
+    unique: bool = False
+    contains: list[Containment] = msgspec.field(default_factory=list)
+    #: Names in the order they are asked for.
+    required: dict[str, None] = msgspec.field(default_factory=dict)
+    #: Names of properties that must not be there.
+    forbidden: set[str] = msgspec.field(default_factory=set)
+    min_properties: int = 0
+    max_properties: int | None = None
+    #: Schemas that each property name must meet.
+    name_locations: list[SchemaLocation] = msgspec.field(default_factory=list)
+    choices: list[BranchChoice] = msgspec.field(default_factory=list)
+    #: Schemas with `if`, and `then` or `else`.
+    conditionals: list[SchemaLocation] = msgspec.field(default_factory=list)
+    dependencies: list[Dependency] = msgspec.field(default_factory=list)
+    negations: list[Negation] = msgspec.field(default_factory=list)
+    #: Schemas that must be asked about the finished value: merging lost something.
+    unverified: list[SchemaLocation] = msgspec.field(default_factory=list)
+    #: Schemas with `unevaluatedItems` or `unevaluatedProperties`.
+    unevaluated: list[SchemaLocation] = msgspec.field(default_factory=list)
+    #: Of a schema that is referred to, or stands in `allOf`, those that it applies to.
+    referrers: dict[SchemaLocation, list[SchemaLocation]] = msgspec.field(
+        default_factory=dict
     )
-    if conjunction.values is not None:
-        conjunction.values = [
-            value for value in conjunction.values if admits(conjunction, value)
+    #: Why nothing can meet it; empty where nothing is known against it.
+    impossible: str = ""
+    #: Numbers that it must not be a multiple of.
+    not_multiples: list[float] = msgspec.field(default_factory=list)
+    #: Whether two elements must be equal.
+    duplicate: bool = False
+    #: What the name of one more property must meet, for each that is needed.
+    extra_names: list[Goals] = msgspec.field(default_factory=list)
+    #: Results of functions about the conjunction (`Memo`).
+    memos: dict[object, Any] = msgspec.field(default_factory=dict)
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether nothing is left to decide, and a value need not be judged."""
+        return not (
+            self.choices
+            or self.negations
+            or self.unverified
+            or self.excluded
+            or self.impossible
+        )
+
+    def number(self, *, integer: bool, name: str) -> NumberConstraints:
+        """Return what a number must meet.
+
+        Args:
+            integer: Whether it must be a whole number.
+            name: The name of the property, a hint for realistic values.
+        """
+        known = _NUMBERS.of(self)
+        found = known.get((integer, name))
+        if found is None:
+            found = known[integer, name] = NumberConstraints(
+                integer=integer,
+                minimum=self.minimum,
+                maximum=self.maximum,
+                exclusive_minimum=self.exclusive_minimum,
+                exclusive_maximum=self.exclusive_maximum,
+                multiples=tuple(self.multiples),
+                name=name,
+                format=self.formats[0] if self.formats else "",
+            )
+        return found
+
+    def string(self, *, name: str) -> StringConstraints:
+        """Return what a string must meet.
+
+        Args:
+            name: The name of the property, a hint for realistic values.
+        """
+        known = _STRINGS.of(self)
+        found = known.get(name)
+        if found is None:
+            found = known[name] = StringConstraints(
+                min_length=self.min_length,
+                max_length=self.max_length,
+                patterns=tuple(self.patterns),
+                formats=tuple(self.formats),
+                not_patterns=tuple(self.not_patterns),
+                name=name,
+                dialect=self.tree.dialect.name,
+            )
+        return found
+
+    def property_goals(self, name: str) -> Goals | None:
+        """Return what a property of that name must meet; None if it must not be."""
+        known = _MEMBERS.of(self)
+        if name not in known:
+            known[name] = self._property_goals(name)
+        return known[name]
+
+    def _property_goals(self, name: str) -> Goals | None:
+        if name in self.forbidden:
+            return None
+        goals: list[Goal] = []
+        for part in self.parts:
+            if isinstance(part, ExtraConstraint):
+                goals.extend(part.members.get(name, ()))
+            else:
+                goals.extend(self.tree.property_locations(part, name))
+        goals.extend(self._unevaluated_property(name))
+        return _without_true(goals)
+
+    def _unevaluated_property(self, name: str) -> list[SchemaLocation]:
+        found = []
+        for holder in self.unevaluated:
+            if "unevaluatedProperties" not in holder.schema:
+                continue
+            evaluated = any(
+                self.tree.property_locations(part, name)
+                for part in self.locations
+                if self.is_inside(part, holder)
+            )
+            if not evaluated:
+                found.append(self.tree.child(holder, ("unevaluatedProperties",)))
+        return found
+
+    def is_inside(
+        self,
+        part: SchemaLocation,
+        holder: SchemaLocation,
+        seen: tuple[SchemaLocation, ...] = (),
+    ) -> bool:
+        """Return whether a schema applies as a part of another one."""
+        if part is holder:
+            return True
+        same = part.document == holder.document
+        if same and part.tokens[: len(holder.tokens)] == holder.tokens:
+            return True
+        return any(
+            self.is_inside(referrer, holder, (*seen, part))
+            for referrer in self.referrers.get(part, ())
+            if referrer not in seen
+        )
+
+    def item_goals(self, index: int) -> Goals | None:
+        """Return what an element must meet; None if it must not be there."""
+        goals: list[Goal] = []
+        for part in self.parts:
+            if isinstance(part, ExtraConstraint):
+                goals.extend(part.elements.get(index, ()))
+                goals.extend(part.every)
+            else:
+                goals.extend(self.tree.item_locations(part, index))
+        for holder in self.unevaluated:
+            evaluated = "unevaluatedItems" not in holder.schema or any(
+                self.tree.item_locations(part, index)
+                for part in self.locations
+                if self.is_inside(part, holder)
+            )
+            if not evaluated:
+                goals.append(self.tree.child(holder, ("unevaluatedItems",)))
+        return _without_true(goals)
+
+    def property_sites(self, name: str) -> list[SchemaLocation]:
+        """Return the schemas that the parts apply to a property, `true` included."""
+        known = _SITES.of(self)
+        found = known.get(name)
+        if found is None:
+            found = known[name] = [
+                site
+                for part in self.locations
+                for site in self.tree.property_locations(part, name)
+            ]
+        return found
+
+    def item_sites(self, index: int) -> list[SchemaLocation]:
+        """Return the schemas that the parts apply to an element, `true` included."""
+        return [
+            site
+            for part in self.locations
+            for site in self.tree.item_locations(part, index)
         ]
-    for negation in conjunction.negations:
-        if accepts_everything(negation.location.schema):
-            pointer = negation.location.pointer
-            conjunction.impossible = f"{pointer} accepts everything"
-    if conjunction.impossible:
-        return
-    if not conjunction.types:
-        conjunction.impossible = "no type is left"
-    elif conjunction.values is not None and not conjunction.values:
-        conjunction.impossible = "no value of enum or const is left"
+
+    def goal_locations(self) -> Iterator[SchemaLocation]:
+        """Yield the schema locations among goals and parts, some of them twice."""
+        for part in (*self.goals, *self.parts):
+            if isinstance(part, SchemaLocation):
+                yield part
+
+    def is_map(self) -> bool:
+        """Return whether there is a schema for properties that are not declared."""
+        return any(
+            isinstance(part.schema.get("additionalProperties"), dict)
+            for part in self.locations
+        )
+
+    def prefix_length(self) -> int:
+        """Return how many elements have a schema of their own."""
+        lengths = [0]
+        for part in self.parts:
+            if isinstance(part, SchemaLocation):
+                prefix, _ = item_keywords(part.schema, self.tree.dialect)
+                lengths.append(len(part.schema[prefix]) if prefix else 0)
+        return max(lengths)
 
 
-def contradiction(
-    compiled: CompiledSchema, conjunction: Conjunction, depth: int = _LOOK_AHEAD
-) -> str:
-    """Return why nothing can meet a conjunction; empty if nothing is known.
-
-    Args:
-        compiled: The schema that the conjunction is from.
-        conjunction: What is to be met.
-        depth: How deep required properties are looked into.
-    """
-    known = conjunction.impossible
-    if known or not depth or conjunction.types != ("object",):
-        return known
-    found = _CONTRADICTIONS.of(conjunction)
-    if depth not in found:
-        found[depth] = _required_contradiction(compiled, conjunction, depth)
-    return found[depth]
-
-
-def _required_contradiction(
-    compiled: CompiledSchema, conjunction: Conjunction, depth: int
-) -> str:
-    for name in conjunction.required:
-        goals = conjunction.property_goals(name)
-        if goals:
-            why = contradiction(compiled, conjoin(compiled, goals), depth - 1)
-            if why:
-                return f"the required property {name!r}: {why}"
-    return ""
+def _without_true(goals: list[Goal]) -> Goals | None:
+    """Return the goals that ask for something, each once; None if one is `false`."""
+    kept: dict[Goal, None] = {}
+    for goal in goals:
+        if isinstance(goal, SchemaLocation):
+            if goal.schema is False:
+                return None
+            if accepts_everything(goal.schema):
+                continue
+        kept[goal] = None
+    return tuple(kept)

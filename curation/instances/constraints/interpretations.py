@@ -12,11 +12,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from curation.core.documents import Document, Origin, Provenance, Rejected
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.schema.dialects import DRAFT_04, DRAFT_06, DRAFT_07
+from curation.json.text import parse
+from curation.schema.dialects import DRAFT_04, DRAFT_06, DRAFT_07, Dialect
 from curation.schema.keywords import CONTAINERS
 from curation.schema.subschemas import edited, subschemas
 from curation.schema.translation import with_numeric_bounds
+from curation.validation.dialect_decision import with_dialect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +27,6 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.json.pointer import Tokens
-    from curation.schema.dialects import Dialect
 
 #: What may stand beside a `$ref` and asserts nothing by itself.
 _SILENT: Final = CONTAINERS | {"$ref", "id", "$id"}
@@ -172,3 +174,30 @@ def _with_heeded_siblings(
             {"$ref": schema["$ref"]},
         ],
     }
+
+
+_NOWHERE = Provenance(
+    source="local", path="", commit="", licence="NOASSERTION", origin=Origin.LOCAL
+)
+_NEWEST = "2020-12"
+
+
+def read_schema(text: str, dialect: str = "") -> CompiledSchema | Rejected:
+    """Return a schema, or why it cannot be read.
+
+    Args:
+        text: The schema as JSON text.
+        dialect: Name of its dialect; empty if that is to be decided.
+    """
+    schema = parse(text.encode("utf-8", "surrogatepass"))
+    if isinstance(schema, Rejected):
+        return schema
+    if dialect or not isinstance(schema, dict):
+        return CompiledSchema.from_json(schema, dialect or _NEWEST)
+    document = Document(
+        config="local", unique_id="local", provenance=_NOWHERE, schema=schema
+    )
+    decided = with_dialect(document)
+    if isinstance(decided, Rejected):
+        return decided
+    return CompiledSchema.from_json(decided.schema, decided.dialect or _NEWEST)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from curation.instances.constraints.compiled_schema import CompiledSchema, Memo
 from curation.instances.constraints.keyword_values import (
     array_of,
     item_keywords,
     names_of,
     object_of,
 )
-from curation.instances.constraints.memo import Memo
 from curation.json.values import is_number
 from curation.schema.subschemas import SchemaLocation
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from curation.core.json_types import Json
-    from curation.instances.constraints.compiled_schema import CompiledSchema
 
 #: Keywords without effect on other types than this one.
 _HINTS: Final = {"required": "object", "minItems": "array"}

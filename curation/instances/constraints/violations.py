@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from curation.instances.constraints.conjunction import conjoin
+from curation.instances.constraints.conjoin import conjoin
 from curation.instances.model import NearMiss
-from curation.json.pointer import at, pointer, tokens_of
+from curation.json.pointer import Tokens, at, pointer, tokens_of
 from curation.schema.keywords import REFERENCE_KEYWORDS, Shape
 
 if TYPE_CHECKING:
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
         CompiledSchema,
         FailedAssertion,
     )
-    from curation.instances.constraints.goals import Goals
-    from curation.json.pointer import Tokens
+    from curation.instances.constraints.conjunction import Goals
     from curation.schema.subschemas import SchemaLocation
 
 #: Stands for the keyword where a schema is `false` and no keyword holds it.

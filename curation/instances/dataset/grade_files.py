@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from curation.instances.dataset.make_instances import text_of
-from curation.instances.dataset.maskbench import paths_of, read_file
-from curation.instances.dataset.worker_messages import InstanceUnit
-from curation.instances.dataset.worker_program import limits, program
-from curation.instances.judging.grading import Grade, Graded
+from curation.instances.dataset.records import Records, paths_of, read_file
+from curation.instances.dataset.worker import InstanceUnit, limits, program
+from curation.instances.grading import Grade, Graded
 from curation.system.errors import BadData, NoInput
-from curation.workers.outcomes import Ending
+from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.pool import Pool
 
 if TYPE_CHECKING:
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import Json
-    from curation.instances.dataset.build_records import Records
-    from curation.workers.outcomes import ProcessResult
 
 #: Schemas asked at a time.
 _BATCH = 32

@@ -16,15 +16,20 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from curation.core.documents import Rejected
-from curation.instances.constraints.interpretations import Interpretations
-from curation.instances.constraints.load_schema import read_schema
-from curation.instances.dataset.worker_messages import DEFAULT_COUNT
-from curation.instances.judging.examples import judge_examples
-from curation.instances.judging.two_validators import verdicts_of_each
-from curation.instances.model import InstanceKind, InstanceRow, Obstacle
+from curation.instances.constraints.interpretations import Interpretations, read_schema
+from curation.instances.grading import judge_examples
+from curation.instances.model import (
+    InstanceKind,
+    InstanceRow,
+    NearMiss,
+    Obstacle,
+    Witness,
+    Witnesses,
+)
 from curation.instances.near_misses.coverage import Coverage, measure_coverage
 from curation.instances.near_misses.search import find_near_misses
-from curation.instances.witnesses.search import Budget, search_witnesses
+from curation.instances.search.witnesses import Budget, search_witnesses
+from curation.instances.validators import verdicts_of_each
 from curation.json.values import identity
 from curation.satisfiability import Satisfiability, refute
 
@@ -33,8 +38,9 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
-    from curation.instances.model import NearMiss, Witness, Witnesses
 
+#: Witnesses that are looked for unless a caller asks for more or fewer.
+DEFAULT_COUNT = 4
 #: Most witnesses of one schema for what the others do not reach.
 COVERING = 16
 #: Frames that a search may take.

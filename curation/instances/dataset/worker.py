@@ -1,25 +1,176 @@
-"""The worker process of instances: it makes them, or grades given ones.
-
-Run by path (`curation.workers.pool`); a unit is an `InstanceUnit`.
-"""
+"""The worker of instances, and `witnesses`, which runs it for one schema."""
 
 from __future__ import annotations
 
 import gc
+import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 import orjson
 
-from curation.instances.dataset.make_instances import make_instances
-from curation.instances.dataset.worker_messages import InstanceUnit
-from curation.instances.judging.grading import grade
+from curation.instances.dataset.make_instances import (
+    DEFAULT_COUNT,
+    SchemaInstances,
+    make_instances,
+)
+from curation.instances.grading import grade
+from curation.satisfiability import Satisfiability
+from curation.schema.dialects import BY_NAME
+from curation.workers.limits import BUSY_MACHINE, Limits
+from curation.workers.outcomes import Ending, ProcessResult
+from curation.workers.process import Program
 from curation.workers.protocol import serve
+from curation.workers.worker import Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from curation.core.json_types import Json
+
+
+class InstanceUnit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One schema whose instances are to be made, or to be graded.
+
+    It is answered by a `SchemaInstances`, or, if it holds instances, by a `Graded`.
+    """
+
+    schema: str
+    #: Name of a dialect; where empty, the worker decides.
+    dialect: str
+    #: JSON texts to be graded; None to make some.
+    instances: tuple[str, ...] | None = None
+    #: Most witnesses that are looked for.
+    count: int = DEFAULT_COUNT
+    #: Instances that the source says are right, as JSON texts.
+    examples: tuple[str, ...] = ()
+    #: Whether only witnesses are made, judged by jsonschema-rs alone.
+    lean: bool = False
+
+    def to_json(self) -> Json:
+        """Return it as a JSON value."""
+        message: Json = msgspec.to_builtins(self)
+        return message
+
+
+_WORKER = Path(__file__).with_name("worker.py")
+#: Seconds for one schema.
+DEADLINE = 5.0
+#: MiB that a worker may take above what it holds when it is ready.
+MEMORY_MB = 512
+_REASONS = {
+    Ending.TIMEOUT: "timed_out",
+    Ending.OUT_OF_MEMORY: "out_of_memory",
+}
+_CRASHED = "crashed"
+#: How the detail begins of a record that has witnesses alone, since it cost too much.
+LEAN = "without near misses: "
+
+
+def program(seed: int = 0) -> Program:
+    """Return what a worker runs."""
+    return Program(file=_WORKER, setup={"seed": seed})
+
+
+def limits() -> Limits:
+    """Return what one schema may cost."""
+    return Limits(seconds=DEADLINE, wall_times=BUSY_MACHINE, memory_mb=MEMORY_MB)
+
+
+def instances_of(outcome: ProcessResult) -> SchemaInstances:
+    """Return a worker's answer; without one, the end of its process is the reason."""
+    if outcome.ending is Ending.OK:
+        return msgspec.convert(outcome.answer, SchemaInstances)
+    reason = _reason_of(outcome)
+    return SchemaInstances(
+        answer=Satisfiability.UNKNOWN, reason=reason, detail=outcome.detail
+    )
+
+
+def merged_instances(first: ProcessResult, again: ProcessResult) -> SchemaInstances:
+    """Return the instances of a lean try, after a first one that cost too much.
+
+    Args:
+        first: The result of the first try, which gave no answer.
+        again: The result of the lean try.
+
+    Returns:
+        Witnesses, with a detail that says why there are no near misses. If the lean
+        try failed too, the end of the first one is the reason.
+    """
+    if again.ending is not Ending.OK:
+        return instances_of(first)
+    made = instances_of(again)
+    if not made.instances:
+        return made
+    why = f"{LEAN}{_reason_of(first)}, {first.detail}"
+    return msgspec.structs.replace(made, detail=why)
+
+
+def _reason_of(outcome: ProcessResult) -> str:
+    """Return the reason in the ledger for the end of a process."""
+    return _REASONS.get(outcome.ending, _CRASHED)
+
+
+def cost_too_much(reason: str, detail: str) -> bool:
+    """Return whether a record has no instances, or fewer, because of what they cost.
+
+    Args:
+        reason: Its reason in the ledger of instances.
+        detail: Its detail there.
+    """
+    return reason in {*_REASONS.values(), _CRASHED} or detail.startswith(LEAN)
+
+
+def witnesses(
+    schema: Mapping[str, object] | bool | str,  # noqa: FBT001 (a boolean is a schema)
+    *,
+    dialect: str | None = None,
+    count: int = DEFAULT_COUNT,
+    seed: int = 0,
+) -> SchemaInstances:
+    """Return instances that a schema accepts, and near misses that it refuses.
+
+    They are made in a process of their own, within 5 s and 512 MiB, and judged by two
+    validators. Nothing is fetched. Equal arguments give equal instances.
+
+    Args:
+        schema: The schema, or its JSON text.
+        dialect: `draft-04`, `draft-06`, `draft-07`, `2019-09` or `2020-12`; None to
+            decide by `$schema`, as the rule set `clean` does.
+        count: Most witnesses that are looked for: the smallest one, then the
+            fullest, then drawn ones. Equal ones count once.
+        seed: What the drawn ones are drawn with.
+
+    Returns:
+        The instances with what both validators say of each; or, where no witness was
+        found, the reason, and whether there is a proof that there is none. A schema
+        that cannot be read or used is no error: its reason says so.
+
+    Example:
+        >>> found = witnesses({"type": "integer", "minimum": 3, "maximum": 3})
+        >>> [row.value for row in found.witnesses]
+        [3]
+        >>> [(row.value, row.keyword) for row in found.near_misses]
+        [({}, 'type'), (2, 'minimum'), (4, 'maximum')]
+
+    Raises:
+        ValueError: there is no such dialect, or `count` is below 1.
+        WorkerDidNotStart: the process cannot be started.
+    """
+    if dialect and dialect not in BY_NAME:
+        raise ValueError(f"no dialect {dialect!r}; there are {', '.join(BY_NAME)}")
+    if count < 1:
+        raise ValueError(f"count is {count}, and must be 1 or more")
+    text = schema if isinstance(schema, str) else _text_of(schema)
+    unit = InstanceUnit(schema=text, dialect=dialect or "", count=count)
+    with Worker(program(seed), limits()) as worker:
+        return instances_of(worker.ask(unit.to_json()))
+
+
+def _text_of(schema: Mapping[str, object] | bool) -> str:  # noqa: FBT001 (as above)
+    return json.dumps(schema if isinstance(schema, bool) else dict(schema))
 
 
 def start(setup: dict[str, int]) -> Callable[[Json], Json]:

@@ -1,183 +1,279 @@
-"""Edits of one value that should fail one keyword: quick ones, judged later.
-
-Each keyword has a function that yields replacements, the most natural first. They
-mind little of what else applies; the validator decides what they violate.
-"""
+"""Edits of arrays and objects, and the table of all edits by keyword."""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Final
 
-from curation.instances.constraints.keyword_values import names_of, number_of
-from curation.instances.near_misses import string_edits
-from curation.instances.near_misses.edit_target import ANY
-from curation.json.values import is_number, type_of
+from curation.instances.constraints.keyword_values import names_of, object_of
+from curation.instances.constraints.violations import FALSE
+from curation.instances.near_misses.scalar_edits import (
+    ANY,
+    MOST_MEMBERS,
+    Edit,
+    EditFunction,
+    EditTarget,
+    above,
+    anything,
+    at_bound,
+    below,
+    longer,
+    malformed,
+    of_another_type,
+    off_step,
+    replaced,
+    shorter,
+    unlisted,
+    unmatched,
+)
+from curation.instances.search.context import NOTHING, Nothing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from curation.core.json_types import Json
-    from curation.instances.near_misses.edit_target import (
-        Edit,
-        EditFunction,
-        EditTarget,
-    )
 
-#: From here on not every integer is a double.
-_DOUBLES_STEP_BY_ONE: Final = 2**53
-#: Larger bounds are floats, of which one step is as good as another.
-_LARGEST_INTEGER: Final = 2**128
-#: Steps from a multiple within which doubles may take a number for one.
-_NEARLY: Final = 1e-6
-#: Properties of an object that are left out, one at a time.
-_MOST_LEFT_OUT: Final = 12
-#: Values to replace another one of the same type.
-_UNLISTED: Final[dict[str, tuple[Json, ...]]] = {
-    "string": ("other", "unlisted", ""),
-    "integer": (0, 1, -1, 99_991),
-    "number": (0.5,),
-    "boolean": (True, False),
-    "null": (None,),
-    "array": ([], ["other"]),
-    "object": ({}, {"other": 1}),
-}
+#: Beginnings of an array that are tried in its place.
+_MOST_BEGINNINGS: Final = 8
 
 
-def of_another_type(target: EditTarget) -> Iterator[Edit]:
-    """Yield values of a type that is not allowed."""
-    names = set(names_of(target.operand))
-    if "number" in names:
-        names.add("integer")
-    if target.schema.get("nullable") is True:
-        # OpenAPI's word, which some validators know.
-        names.add("null")
-    wrong = [value for value in ANY if type_of(value) not in names]
-    target.rng.shuffle(wrong)
-    value = target.value
-    if "integer" in names and is_number(value) and "number" not in names:
-        wrong.insert(target.rng.randrange(len(wrong) + 1), value + 0.5)
-    yield from wrong
-
-
-def unlisted(target: EditTarget) -> Iterator[Edit]:
-    """Yield values that enum or const do not list, first of the same type."""
-    value = target.value
-    if isinstance(value, str):
-        yield from string_edits.altered(value)
-    if isinstance(value, bool):
-        yield not value
-    elif is_number(value):
-        yield from (value + 1, value - 1, value * 10 + 7, value + 0.5)
+def fewer_items(target: EditTarget) -> Iterator[Edit]:
+    """Yield arrays with one element too few."""
+    value, least = target.value, target.limit
     if isinstance(value, list):
-        yield from ([*value, *value[:1]], value[:-1], [*value, "other"])
-    if isinstance(value, dict):
-        yield {**value, "other": True}
-        yield {name: value[name] for name in list(value)[:-1]}
-    for kind in target.conjunction.types:
-        yield from _UNLISTED[kind]
-    yield from ANY
-
-
-def _step(target: EditTarget) -> float:
-    """Return the least step from one allowed number to the next that is tried."""
-    for multiple in target.conjunction.multiples:
-        if multiple >= 1:
-            return multiple
-    return 1
-
-
-def _beyond_doubles(bound: float, sign: int) -> Iterator[float]:
-    """Yield the next number past a bound where one step is lost in a double.
-
-    Many parsers of JSON read every number as a double (RFC 8259 section 6), and would
-    take one step more for the bound itself.
-    """
-    if _DOUBLES_STEP_BY_ONE <= abs(bound) <= _LARGEST_INTEGER:
-        yield int(math.nextafter(float(bound), sign * math.inf))
-
-
-def below(target: EditTarget) -> Iterator[Edit]:
-    """Yield numbers below `minimum`, by one step first."""
-    bound, step = target.bound, _step(target)
-    yield from _beyond_doubles(bound, -1)
-    yield from (bound - step, bound - 1, bound - 0.5)
-    for multiple in target.conjunction.multiples:
-        yield (bound // multiple - (bound % multiple == 0)) * multiple
-    yield from (bound - 0.001, bound - abs(bound) - 1)
-
-
-def above(target: EditTarget) -> Iterator[Edit]:
-    """Yield numbers above `maximum`, by one step first."""
-    bound, step = target.bound, _step(target)
-    yield from _beyond_doubles(bound, 1)
-    yield from (bound + step, bound + 1, bound + 0.5)
-    for multiple in target.conjunction.multiples:
-        yield (bound // multiple + 1) * multiple
-    yield from (bound + 0.001, bound + abs(bound) + 1)
-
-
-def at_bound(name: str, sign: int) -> EditFunction:
-    """Return the edit that crosses an exclusive bound by standing on it.
-
-    Args:
-        name: The keyword that holds the bound where draft-04 has a flag.
-        sign: 1 to go on upwards, -1 to go on downwards.
-    """
-
-    def edit(target: EditTarget) -> Iterator[Edit]:
-        bound = number_of(
-            target.schema, name if target.operand is True else target.keyword
-        )
-        yield bound
-        yield bound + sign
-        yield bound + sign * _step(target)
-        for multiple in target.conjunction.multiples:
-            yield bound // multiple * multiple
-            yield (bound // multiple + sign) * multiple
-
-    return edit
-
-
-def off_step(target: EditTarget) -> Iterator[Edit]:
-    """Yield numbers that are no multiple."""
-    step, conjunction = target.bound, target.conjunction
-    bases: list[float] = [target.value] if is_number(target.value) else []
-    bounds = (conjunction.minimum, conjunction.maximum)
-    bases += [bound for bound in bounds if bound is not None]
-    for base in (*bases, 0):
-        for delta in (1, step / 2, step / 3, step / 10):
-            for number in (base + delta, base - delta):
-                if not _is_nearly_multiple(number, step):
-                    yield number
-
-
-def _is_nearly_multiple(number: float, step: float) -> bool:
-    """Return whether doubles may round a number to a multiple."""
-    try:
-        quotient = number / step
-        return abs(quotient - round(quotient)) < _NEARLY
-    except (OverflowError, ZeroDivisionError):
-        return False
-
-
-def anything(_: EditTarget) -> Iterator[Edit]:
-    """Yield a value of each type, to stand where nothing may."""
-    yield from ANY
-
-
-def replaced(target: EditTarget) -> Iterator[Edit]:
-    """Yield plain values, and the value without one of its members."""
-    value = target.value
-    if isinstance(value, dict):
-        for left_out in list(value)[:_MOST_LEFT_OUT]:
-            yield {name: value[name] for name in value if name != left_out}
-        yield {}
-    if isinstance(value, list):
+        yield value[: least - 1]
+        yield value[len(value) - least + 1 :]
+    if least == 1:
         yield []
-        yield value[:-1]
-    if isinstance(value, str):
-        yield from string_edits.altered(value)
-    if is_number(value):
-        yield from (value + 1, value - 1, -value, value * 1000, value + 0.5)
-    yield from ANY
+
+
+def more_items(target: EditTarget) -> Iterator[Edit]:
+    """Yield arrays with one element too many."""
+    most, unique = target.limit, target.conjunction.unique
+    if most >= MOST_MEMBERS:
+        return
+    value = target.array
+    if value and not unique:
+        yield [*value, *[value[-1]] * (most + 1 - len(value))]
+    longer: list[Json | Nothing] = list(value)
+    known = {repr(item) for item in longer}
+    for _ in range(3 * (most + 2)):
+        if len(longer) > most:
+            break
+        goals = target.conjunction.item_goals(len(longer))
+        item = target.fill(goals or ())
+        if not unique or repr(item) not in known:
+            longer.append(item)
+            known.add(repr(item))
+        elif not goals:
+            longer.append(f"item {len(longer)}")
+    if len(longer) == most + 1:
+        yield longer
+
+
+def twice(target: EditTarget) -> Iterator[Edit]:
+    """Yield arrays in which an element is there twice."""
+    value = target.array
+    if value:
+        yield [*value, value[-1]]
+        yield [*value, value[0]]
+    if len(value) > 1:
+        yield [*value[:-1], value[0]]
+        yield [*value[:-1], value[-2]]
+    if len(value) <= 1:
+        item = target.fill(target.conjunction.item_goals(0) or ())
+        yield [item, item]
+
+
+def without_contained(target: EditTarget) -> Iterator[Edit]:
+    """Yield arrays without the element that must be there."""
+    value = target.array
+    yield []
+    accepts = target.compiled.accepts
+    contained = [containment.location for containment in target.conjunction.contains]
+    rest = [
+        item
+        for item in value
+        if not any(accepts(location, item) for location in contained)
+    ]
+    yield rest
+    for count in range(1, min(len(value), _MOST_BEGINNINGS)):
+        yield value[:count]
+    for item in ANY:
+        yield [*rest, item]
+        yield [item] * max(1, target.conjunction.min_items)
+
+
+def too_often(target: EditTarget) -> Iterator[Edit]:
+    """Yield arrays with what `contains` asks for once too often."""
+    most = target.operand
+    for containment in target.conjunction.contains:
+        item = target.fill((containment.location,))
+        if isinstance(most, int) and most < MOST_MEMBERS:
+            yield [*target.array, *[item] * (most + 1)]
+
+
+def one_more_item(target: EditTarget) -> Iterator[Edit]:
+    """Yield arrays with an element that no schema is for."""
+    longer: list[Json | Nothing] = list(target.array)
+    while len(longer) < target.conjunction.prefix_length():
+        goals = target.conjunction.item_goals(len(longer))
+        longer.append(target.fill(goals or ()))
+    yield from ([*longer, "extra"], [*longer, 7], [*longer, None], [*longer, {}])
+    if target.keyword == "items":
+        alone: list[Json] = ["extra"]
+        yield alone
+
+
+_EXTRA: Final = ("extra", "additional", "other", "unexpected", "Extra", "", "a\nb", "0")
+_BAD_NAMES: Final = ("", "!", "a b", "0", "Aa", "-", "\u00e4", "x" * 300, "a", "A_B")
+_VALUES: Final[tuple[Json, ...]] = ("extra", 1, True)
+
+
+def _without(members: dict[str, Json], *names: str) -> dict[str, Json]:
+    return {name: members[name] for name in members if name not in names}
+
+
+def extra(target: EditTarget) -> Iterator[Edit]:
+    """Yield the object with one property that is not declared."""
+    members = target.members
+    value = target.rng.choice(_VALUES)
+    declared = _declared(target)
+    for name in _EXTRA:
+        if name not in members and name not in declared:
+            yield {**members, name: value}
+    # Where no more may stand, the new one takes the place of another.
+    for name in reversed(members):
+        if name not in target.conjunction.required:
+            yield {**_without(members, name), _EXTRA[0]: value}
+            break
+    for other in ANY:
+        yield {**members, "unexpected": other}
+
+
+def _declared(target: EditTarget) -> dict[str, None]:
+    names: dict[str, None] = {}
+    for part in target.conjunction.locations:
+        names.update(dict.fromkeys(object_of(part.schema, "properties")))
+    return names
+
+
+def missing(target: EditTarget) -> Iterator[Edit]:
+    """Yield the object without a required property, the last one first."""
+    required = names_of(target.operand)
+    for name in reversed([name for name in target.members if name in required]):
+        yield _without(target.members, name)
+
+
+def fewer(target: EditTarget) -> Iterator[Edit]:
+    """Yield the object with one property too few."""
+    members, least = target.members, target.limit
+    optional = [name for name in members if name not in target.conjunction.required]
+    excess = len(members) - least + 1
+    if 0 < excess <= len(optional):
+        yield _without(members, *optional[len(optional) - excess :])
+        yield _without(members, *optional[:excess])
+    if least == 1:
+        yield {}
+
+
+def more(target: EditTarget) -> Iterator[Edit]:
+    """Yield the object with one property too many."""
+    members, most = target.members, target.limit
+    if most >= MOST_MEMBERS:
+        return
+    longer = dict(members)
+    names = [*_declared(target), *(f"extra{number}" for number in range(most + 1))]
+    # The names already used show what names are wanted.
+    names += [f"{name}{number}" for name in members for number in range(1, most + 2)]
+    for name in names:
+        if len(longer) > most:
+            break
+        if name not in longer:
+            value = _value_of(target, name)
+            if not isinstance(value, Nothing):
+                longer[name] = value
+    yield longer
+
+
+def _is_allowed(target: EditTarget, name: str) -> bool:
+    """Return whether `propertyNames` allows a name."""
+    accepts = target.compiled.accepts
+    locations = target.conjunction.name_locations
+    return all(accepts(location, name) for location in locations)
+
+
+def _value_of(target: EditTarget, name: str) -> Json | Nothing:
+    """Make a value for a property, or NOTHING if it must not be there."""
+    goals = target.conjunction.property_goals(name)
+    if goals is None or not _is_allowed(target, name):
+        return NOTHING
+    return target.fill(goals)
+
+
+def misnamed(target: EditTarget) -> Iterator[Edit]:
+    """Yield the object with a property of a name that is refused."""
+    members = target.members
+    for name in (*_BAD_NAMES, *(name + "!" for name in members)):
+        if _is_allowed(target, name):
+            continue
+        goals = target.conjunction.property_goals(name)
+        value = NOTHING if goals is None else target.fill(goals)
+        if not isinstance(value, Nothing):
+            yield {**members, name: value}
+
+
+def dependent(target: EditTarget) -> Iterator[Edit]:
+    """Yield the object with a property, but without what comes with it."""
+    for name, needs in object_of(target.schema, target.keyword).items():
+        whole = target.members
+        if name not in whole:
+            value = _value_of(target, name)
+            if isinstance(value, Nothing):
+                continue
+            whole = {**whole, name: value}
+        if isinstance(needs, dict):
+            yield whole
+        if isinstance(needs, dict | list):
+            for other in whole if isinstance(needs, dict) else names_of(needs):
+                if other != name:
+                    yield _without(whole, other)
+
+
+#: The edits of each keyword.
+EDITS: Final[Mapping[str, EditFunction]] = {
+    "type": of_another_type,
+    "enum": unlisted,
+    "const": unlisted,
+    "minimum": below,
+    "maximum": above,
+    "exclusiveMinimum": at_bound("minimum", -1),
+    "exclusiveMaximum": at_bound("maximum", 1),
+    "multipleOf": off_step,
+    "minLength": shorter,
+    "maxLength": longer,
+    "pattern": unmatched,
+    "format": malformed,
+    "minItems": fewer_items,
+    "maxItems": more_items,
+    "uniqueItems": twice,
+    "contains": without_contained,
+    "minContains": without_contained,
+    "maxContains": too_often,
+    "items": one_more_item,
+    "additionalItems": one_more_item,
+    "unevaluatedItems": one_more_item,
+    "anyOf": replaced,
+    "oneOf": replaced,
+    "not": replaced,
+    "if": replaced,
+    "additionalProperties": extra,
+    "unevaluatedProperties": extra,
+    "required": missing,
+    "minProperties": fewer,
+    "maxProperties": more,
+    "propertyNames": misnamed,
+    "dependencies": dependent,
+    "dependentRequired": dependent,
+    "dependentSchemas": dependent,
+    FALSE: anything,
+}

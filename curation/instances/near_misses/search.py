@@ -1,15 +1,19 @@
-"""Near misses: a witness with one value in it edited, so that one keyword fails."""
+"""Search near misses: a witness with one value edited, so that one keyword fails."""
 
 from __future__ import annotations
 
 import hashlib
 import random
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from curation.instances.constraints.conjunction import conjoin
-from curation.instances.constraints.reachable_keywords import find_reachable_keywords
+from curation.instances.constraints.assertions import Assertion, find_reachable_keywords
+from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.instances.constraints.conjoin import conjoin
+from curation.instances.constraints.conjunction import Goals, Negation
+from curation.instances.constraints.keyword_values import COMPANIONS
 from curation.instances.constraints.violations import (
     DECIDING,
     FALSE,
@@ -17,39 +21,34 @@ from curation.instances.constraints.violations import (
     as_near_miss,
 )
 from curation.instances.model import InstanceKind, NearMiss, Witness
-from curation.instances.near_misses.coverage import keyword_pointers
-from curation.instances.near_misses.edit_sites import (
+from curation.instances.near_misses.coverage import find_proof, keyword_pointers
+from curation.instances.near_misses.edits import EDITS
+from curation.instances.near_misses.scalar_edits import EditTarget, is_complete
+from curation.instances.near_misses.sites import (
     EditSite,
+    KnownSites,
+    count_entered_schemas,
     edit_sites,
     goals_for_path,
     goals_of_held_branches,
     with_edit,
 )
-from curation.instances.near_misses.edit_table import EDITS
-from curation.instances.near_misses.edit_target import EditTarget, is_complete
-from curation.instances.near_misses.known_sites import KnownSites
-from curation.instances.near_misses.relaxed_search import RelaxedSchema
-from curation.instances.near_misses.validation_cost import count_entered_schemas
-from curation.instances.proofs.implied import find_proof
-from curation.instances.witnesses.builder import WitnessBuilder
-from curation.instances.witnesses.context import (
+from curation.instances.search.builder import WitnessBuilder
+from curation.instances.search.context import (
     NOTHING,
     BuildContext,
     ExhaustedError,
     Nothing,
 )
+from curation.json.pointer import replaced
 from curation.json.text import canonical
 from curation.json.values import identity
+from curation.schema.subschemas import SchemaLocation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from curation.core.json_types import Json
-    from curation.instances.constraints.compiled_schema import CompiledSchema
-    from curation.instances.constraints.goals import Goals
-    from curation.instances.constraints.reachable_keywords import (
-        Assertion,
-    )
 
 #: What an engine meets token by token comes first; the rest in the schema's order.
 PRIORITY: Final = (
@@ -363,3 +362,61 @@ def _rank(keyword: str) -> int:
 
 def _order(near_miss: NearMiss) -> tuple[int, int]:
     return _rank(near_miss.keyword), near_miss.instance_pointer.count("/")
+
+
+#: The name under which the keyword is kept.
+_ASIDE: Final = "csbdata:aside"
+#: Keywords that mean nothing without the one that is taken out.
+_DEPENDANTS: Final[dict[str, tuple[str, ...]]] = {
+    "exclusiveMinimum": ("minimum",),
+    "exclusiveMaximum": ("maximum",),
+    "contains": ("minContains", "maxContains"),
+    "if": ("then", "else"),
+}
+
+
+class RelaxedSchema:
+    """A schema without one keyword."""
+
+    def __init__(self, compiled: CompiledSchema, assertion: Assertion) -> None:
+        """Take the keyword out of a copy; the schema itself is left as it is."""
+        location, keyword = assertion.location, assertion.keyword
+        aside = {
+            name: location.schema[name]
+            for name in (keyword, *COMPANIONS.get(keyword, ()))
+            if name in location.schema
+        }
+        gone = {keyword, *_DEPENDANTS.get(keyword, ())}
+        kept = {
+            name: value for name, value in location.schema.items() if name not in gone
+        }
+        kept[_ASIDE] = aside
+        schema = replaced(compiled.schema, location.tokens, kept)
+        self.compiled = CompiledSchema(schema, compiled.dialect)
+        self._denied = Negation(self.compiled.location_at((*location.tokens, _ASIDE)))
+
+    def value(self, goals: Goals, rng: random.Random, steps: int) -> Json | Nothing:
+        """Return a value that meets goals but for the keyword, or NOTHING.
+
+        Args:
+            goals: What the value must meet in the schema as it was.
+            rng: What choices are drawn from.
+            steps: The budget of the search.
+        """
+        builder = WitnessBuilder(
+            compiled=self.compiled, rng=rng, kind=InstanceKind.MINIMAL, steps=steps
+        )
+        relaxed: Goals = (*self._relaxed(goals), self._denied)
+        try:
+            return builder.value(relaxed, BuildContext())
+        except (ExhaustedError, RecursionError):
+            return NOTHING
+
+    def _relaxed(self, goals: Goals) -> list[SchemaLocation]:
+        """Return the same locations here, but for those inside the keyword."""
+        found = []
+        for goal in goals:
+            if isinstance(goal, SchemaLocation) and not goal.document:
+                with suppress(LookupError):
+                    found.append(self.compiled.location_at(goal.tokens))
+        return found

@@ -1,7 +1,4 @@
-"""Derivatives: what one more character leaves of a formula over patterns.
-
-Source: J. A. Brzozowski, Derivatives of regular expressions, J. ACM 11(4), 1964.
-"""
+"""Regular languages by derivatives: the strings that several patterns allow at once."""
 
 from __future__ import annotations
 
@@ -9,12 +6,107 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from curation.instances.regex import character_sets, heads
+from curation.instances.regex import character_sets
 from curation.instances.regex import syntax_tree as trees
-from curation.instances.regex.heads import Cell, Head, HeadKind
 
 if TYPE_CHECKING:
     from curation.instances.regex.character_sets import CharSet
+    from curation.instances.regex.syntax_tree import PatternNode
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Cell:
+    """A node to match, and the cell that follows it: a pattern as a linked list."""
+
+    node: PatternNode | None
+    rest: Cell | None
+    number: int
+    low: int
+
+
+class HeadKind(StrEnum):
+    """What a formula over the next character is."""
+
+    TRUE = "true"
+    FALSE = "false"
+    END = "end"
+    """There is no next character."""
+    WORD = "word"
+    """The next character is one of `\\w`."""
+    MOVE = "move"
+    """The next character is of a set, and a cell matches what follows it."""
+    AND = "and"
+    OR = "or"
+    NOT = "not"
+
+
+class Head(NamedTuple):
+    """What a cell asks of the next character, and of what follows it."""
+
+    kind: HeadKind
+    #: The set of a `move`, and the cell behind it; None of all others.
+    chars: CharSet | None = None
+    rest: Cell | None = None
+    parts: tuple[Head, ...] = ()
+
+
+#: The heads without parts; each is one object.
+TRUE: Final = Head(HeadKind.TRUE)
+FALSE: Final = Head(HeadKind.FALSE)
+END: Final = Head(HeadKind.END)
+WORD: Final = Head(HeadKind.WORD)
+
+
+def holds(head: Head, code: int | None) -> bool:
+    """Return whether a head without parts holds for a character, or for the end."""
+    if head is END:
+        return code is None
+    if head is WORD:
+        return code is not None and code in character_sets.WORDS
+    return head is TRUE
+
+
+def both(heads: list[Head]) -> Head:
+    """Return the conjunction of heads."""
+    if FALSE in heads:
+        return FALSE
+    kept = tuple(head for head in heads if head is not TRUE)
+    if len(kept) == 1:
+        return kept[0]
+    return Head(HeadKind.AND, parts=kept) if kept else TRUE
+
+
+def either(heads: list[Head]) -> Head:
+    """Return the disjunction of heads, without those that say the same."""
+    if TRUE in heads:
+        return TRUE
+    parts: dict[Head, None] = {}
+    for head in heads:
+        inner = head.parts if head.kind is HeadKind.OR else (head,)
+        parts.update(dict.fromkeys(inner))
+    parts.pop(FALSE, None)
+    kept = tuple(parts)
+    if len(kept) == 1:
+        return kept[0]
+    return Head(HeadKind.OR, parts=kept) if kept else FALSE
+
+
+def negated(head: Head) -> Head:
+    """Return the opposite of a head."""
+    if head is TRUE:
+        return FALSE
+    return TRUE if head is FALSE else Head(HeadKind.NOT, parts=(head,))
+
+
+def collect_sets(head: Head, found: dict[CharSet, None]) -> None:
+    """Add the sets that a head asks about, in order."""
+    if head is WORD:
+        found[character_sets.WORDS] = None
+    elif head.chars is not None:
+        found[head.chars] = None
+    for part in head.parts:
+        collect_sets(part, found)
+
 
 _MOST = trees.MOST
 _BORDERS: Final = (trees.AnchorKind.BOUNDARY, trees.AnchorKind.NO_BOUNDARY)
@@ -237,7 +329,7 @@ class TermFactory:
             moves = code is not None and code in head.chars
             return self.atom(head.rest) if moves else self.false
         if not head.parts:
-            return self.true if heads.holds(head, code) else self.false
+            return self.true if holds(head, code) else self.false
         parts = [self._applied(part, code) for part in head.parts]
         if head.kind is HeadKind.OR:
             return self.either(parts)
@@ -253,7 +345,7 @@ class TermFactory:
             part = pending.pop()
             pending.extend(part.parts)
             if part.cell is not None:
-                heads.collect_sets(self._head(part.cell, before), found)
+                collect_sets(self._head(part.cell, before), found)
         return found
 
     def _head(
@@ -269,7 +361,7 @@ class TermFactory:
     def _head_of(self, cell: Cell, before: TextBefore, visiting: _Marks) -> Head:
         node, rest = cell.node, cell.rest
         if node is None or rest is None:
-            return heads.TRUE if cell is self._all else heads.END
+            return TRUE if cell is self._all else END
         if isinstance(node, trees.Chars):
             return Head(HeadKind.MOVE, node.chars, rest)
         if isinstance(node, trees.Sequence):
@@ -277,7 +369,7 @@ class TermFactory:
                 rest = self._cell(part, rest)
             return self._head(rest, before, visiting)
         if isinstance(node, trees.Alternatives):
-            return heads.either(
+            return either(
                 [
                     self._head(self._cell(option, rest), before, visiting)
                     for option in node.options
@@ -299,7 +391,7 @@ class TermFactory:
         body, least, most = node.body, node.least, node.most
         if body.low == 0:
             least = min(least, 1)
-        again: Head = heads.FALSE
+        again: Head = FALSE
         mark = (id(body), rest.number)
         if most != 0 and (least > 0 or mark not in visiting):
             fewer = None if most is None else most - 1
@@ -308,7 +400,7 @@ class TermFactory:
             again = self._head(self._cell(body, left), before, inner)
         if least > 0:
             return again
-        return heads.either([again, self._head(rest, before, visiting)])
+        return either([again, self._head(rest, before, visiting)])
 
     def _repeat(
         self, body: trees.PatternNode, least: int, most: int | None
@@ -334,29 +426,27 @@ class TermFactory:
                 for number in node.numbers
                 if number in self._groups
             ]
-            return heads.either([follows, *again])
+            return either([follows, *again])
         if isinstance(node, trees.Look) and node.ahead:
             inside = self._head(self._cell(node.body, self._all), before)
-            return heads.both(
-                [heads.negated(inside) if node.negative else inside, follows]
-            )
-        return heads.both([self._here(node, before), follows])
+            return both([negated(inside) if node.negative else inside, follows])
+        return both([self._here(node, before), follows])
 
     def _here(self, node: trees.PatternNode, before: TextBefore) -> Head:
         """Return what an assertion asks of the next character."""
         if isinstance(node, trees.Look):
             index = next(i for i, look in enumerate(self.behinds) if look is node)
-            return heads.TRUE if before.truths[index] != node.negative else heads.FALSE
+            return TRUE if before.truths[index] != node.negative else FALSE
         kind = node.kind if isinstance(node, trees.Anchor) else None
         if kind is trees.AnchorKind.START:
-            return heads.FALSE if before.previous else heads.TRUE
+            return FALSE if before.previous else TRUE
         if kind is trees.AnchorKind.END:
-            return heads.END
+            return END
         is_word = before.previous == BEHIND_WORD
-        changes = heads.negated(heads.WORD) if is_word else heads.WORD
+        changes = negated(WORD) if is_word else WORD
         if kind is trees.AnchorKind.BOUNDARY:
             return changes
-        return heads.negated(changes)
+        return negated(changes)
 
 
 def _chars(chars: CharSet) -> trees.PatternNode:

@@ -11,13 +11,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from curation.instances.regex import syntax_tree as trees
-from curation.instances.regex.character_sets import DOT
+from curation.instances.regex.character_sets import DOT, CharSet
 from curation.instances.words import WORDS
 
 if TYPE_CHECKING:
     import random
 
-    from curation.instances.regex.character_sets import CharSet
 
 _LOWER: Final = frozenset(map(ord, "abcdefghijklmnopqrstuvwxyz"))
 _UPPER: Final = frozenset(map(ord, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"))

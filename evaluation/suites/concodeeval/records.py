@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from curation.core.documents import Rejected
-from curation.instances.constraints.load_schema import read_schema
-from curation.instances.judging.two_validators import verdicts
+from curation.instances.constraints.interpretations import read_schema
+from curation.instances.validators import verdicts
 from curation.json.text import parse, plain
 from evaluation.core.suite import RecordSet
 from evaluation.data import SampleSelection, open_data

@@ -90,8 +90,8 @@ def _known_answers(
 def _known_samples(schema: str, output: Output, dialect: str) -> Iterator[KnownAnswer]:
     """Yield a sample that a schema accepts, and one of another type than its root."""
     from curation.core.documents import Rejected  # noqa: PLC0415 - as said
-    from curation.instances.constraints.load_schema import read_schema  # noqa: PLC0415 - as said
-    from curation.instances.witnesses.search import Budget, find_witnesses  # noqa: PLC0415 - as said
+    from curation.instances.constraints.interpretations import read_schema  # noqa: PLC0415 - as said
+    from curation.instances.search.witnesses import Budget, find_witnesses  # noqa: PLC0415 - as said
     from evaluation.suites.concodeeval.representations import write_sample  # noqa: PLC0415 - as said
 
     compiled = read_schema(schema, dialect)

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 from referencing import Registry
 
-from curation.instances.judging.grading import grade
+from curation.instances.grading import grade
 from curation.validation.python_validators import jsonschema
 from evaluation.core.cases import Result
 from evaluation.core.suite import KnownAnswer

@@ -225,8 +225,8 @@ def _known_answers(
     record: SuiteRecord, settings: IfstructSettings
 ) -> Iterator[KnownAnswer]:
     """Yield right answers to a row, and wrong ones of the main classes."""
-    from curation.instances.constraints.load_schema import read_schema  # noqa: PLC0415 - heavy
-    from curation.instances.witnesses.search import Budget, find_witnesses  # noqa: PLC0415 - heavy
+    from curation.instances.constraints.interpretations import read_schema  # noqa: PLC0415 - heavy
+    from curation.instances.search.witnesses import Budget, find_witnesses  # noqa: PLC0415 - heavy
 
     requirements = read_record(record.fields).requirements
     schema = read_schema(json.dumps(requirements.schema), "2020-12")

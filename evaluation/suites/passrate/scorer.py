@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from curation.instances.constraints.keyword_values import array_of, object_of
-from curation.instances.judging.ecma_keywords import is_match
+from curation.instances.ecma_validators import is_match
 from curation.json.pointer import member, pointer
 from curation.schema.dialects import BY_NAME
 from curation.schema.keywords import REFERENCE_KEYWORDS

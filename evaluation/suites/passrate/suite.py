@@ -82,8 +82,8 @@ def _known_answers(
 ) -> Iterator[KnownAnswer]:
     """Yield right and wrong answers to a record; none if its schema has no witness."""
     from curation.core.documents import Rejected  # noqa: PLC0415 - heavy
-    from curation.instances.constraints.load_schema import read_schema  # noqa: PLC0415 - heavy
-    from curation.instances.witnesses.search import Budget, find_witnesses  # noqa: PLC0415 - heavy
+    from curation.instances.constraints.interpretations import read_schema  # noqa: PLC0415 - heavy
+    from curation.instances.search.witnesses import Budget, find_witnesses  # noqa: PLC0415 - heavy
     from evaluation.suites.passrate.scorer import undeclared_members  # noqa: PLC0415 - heavy
 
     schema = read_schema(record.schema or "false", record.dialect)

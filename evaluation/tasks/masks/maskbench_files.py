@@ -20,7 +20,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypedDict
 
-from curation.instances.dataset.maskbench import MaskFile
+from curation.instances.dataset.records import MaskFile
 from curation.system.atomic_files import atomic_file, atomic_write_bytes
 from curation.system.errors import NoInput
 from evaluation.core.cases import Result, WalkVerdict

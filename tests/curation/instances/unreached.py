@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.reach.reached import reached_by
-from curation.instances.reach.schema_graph import SchemaGraph
+from curation.instances.search.reach import SchemaGraph, reached_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

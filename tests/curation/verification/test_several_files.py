@@ -15,8 +15,8 @@ from curation.dataset.difference import compare
 from curation.dataset.editions import open_edition
 from curation.dataset.parquet import RECORDS, SplitFiles, split_files
 from curation.dataset.story import stories
-from curation.instances.dataset.build_records import Records, maskbench_files
 from curation.instances.dataset.parquet import ROWS
+from curation.instances.dataset.records import Records, maskbench_files
 from curation.packaging.derived_files import rebuild
 from curation.verification import verify_folder
 from curation.verification.counts import COUNTS

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from curation.core.documents import Reason
-from curation.instances.dataset.worker_program import limits as instance_limits
+from curation.instances.dataset.worker import limits as instance_limits
 from curation.json.text import MAX_DEPTH
 from curation.pipeline.documents.process_document import LIMITS
 from curation.workers.limits import BUSY_MACHINE, Limits, count_nodes, too_big, too_many

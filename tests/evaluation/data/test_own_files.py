@@ -13,7 +13,7 @@ import pytest
 
 from curation.download.acquire import FetchSettings
 from curation.download.local_files import FolderFiles
-from curation.instances.dataset.maskbench import MaskFile, MaskTest, write_files
+from curation.instances.dataset.records import MaskFile, MaskTest, write_files
 from curation.sources.local import open_source
 from curation.system.errors import BadData, CannotCreate, NoInput
 from curation.system.progress import Quiet

@@ -114,7 +114,7 @@ def test_what_only_reads_is_no_part() -> None:
 @pytest.mark.parametrize(
     ("module", "files"),
     [
-        ("curation.instances.judging.grading", writing_files),
+        ("curation.instances.grading", writing_files),
         ("evaluation.walking.engine_worker", measuring_files),
     ],
 )

@@ -10,7 +10,7 @@ import pytest
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.interpretations import Interpretations, heeding
 from curation.instances.dataset.make_instances import make_instances
-from curation.instances.witnesses.search import Budget, find_witnesses
+from curation.instances.search.witnesses import Budget, find_witnesses
 from tests.curation.instances.unreached import unreached
 
 if TYPE_CHECKING:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.constraints.conjunction import conjoin
-from curation.instances.constraints.reachable_keywords import (
+from curation.instances.constraints.assertions import (
     false_locations,
     find_reachable_keywords,
     goals_below,
 )
-from curation.instances.near_misses.validation_cost import count_entered_schemas
+from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.instances.constraints.conjoin import conjoin
+from curation.instances.near_misses.sites import count_entered_schemas
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
-    from curation.instances.constraints.reachable_keywords import Path
+    from curation.instances.constraints.assertions import Path
 
 
 def _paths(schema: UntypedJson) -> dict[str, list[Path]]:

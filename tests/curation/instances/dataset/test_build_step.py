@@ -174,8 +174,8 @@ def test_what_costs_too_much_has_that_as_its_reason(
     """A schema over its deadline is tried once more, then told; the step goes on."""
     worker = tmp_path / "worker.py"
     worker.write_text(_MORTAL_WORKER)
-    monkeypatch.setattr("curation.instances.dataset.worker_program._WORKER", worker)
-    monkeypatch.setattr("curation.instances.dataset.worker_program.DEADLINE", 0.3)
+    monkeypatch.setattr("curation.instances.dataset.worker._WORKER", worker)
+    monkeypatch.setattr("curation.instances.dataset.worker.DEADLINE", 0.3)
     with RunFolder.open(tmp_path / "run", "one") as run:
         step = InstanceStep([replace(TASKS[0], schema='{"title": "slow"}')], run)
         step.work(jobs=1, progress=lambda _done: None)
@@ -189,7 +189,7 @@ def test_a_schema_that_kills_its_worker_takes_no_other_with_it(
     """Its neighbours in the batch have their instances, in their places."""
     worker = tmp_path / "worker.py"
     worker.write_text(_MORTAL_WORKER)
-    monkeypatch.setattr("curation.instances.dataset.worker_program._WORKER", worker)
+    monkeypatch.setattr("curation.instances.dataset.worker._WORKER", worker)
     deadly = replace(TASKS[0], unique_id="deadly", schema='{"title": "deadly"}')
     with RunFolder.open(tmp_path / "run", "one") as run:
         step = InstanceStep([TASKS[0], deadly, TASKS[1]], run)

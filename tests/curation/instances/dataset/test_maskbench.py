@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.instances.dataset.maskbench import (
+from curation.instances.dataset.records import (
     MaskFile,
     MaskTest,
     meta_of,

@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from curation.instances.dataset import one_schema
-from curation.instances.dataset.one_schema import witnesses
+from curation.instances.dataset import worker
+from curation.instances.dataset.worker import witnesses
 from curation.instances.model import InstanceKind
 from curation.satisfiability import Satisfiability
 
@@ -75,5 +75,5 @@ def test_arguments_that_mean_nothing_are_errors() -> None:
 
 def test_the_example_of_the_docstring_is_so() -> None:
     """The docstring shows what is returned."""
-    failed, run = doctest.testmod(one_schema)
+    failed, run = doctest.testmod(worker)
     assert (failed, run > 0) == (0, True)

@@ -6,8 +6,7 @@ import gc
 import json
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.dataset.worker import start
-from curation.instances.dataset.worker_messages import InstanceUnit
+from curation.instances.dataset.worker import InstanceUnit, start
 
 _SCHEMA = {
     "type": "object",

@@ -10,19 +10,19 @@ import pytest
 from curation.core.documents import ABSENT
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.model import InstanceKind
-from curation.instances.near_misses.edit_sites import (
+from curation.instances.near_misses.scalar_edits import is_complete
+from curation.instances.near_misses.sites import (
     edit_sites,
     goals_for_path,
     member_at,
     with_edit,
 )
-from curation.instances.near_misses.edit_target import is_complete
-from curation.instances.witnesses.builder import WitnessBuilder
-from curation.instances.witnesses.context import NOTHING
+from curation.instances.search.builder import WitnessBuilder
+from curation.instances.search.context import NOTHING
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from curation.instances.near_misses.edit_target import Edit
+    from curation.instances.near_misses.scalar_edits import Edit
 
 
 def test_every_value_that_a_keyword_can_refuse_is_a_site() -> None:

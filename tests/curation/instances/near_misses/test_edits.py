@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.constraints.conjunction import conjoin
-from curation.instances.near_misses.edit_table import EDITS
-from curation.instances.near_misses.edit_target import EditTarget
-from curation.instances.witnesses.context import NOTHING
+from curation.instances.constraints.conjoin import conjoin
+from curation.instances.near_misses.edits import EDITS
+from curation.instances.near_misses.scalar_edits import EditTarget
+from curation.instances.search.context import NOTHING
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.constraints.reachable_keywords import (
+from curation.instances.constraints.assertions import (
     Assertion,
     find_reachable_keywords,
 )
-from curation.instances.near_misses.known_sites import KnownSites
+from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.instances.near_misses.sites import KnownSites
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json

@@ -17,10 +17,10 @@ from curation.instances.constraints.violations import (
 )
 from curation.instances.model import InstanceKind, Witness
 from curation.instances.near_misses.coverage import measure_coverage
-from curation.instances.near_misses.edit_sites import member_at
+from curation.instances.near_misses.scalar_edits import LONGEST
 from curation.instances.near_misses.search import Effort, find_near_misses
-from curation.instances.near_misses.string_edits import LONGEST
-from curation.instances.witnesses.search import find_witnesses
+from curation.instances.near_misses.sites import member_at
+from curation.instances.search.witnesses import find_witnesses
 from curation.json.pointer import tokens_of
 from curation.schema.dialects import DIALECTS
 from tests.curation.instances.keywords import cases

@@ -10,9 +10,9 @@ import json
 from typing import TYPE_CHECKING, Final, TypeGuard
 
 from curation.core.documents import Rejected
-from curation.instances.constraints.load_schema import read_schema
+from curation.instances.constraints.interpretations import read_schema
 from curation.instances.near_misses.search import find_near_misses
-from curation.instances.witnesses.search import Budget, find_witnesses
+from curation.instances.search.witnesses import Budget, find_witnesses
 from evaluation.core.suite import KnownAnswer
 from evaluation.suites.passrate.scorer import undeclared_members
 from evaluation.suites.passrate.settings import FailureClass, Mode

@@ -7,7 +7,7 @@ import json
 import pytest
 from jsonschema import Draft202012Validator
 
-from curation.instances.constraints.load_schema import read_schema
+from curation.instances.constraints.interpretations import read_schema
 from curation.validation.metaschemas import RUST_VALIDATORS
 from evaluation.core.cases import Instance, Sample
 from evaluation.suites.concodeeval.records import (

@@ -1,0 +1,368 @@
+"""Merge goals into one conjunction, and detect its contradictions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from curation.instances.constraints.admission import admits, conflicts
+from curation.instances.constraints.compiled_schema import (
+    CompiledSchema,
+    Memo,
+    SchemaTree,
+)
+from curation.instances.constraints.conjunction import (
+    BranchChoice,
+    Conjunction,
+    Containment,
+    Dependency,
+    ExtraConstraint,
+    Goal,
+    Goals,
+    Negation,
+)
+from curation.instances.constraints.keyword_values import (
+    accepts_everything,
+    array_of,
+    names_of,
+    object_of,
+)
+from curation.json.values import identity, is_number
+from curation.schema.dialects import DRAFT_2019_09
+from curation.schema.keywords import REFERENCE_KEYWORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from curation.core.json_types import Json
+    from curation.schema.subschemas import SchemaLocation
+
+#: Keywords to the fields of `Conjunction` that keep the greatest value.
+_GREATEST: Final = {
+    "minimum": "minimum",
+    "exclusiveMinimum": "exclusive_minimum",
+    "minLength": "min_length",
+    "minItems": "min_items",
+    "minProperties": "min_properties",
+}
+#: Keywords to the fields of `Conjunction` that keep the least value.
+_LEAST: Final = {
+    "maximum": "maximum",
+    "exclusiveMaximum": "exclusive_maximum",
+    "maxLength": "max_length",
+    "maxItems": "max_items",
+    "maxProperties": "max_properties",
+}
+_BOUNDS: Final = frozenset({*_GREATEST, *_LEAST, "multipleOf", "uniqueItems"})
+#: Keywords that leave something to decide or to ask about.
+_DECISIONS: Final = frozenset(
+    {
+        "anyOf",
+        "oneOf",
+        "not",
+        "if",
+        "dependencies",
+        "dependentRequired",
+        "dependentSchemas",
+        "contains",
+        "propertyNames",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+    }
+)
+
+
+def merge(conjunction: Conjunction, part: SchemaLocation | ExtraConstraint) -> None:
+    """Add what one part asserts to a conjunction.
+
+    Args:
+        conjunction: It is changed.
+        part: An extra constraint, or a schema object of which references and `allOf`
+            are not followed.
+    """
+    schema = part.schema
+    _merge_types(conjunction, schema)
+    _merge_bounds(conjunction, schema)
+    _merge_texts(conjunction, schema)
+    conjunction.required.update(dict.fromkeys(names_of(schema.get("required"))))
+    if isinstance(part, ExtraConstraint):
+        _merge_extra_constraint(conjunction, part)
+    else:
+        _merge_values(conjunction, schema)
+        if not _DECISIONS.isdisjoint(schema):
+            _merge_decisions(conjunction, part)
+
+
+def _merge_extra_constraint(
+    conjunction: Conjunction, constraint: ExtraConstraint
+) -> None:
+    if constraint.types is not None:
+        left = constraint.types
+        conjunction.types = tuple(kind for kind in conjunction.types if kind in left)
+    conjunction.forbidden.update(constraint.forbidden)
+    conjunction.excluded.extend(constraint.excluded)
+    conjunction.not_patterns.extend(constraint.not_patterns)
+    conjunction.not_multiples.extend(constraint.not_multiples)
+    conjunction.duplicate = conjunction.duplicate or constraint.duplicate
+    if constraint.extra_name:
+        conjunction.extra_names.append(constraint.extra_name)
+
+
+def _merge_types(conjunction: Conjunction, schema: Mapping[str, Json]) -> None:
+    if schema.get("type") is None:
+        return
+    names = names_of(schema["type"])
+    if "number" in names and "integer" not in names:
+        names.insert(names.index("number") + 1, "integer")
+    order = conjunction.types if conjunction.typed else names
+    conjunction.types = tuple(
+        kind for kind in order if kind in names and kind in conjunction.types
+    )
+    conjunction.typed = True
+
+
+def _merge_bounds(conjunction: Conjunction, schema: Mapping[str, Json]) -> None:
+    if _BOUNDS.isdisjoint(schema):
+        return
+    flagged = _without_flags(schema)
+    for fields, tighter in ((_GREATEST, max), (_LEAST, min)):
+        for keyword, name in fields.items():
+            value = flagged.get(keyword, schema.get(keyword))
+            if is_number(value):
+                present = getattr(conjunction, name)
+                bound = value if present is None else tighter(present, value)
+                setattr(conjunction, name, bound)
+    step = schema.get("multipleOf")
+    if is_number(step):
+        conjunction.multiples.append(step)
+    conjunction.unique = conjunction.unique or schema.get("uniqueItems") is True
+
+
+def _without_flags(schema: Mapping[str, Json]) -> dict[str, Json]:
+    """Return draft-04's boolean `exclusive...` as the later drafts spell it."""
+    found: dict[str, Json] = {}
+    for bound, flag in (
+        ("minimum", "exclusiveMinimum"),
+        ("maximum", "exclusiveMaximum"),
+    ):
+        if schema.get(flag) is True and is_number(schema.get(bound)):
+            found[flag], found[bound] = schema[bound], None
+    return found
+
+
+def _merge_texts(conjunction: Conjunction, schema: Mapping[str, Json]) -> None:
+    for keyword, known in (
+        ("pattern", conjunction.patterns),
+        ("format", conjunction.formats),
+    ):
+        value = schema.get(keyword)
+        if isinstance(value, str) and value not in known:
+            known.append(value)
+
+
+def _merge_values(conjunction: Conjunction, schema: Mapping[str, Json]) -> None:
+    listed = schema.get("enum")
+    found = [listed] if isinstance(listed, list) else []
+    if "const" in schema and "const" in conjunction.tree.dialect.assertions:
+        found.append([schema["const"]])
+    for values in found:
+        if conjunction.values is None:
+            conjunction.values = values
+        else:
+            known = {identity(value) for value in values}
+            conjunction.values = [
+                value for value in conjunction.values if identity(value) in known
+            ]
+
+
+def _merge_decisions(conjunction: Conjunction, location: SchemaLocation) -> None:
+    schema, child = location.schema, conjunction.tree.child
+    active = conjunction.tree.dialect.applicators
+    before = _count_undecided(conjunction)
+    for keyword in ("anyOf", "oneOf"):
+        if isinstance(schema.get(keyword), list):
+            count = len(schema[keyword])
+            branches = (child(location, (keyword, str(at))) for at in range(count))
+            choice = BranchChoice(keyword, location, tuple(branches))
+            conjunction.choices.append(choice)
+    if "not" in schema:
+        conjunction.negations.append(Negation(child(location, ("not",))))
+    if "if" in schema and "if" in active and ("then" in schema or "else" in schema):
+        conjunction.conditionals.append(location)
+    _merge_dependencies(conjunction, location)
+    if "contains" in schema and "contains" in active:
+        _merge_contains(conjunction, location)
+    if "propertyNames" in schema and "propertyNames" in active:
+        conjunction.name_locations.append(child(location, ("propertyNames",)))
+    if "unevaluatedItems" in active and (
+        "unevaluatedItems" in schema or "unevaluatedProperties" in schema
+    ):
+        conjunction.unevaluated.append(location)
+    if _count_undecided(conjunction) != before:
+        conjunction.unverified.append(location)
+
+
+def _merge_contains(conjunction: Conjunction, location: SchemaLocation) -> None:
+    schema = location.schema
+    counted = "minContains" in conjunction.tree.dialect.assertions
+    least = schema.get("minContains", 1) if counted else 1
+    most = schema.get("maxContains") if counted else None
+    contained = conjunction.tree.child(location, ("contains",))
+    conjunction.contains.append(Containment(contained, int(least), most))
+
+
+def _count_undecided(conjunction: Conjunction) -> int:
+    """Return how much there is that a finished value must be asked about."""
+    return (
+        len(conjunction.negations)
+        + len(conjunction.conditionals)
+        + len(conjunction.dependencies)
+        + len(conjunction.contains)
+        + len(conjunction.unevaluated)
+        + sum(choice.keyword == "oneOf" for choice in conjunction.choices)
+    )
+
+
+def _merge_dependencies(conjunction: Conjunction, location: SchemaLocation) -> None:
+    for keyword in _dependency_keywords(conjunction):
+        for name, needs in object_of(location.schema, keyword).items():
+            if isinstance(needs, list):
+                dependency = Dependency(name, tuple(names_of(needs)))
+            elif isinstance(needs, dict | bool):
+                applied = conjunction.tree.child(location, (keyword, name))
+                dependency = Dependency(name, applied)
+            else:
+                continue
+            conjunction.dependencies.append(dependency)
+
+
+def _dependency_keywords(conjunction: Conjunction) -> tuple[str, ...]:
+    """Return the keywords of dependencies that jsonschema-rs knows in the dialect."""
+    if conjunction.tree.dialect.order < DRAFT_2019_09.order:
+        return ("dependencies",)
+    return ("dependencies", "dependentRequired", "dependentSchemas")
+
+
+#: How deep required properties are looked into for a contradiction.
+_LOOK_AHEAD: Final = 3
+_CONJUNCTIONS: Final = Memo[Goals, Conjunction]()
+#: By depth.
+_CONTRADICTIONS: Final = Memo[int, str]()
+
+
+def conjoin(compiled: CompiledSchema, goals: Goals) -> Conjunction:
+    """Return the conjunction of goals.
+
+    `$ref`, `allOf` and sibling keywords are merged as the dialect says. What needs a
+    decision is listed in it.
+
+    Example:
+        >>> from curation.instances.constraints.compiled_schema import CompiledSchema
+        >>> schema = {"minimum": 2, "allOf": [{"minimum": 5}, {"type": "integer"}]}
+        >>> compiled = CompiledSchema.from_json(schema, "draft-07")
+        >>> conjunction = conjoin(compiled, (compiled.root,))
+        >>> conjunction.minimum, conjunction.types
+        (5, ('integer',))
+    """
+    known = _CONJUNCTIONS.of(compiled)
+    found = known.get(goals)
+    if found is None:
+        found = Conjunction(tree=compiled, goals=goals)
+        _flatten(found)
+        for part in found.parts:
+            merge(found, part)
+        _drop_contradictions(found)
+        known[goals] = found
+    return found
+
+
+def _flatten(conjunction: Conjunction) -> None:
+    """Sort the goals into parts and negations, references and `allOf` followed."""
+    tree = conjunction.tree
+    stack = list(reversed(conjunction.goals))
+    seen: set[Goal] = set()
+    while stack:
+        goal = stack.pop()
+        if goal in seen:
+            continue
+        seen.add(goal)
+        if isinstance(goal, Negation):
+            conjunction.negations.append(goal)
+        elif isinstance(goal, ExtraConstraint):
+            conjunction.parts.append(goal)
+        elif not isinstance(goal.schema, dict):
+            if goal.schema is False:
+                conjunction.impossible = f"{goal.pointer} is false"
+        else:
+            included = _included(tree, goal)
+            for location in included:
+                conjunction.referrers.setdefault(location, []).append(goal)
+            if not (tree.dialect.ref_hides_siblings and "$ref" in goal.schema):
+                conjunction.parts.append(goal)
+                conjunction.locations.append(goal)
+            stack.extend(reversed(included))
+
+
+def _included(tree: SchemaTree, location: SchemaLocation) -> list[SchemaLocation]:
+    """Return the schemas that apply wherever the schema of a location does."""
+    schema = location.schema
+    found = []
+    for keyword in REFERENCE_KEYWORDS:
+        target = tree.target(location, keyword) if keyword in schema else None
+        if target is not None:
+            found.append(target)
+    if "$ref" in schema and tree.dialect.ref_hides_siblings:
+        return found
+    count = len(array_of(schema, "allOf"))
+    return found + [tree.child(location, ("allOf", str(at))) for at in range(count)]
+
+
+def _drop_contradictions(conjunction: Conjunction) -> None:
+    """Drop the types and values that plainly contradict the rest."""
+    conjunction.types = tuple(
+        kind for kind in conjunction.types if not conflicts(conjunction, kind)
+    )
+    if conjunction.values is not None:
+        conjunction.values = [
+            value for value in conjunction.values if admits(conjunction, value)
+        ]
+    for negation in conjunction.negations:
+        if accepts_everything(negation.location.schema):
+            pointer = negation.location.pointer
+            conjunction.impossible = f"{pointer} accepts everything"
+    if conjunction.impossible:
+        return
+    if not conjunction.types:
+        conjunction.impossible = "no type is left"
+    elif conjunction.values is not None and not conjunction.values:
+        conjunction.impossible = "no value of enum or const is left"
+
+
+def contradiction(
+    compiled: CompiledSchema, conjunction: Conjunction, depth: int = _LOOK_AHEAD
+) -> str:
+    """Return why nothing can meet a conjunction; empty if nothing is known.
+
+    Args:
+        compiled: The schema that the conjunction is from.
+        conjunction: What is to be met.
+        depth: How deep required properties are looked into.
+    """
+    known = conjunction.impossible
+    if known or not depth or conjunction.types != ("object",):
+        return known
+    found = _CONTRADICTIONS.of(conjunction)
+    if depth not in found:
+        found[depth] = _required_contradiction(compiled, conjunction, depth)
+    return found[depth]
+
+
+def _required_contradiction(
+    compiled: CompiledSchema, conjunction: Conjunction, depth: int
+) -> str:
+    for name in conjunction.required:
+        goals = conjunction.property_goals(name)
+        if goals:
+            why = contradiction(compiled, conjoin(compiled, goals), depth - 1)
+            if why:
+                return f"the required property {name!r}: {why}"
+    return ""

@@ -1,0 +1,402 @@
+"""Records of a build, and MaskBench's files of records."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypedDict
+from urllib.parse import quote, unquote
+
+import msgspec
+import polars as pl
+
+from curation.core.benchmark import SPLITS, in_benchmark_order, instances_folder
+from curation.core.json_types import Json, UntypedJson
+from curation.dataset.editions import open_edition
+from curation.dataset.features import used
+from curation.dataset.parquet import file_name, split_files
+from curation.dataset.story import closest_ids
+from curation.instances.dataset.build_step import InstanceTask
+from curation.instances.model import InstanceRow
+from curation.schema.dialects import ANY_DIALECT
+from curation.schema.keywords import ANNOTATIONS, KNOWN_KEYWORDS
+from curation.schema.subschemas import subschemas
+from curation.system.atomic_files import cannot_write
+from curation.system.errors import BadConfiguration, BadData, NoInput
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+_MARK = "---"
+# What a file's name can hold as it is, beside letters, digits and `_.-~`.
+_KEPT = " ()+,;=@[]!$&"
+#: Names of ours that the format does not know, or calls raw.
+_NOT_FEATURES = frozenset({"required", "@recursiveSchemas"})
+#: Keywords that are raw features under their own name.
+_RAW = frozenset(
+    {
+        "$schema", "$id", "id", "type", "properties", "required", "definitions",
+        "$defs", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
+        "minLength", "maxLength", "minItems", "maxItems", "minProperties",
+        "maxProperties", "minContains", "maxContains",
+    }
+)  # fmt: skip
+#: Annotations that say nothing of what is accepted.
+_DROPPED = ANNOTATIONS - {"format", "$schema"}
+_COMBINING = ("allOf", "anyOf", "oneOf")
+
+
+class MaskMeta(TypedDict):
+    """The `meta` of a schema."""
+
+    #: Bytes of its text, written without spaces.
+    full_size: int
+    #: The same without annotations and unknown keywords.
+    stripped_size: int
+    features: list[str]
+    raw_features: list[str]
+
+
+class _TestContent(msgspec.Struct, frozen=True, kw_only=True):
+    """A test in a file; members that are not listed are ignored."""
+
+    valid: bool
+    data: UntypedJson
+    description: UntypedJson = ""
+
+
+class _FileContent(msgspec.Struct, frozen=True, kw_only=True):
+    """The members of a file that are read; numbers are as `json` parses them."""
+
+    schema: UntypedJson
+    tests: tuple[_TestContent, ...]
+    description: UntypedJson = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaskTest:
+    """One instance, and whether an engine has to accept it."""
+
+    description: str
+    valid: bool
+    data: Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaskFile:
+    """One schema with its tests."""
+
+    #: The config, and the schema's id in it.
+    split: str
+    unique_id: str
+    description: str
+    schema: Json
+    tests: tuple[MaskTest, ...]
+
+    @property
+    def name(self) -> str:
+        """The file's name; characters that a name cannot hold are percent-encoded."""
+        return f"{quote(self.split, _KEPT)}{_MARK}{quote(self.unique_id, _KEPT)}.json"
+
+
+def meta_of(schema: Json) -> MaskMeta:
+    """Return the `meta` of a schema: sizes in bytes, features as the format counts.
+
+    `stripped_size` is without annotations and unknown keywords. Keywords count in the
+    places that some dialect reads as a schema.
+    """
+    asked = used(schema, ANY_DIALECT)
+    features = set(asked.features) - _NOT_FEATURES
+    features.update(f"format:{name}" for name in asked.formats)
+    raw: set[str] = set()
+    for subschema in subschemas(schema, ANY_DIALECT):
+        raw.update(_raw(subschema))
+        if "multipleOf" in subschema:
+            features.add(f"multipleOf:{json.dumps(subschema['multipleOf'])}")
+    return {
+        "full_size": _size(schema),
+        "stripped_size": _size(_stripped(schema)),
+        "features": sorted(features),
+        "raw_features": sorted(raw),
+    }
+
+
+def _raw(schema: dict[str, Json]) -> Iterator[str]:
+    yield from _RAW.intersection(schema)
+    stated = schema.get("type")
+    if isinstance(stated, list):
+        yield "type:[]"
+    for name in stated if isinstance(stated, list) else [stated]:
+        if isinstance(name, str):
+            yield f"type:{name}"
+    if schema.get("required") == []:
+        yield "_requiredEmpty"
+    for keyword in _COMBINING:
+        branches = schema.get(keyword)
+        if isinstance(branches, list) and len(branches) == 1:
+            yield f"{keyword}:trivial"
+    if any(isinstance(member, bool) for member in _members(schema)):
+        yield "_boolSchema"
+
+
+def _members(schema: dict[str, Json]) -> Iterator[Json]:
+    """Yield the values of keywords that may hold a schema, and schemas in them."""
+    for keyword, value in schema.items():
+        shape = ANY_DIALECT.applicators.get(keyword)
+        if shape is None:
+            continue
+        if isinstance(value, list):
+            yield from value
+        elif isinstance(value, dict) and "object" in shape.value:
+            yield from value.values()
+        else:
+            yield value
+
+
+def _size(value: Json) -> int:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def _stripped(schema: Json) -> Json:
+    """Return a schema without annotations and unknown keywords."""
+    if not isinstance(schema, dict):
+        return schema
+    kept: dict[str, Json] = {}
+    for keyword, value in schema.items():
+        if keyword not in KNOWN_KEYWORDS or keyword in _DROPPED:
+            continue
+        shape = ANY_DIALECT.applicators.get(keyword)
+        if shape is None:
+            kept[keyword] = value
+        elif isinstance(value, list):
+            kept[keyword] = [_stripped(member) for member in value]
+        elif isinstance(value, dict) and "object" in shape.value:
+            kept[keyword] = {name: _stripped(member) for name, member in value.items()}
+        else:
+            kept[keyword] = _stripped(value)
+    return kept
+
+
+def text_of(file: MaskFile) -> str:
+    """Return the text of a file; schema and instances keep their keys and numbers."""
+    return json.dumps(
+        {
+            "description": file.description,
+            "meta": meta_of(file.schema),
+            "schema": file.schema,
+            "tests": [
+                {
+                    "description": test.description,
+                    "valid": test.valid,
+                    "data": test.data,
+                }
+                for test in file.tests
+            ],
+        },
+        indent=2,
+        ensure_ascii=True,
+    )
+
+
+def write_files(
+    files: Iterable[MaskFile],
+    folder: Path,
+    progress: Callable[[int], None] = lambda _done: None,
+) -> int:
+    """Write files into a folder; return how many. `progress` is called after each.
+
+    Raises:
+        CannotCreate: a file cannot be written.
+    """
+    count = 0
+    for file in files:
+        path = folder / file.name
+        try:
+            path.write_text(text_of(file) + "\n", encoding="ascii", newline="\n")
+        except OSError as error:
+            raise cannot_write(path, error) from error
+        count += 1
+        progress(1)
+    return count
+
+
+def read_file(path: Path) -> MaskFile:
+    """Read one file.
+
+    Raises:
+        NoInput: it cannot be read.
+        BadData: it is not of this format.
+    """
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise NoInput(error.strerror or type(error).__name__, str(path)) from error
+    try:
+        content = msgspec.convert(json.loads(text), _FileContent)
+    except (ValueError, RecursionError) as error:
+        raise BadData(f"not MaskBench's format ({error!r})", str(path)) from error
+    split, unique_id = name_of(path)
+    return MaskFile(
+        split=split,
+        unique_id=unique_id,
+        description=str(content.description),
+        schema=content.schema,
+        tests=tuple(
+            MaskTest(
+                description=str(test.description), valid=test.valid, data=test.data
+            )
+            for test in content.tests
+        ),
+    )
+
+
+def name_of(path: Path) -> tuple[str, str]:
+    """Return a file's split (empty where its name has none) and its schema's id."""
+    split, _, unique_id = path.stem.partition(_MARK)
+    return (unquote(split), unquote(unique_id)) if unique_id else ("", unquote(split))
+
+
+def paths_of(path: Path) -> Sequence[Path]:
+    """Return the file itself, or a folder's `*.json` in order.
+
+    Raises:
+        NoInput: there is none.
+    """
+    if not path.is_dir():
+        return [path]
+    found = sorted(path.glob("*.json"))
+    if not found:
+        raise NoInput("no *.json in it", str(path))
+    return found
+
+
+@dataclass(slots=True)
+class Records:
+    """The records of a build; its files are read when they are first needed."""
+
+    folder: Path
+    _rows: pl.DataFrame | None = None
+
+    def rows(self) -> pl.DataFrame:
+        """Return all records.
+
+        Raises:
+            NoInput: the folder is no build.
+            BadConfiguration: its records do not say their dialect.
+        """
+        if self._rows is None:
+            rows = open_edition(str(self.folder)).rows
+            if "dialect" not in rows.columns:
+                raise BadConfiguration("no column dialect", str(self.folder))
+            self._rows = rows
+        return self._rows
+
+    def chosen(
+        self, configs: Collection[str] = (), splits: Collection[str] = ()
+    ) -> pl.DataFrame:
+        """Return the records of some configs and splits.
+
+        Args:
+            configs: Names of configs; none for all.
+            splits: Names of splits; none for all.
+
+        Raises:
+            NoInput: the build has no such config.
+        """
+        rows = self.rows()
+        unknown = set(configs) - set(rows["config"])
+        if unknown:
+            known = ", ".join(in_benchmark_order(set(rows["config"])))
+            name = ", ".join(sorted(unknown))
+            raise NoInput(f"no config {name}", str(self.folder), f"there are {known}")
+        for column, wanted in (("config", configs), ("split", splits)):
+            if wanted:
+                rows = rows.filter(pl.col(column).is_in(list(wanted)))
+        return rows
+
+    def tasks(self) -> Iterator[InstanceTask]:
+        """Yield the task of every record, in the order of the build."""
+        columns = ("config", "unique_id", "split", "json_schema", "dialect")
+        for row in self.rows().select(columns).iter_rows():
+            yield _task(row)
+
+    def one(self, wanted: str) -> InstanceTask:
+        """Return the record of an id, or of `config/id`.
+
+        Raises:
+            NoInput: there is none, or several have that id.
+        """
+        rows = self.rows()
+        found = rows.filter(pl.col("unique_id") == wanted)
+        config, slash, unique_id = wanted.partition("/")
+        if found.is_empty() and slash:
+            found = rows.filter(config=config, unique_id=unique_id)
+        if found.is_empty():
+            near = closest_ids(wanted, rows["unique_id"].to_list())
+            then = f"did you mean {', '.join(near)}?" if near else ""
+            raise NoInput(f"no record is named {wanted!r}", str(self.folder), then)
+        if len(found) > 1:
+            names = ", ".join(f"{config}/{wanted}" for config in found["config"])
+            raise NoInput(f"several records are named {wanted!r}", "", names)
+        columns = ("config", "unique_id", "split", "json_schema", "dialect")
+        return _task(found.select(columns).row(0))
+
+
+def _task(row: tuple[str, ...]) -> InstanceTask:
+    config, unique_id, split, schema, dialect = row
+    return InstanceTask(
+        config=config,
+        unique_id=unique_id,
+        split=split or SPLITS[-1],
+        schema=schema,
+        dialect=dialect,
+    )
+
+
+def maskbench_files(folder: Path, rows: pl.DataFrame) -> Iterator[MaskFile]:
+    """Yield MaskBench's file of every record, with the instances of the build.
+
+    A record without instances has a file without tests, as in MaskBench itself.
+
+    Args:
+        folder: The build.
+        rows: Records of it (`Records.chosen`).
+
+    Raises:
+        NoInput: the build was made without instances.
+    """
+    for (config, split), chosen in rows.group_by(
+        ["config", "split"], maintain_order=True
+    ):
+        made = _instances(folder, str(config), str(split))
+        for unique_id, text in chosen.select("unique_id", "json_schema").iter_rows():
+            yield MaskFile(
+                split=str(config),
+                unique_id=unique_id,
+                description=f"{config}/{unique_id}",
+                schema=json.loads(text),
+                tests=tuple(_test(row) for row in made.get(unique_id, ())),
+            )
+
+
+def _instances(folder: Path, config: str, split: str) -> dict[str, list[InstanceRow]]:
+    """Return the instances of a split by the ids of their records."""
+    inside = instances_folder(config)
+    there = [folder / path for path in split_files(folder, inside, split)]
+    if not there:
+        path = folder / file_name(inside, split)
+        raise NoInput("no instances here", str(path), "csbdata build --instances")
+    content = pl.read_parquet(there, glob=False).to_dicts()
+    found: dict[str, list[InstanceRow]] = {}
+    for row in msgspec.convert(content, list[InstanceRow]):
+        found.setdefault(row.unique_id, []).append(row)
+    return found
+
+
+def _test(row: InstanceRow) -> MaskTest:
+    description = row.kind
+    if row.keyword:
+        description += f": {row.keyword} at {row.schema_pointer}"
+    return MaskTest(description=description, valid=row.valid, data=row.value)

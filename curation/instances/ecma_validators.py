@@ -1,0 +1,291 @@
+"""jsonschema with patterns by ECMA-262, as the specification asks; Python's differ.
+
+`unevaluatedProperties` asks which names `patternProperties` has evaluated (JSON Schema
+core 2020-12, section 11.3), so it is here too.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeAlias
+
+import regress
+from referencing.jsonschema import lookup_recursive_ref
+
+from curation.instances.constraints.keyword_values import array_of, object_of
+from curation.json.text import canonical
+from curation.schema.dialects import DIALECTS, DRAFT_2019_09, Dialect
+from curation.schema.keywords import REFERENCE_KEYWORDS
+from curation.validation.python_validators import PYTHON_VALIDATORS, jsonschema
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from jsonschema import ValidationError
+    from referencing.jsonschema import Schema
+
+    from curation.core.json_types import Json
+
+
+class PythonValidator(Protocol):
+    """A validator of jsonschema's, as far as keywords use it.
+
+    jsonschema calls a keyword as a function of the validator, the keyword's value,
+    the instance and the schema that holds the keyword; it yields errors.
+    """
+
+    #: The schema that it validates against.
+    schema: Json
+    #: What is asked about formats; None where they are not asserted.
+    format_checker: Any
+    #: jsonschema's own; resolves references from where the schema stands.
+    _resolver: Any
+
+    def evolve(self, *, schema: Json | Schema, _resolver: Any = ...) -> Self:  # noqa: ANN401 - as above
+        """Return a validator of another schema."""
+
+    def is_valid(self, instance: Json) -> bool:
+        """Return whether the schema accepts an instance."""
+
+    def descend(
+        self,
+        instance: Json,
+        schema: Json,
+        path: str | int | None = None,
+        schema_path: str | int | None = None,
+    ) -> Iterator[ValidationError]:
+        """Yield what another schema holds against a member of the instance."""
+
+
+_Keyword: TypeAlias = (
+    "Callable[[PythonValidator, Json, Json, Mapping[str, Json]], "
+    "Iterator[jsonschema.ValidationError]]"
+)
+#: Keywords that evaluate every property.
+_EVALUATING_ALL: Final = ("additionalProperties", "unevaluatedProperties")
+
+
+def unevaluated_properties(is_match: Callable[[str, str], bool]) -> _Keyword:
+    """Return the keyword for jsonschema.
+
+    Args:
+        is_match: Says whether a pattern matches somewhere in a text.
+    """
+
+    def keyword(
+        validator: PythonValidator,
+        unevaluated: Json,
+        instance: Json,
+        schema: Mapping[str, Json],
+    ) -> Iterator[jsonschema.ValidationError]:
+        if not isinstance(instance, dict):
+            return
+        beside = {name: schema[name] for name in schema if name != _EVALUATING_ALL[1]}
+        known = _evaluated(validator.evolve(schema=beside), instance, is_match)
+        for name in instance:
+            if name not in known and not validator.evolve(schema=unevaluated).is_valid(
+                instance[name]
+            ):
+                yield jsonschema.ValidationError(f"{name!r} is not evaluated")
+
+    return keyword
+
+
+def _evaluated(
+    validator: PythonValidator,
+    instance: dict[str, Json],
+    is_match: Callable[[str, str], bool],
+) -> set[str]:
+    """Return the names that a schema evaluates in an object that it accepts."""
+    schema = validator.schema
+    if not isinstance(schema, dict):
+        return set()
+    names = object_of(schema, "properties").keys() & instance.keys()
+    patterns = object_of(schema, "patternProperties")
+    names |= {
+        name
+        for name in instance
+        if any(is_match(pattern, name) for pattern in patterns)
+    }
+    if any(keyword in schema for keyword in _EVALUATING_ALL):
+        return set(instance)
+    for applied in _applied(validator, schema, instance):
+        names |= _evaluated(applied, instance, is_match)
+    return names
+
+
+def _applied(
+    validator: PythonValidator, schema: dict[str, Json], instance: dict[str, Json]
+) -> Iterator[PythonValidator]:
+    """Yield a validator of every schema that applies to the same object and holds."""
+    resolver = validator._resolver  # noqa: SLF001 - there is no public way
+    for keyword in REFERENCE_KEYWORDS:
+        if keyword in schema:
+            recursive = keyword == "$recursiveRef"
+            found = (
+                lookup_recursive_ref(resolver)
+                if recursive
+                else resolver.lookup(schema[keyword])
+            )
+            yield validator.evolve(schema=found.contents, _resolver=found.resolver)
+    for subschema in _in_place(validator, schema, instance):
+        applied = validator.evolve(schema=subschema)
+        if applied.is_valid(instance):
+            yield applied
+
+
+def _in_place(
+    validator: PythonValidator, schema: dict[str, Json], instance: dict[str, Json]
+) -> Iterator[Json]:
+    """Yield the subschemas that may apply to the same object."""
+    for keyword in ("allOf", "anyOf", "oneOf"):
+        yield from array_of(schema, keyword)
+    for name, subschema in object_of(schema, "dependentSchemas").items():
+        if name in instance:
+            yield subschema
+    if "if" in schema:
+        holds = validator.evolve(schema=schema["if"]).is_valid(instance)
+        if holds:
+            yield schema["if"]
+        yield schema.get("then" if holds else "else", {})
+
+
+#: From so many items on, comparing each pair takes too long.
+_MANY_ITEMS: Final = 64
+#: Distinct patterns kept compiled.
+_REMEMBERED: Final = 16_384
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _regex(pattern: str) -> regress.Regex:
+    """Compile a pattern by ECMA-262, with the `u` flag where it allows that."""
+    try:
+        return regress.Regex(pattern, "u")
+    except regress.RegressError:
+        return regress.Regex(pattern)
+
+
+def is_match(pattern: str, text: str) -> bool:
+    r"""Return whether an ECMA-262 pattern matches somewhere in a text.
+
+    Example:
+        >>> is_match(r"^\d$", "\u0663")
+        False
+    """
+    return _regex(pattern).find(text) is not None
+
+
+def _pattern(
+    _: PythonValidator, pattern: str, instance: Json, __: Mapping[str, Json]
+) -> Iterator[jsonschema.ValidationError]:
+    if isinstance(instance, str) and not is_match(pattern, instance):
+        yield jsonschema.ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
+def _pattern_properties(
+    validator: PythonValidator,
+    members: Mapping[str, Json],
+    instance: Json,
+    _: Mapping[str, Json],
+) -> Iterator[jsonschema.ValidationError]:
+    if not isinstance(instance, dict):
+        return
+    for pattern, schema in members.items():
+        for name, value in instance.items():
+            if is_match(pattern, name):
+                yield from validator.descend(
+                    value, schema, path=name, schema_path=pattern
+                )
+
+
+def _additional_properties(
+    validator: PythonValidator,
+    additional: Json,
+    instance: Json,
+    schema: Mapping[str, Mapping[str, Json]],
+) -> Iterator[jsonschema.ValidationError]:
+    if not isinstance(instance, dict):
+        return
+    declared = schema.get("properties", {})
+    patterns = schema.get("patternProperties", {})
+    for name, value in instance.items():
+        if name in declared or any(is_match(pattern, name) for pattern in patterns):
+            continue
+        if additional is False:
+            yield jsonschema.ValidationError(f"{name!r} is one too many")
+        else:
+            yield from validator.descend(value, additional, path=name)
+
+
+def _unique_items(
+    validator: PythonValidator,
+    wanted: Json,
+    instance: Json,
+    schema: Mapping[str, Json],
+) -> Iterator[jsonschema.ValidationError]:
+    """Compare long arrays by canonical form; jsonschema compares each pair.
+
+    The canonical form is equal where JSON Schema says that values are.
+    """
+    if not isinstance(instance, list) or len(instance) < _MANY_ITEMS:
+        own = PYTHON_VALIDATORS["2020-12"].VALIDATORS["uniqueItems"]
+        yield from own(validator, wanted, instance, schema) or ()
+    elif wanted and len(set(map(canonical, instance))) < len(instance):
+        yield jsonschema.ValidationError("an item stands twice")
+
+
+def _any_of(
+    validator: PythonValidator,
+    branches: Sequence[Json],
+    instance: Json,
+    _: Mapping[str, Json],
+) -> Iterator[jsonschema.ValidationError]:
+    """Ask branches until one accepts; jsonschema lists what is wrong with each."""
+    if not any(
+        validator.evolve(schema=branch).is_valid(instance) for branch in branches
+    ):
+        yield jsonschema.ValidationError("no branch accepts it")
+
+
+def _one_of(
+    validator: PythonValidator,
+    branches: Sequence[Json],
+    instance: Json,
+    _: Mapping[str, Json],
+) -> Iterator[jsonschema.ValidationError]:
+    """Ask branches until two accept; jsonschema lists what is wrong with each."""
+    accepting = (
+        branch
+        for branch in branches
+        if validator.evolve(schema=branch).is_valid(instance)
+    )
+    if len(list(islice(accepting, 2))) != 1:
+        yield jsonschema.ValidationError("not exactly one branch accepts it")
+
+
+_KEYWORDS: Final = {
+    "anyOf": _any_of,
+    "oneOf": _one_of,
+    "uniqueItems": _unique_items,
+    "pattern": _pattern,
+    "patternProperties": _pattern_properties,
+    "additionalProperties": _additional_properties,
+}
+_KEYWORDS_SINCE_2019: Final = {
+    "unevaluatedProperties": unevaluated_properties(is_match)
+}
+#: typeshed leaves it without types.
+_extend: Final[Callable[..., Any]] = jsonschema.validators.extend
+
+
+def _extended(dialect: Dialect) -> Any:  # noqa: ANN401 - jsonschema's own classes
+    is_new = dialect.order >= DRAFT_2019_09.order
+    keywords = {**_KEYWORDS, **(_KEYWORDS_SINCE_2019 if is_new else {})}
+    return _extend(PYTHON_VALIDATORS[dialect.name], keywords)
+
+
+#: Dialect name to jsonschema's validator class with these keywords.
+ECMA_VALIDATORS: Final[Mapping[str, Any]] = {
+    dialect.name: _extended(dialect) for dialect in DIALECTS
+}

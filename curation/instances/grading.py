@@ -1,0 +1,175 @@
+"""Grade labelled instances, and examples that come with a schema."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from curation.core.documents import Rejected
+from curation.instances.constraints.interpretations import Interpretations, read_schema
+from curation.instances.constraints.violations import as_near_miss
+from curation.instances.model import InstanceKind, Witness
+from curation.instances.validators import Verdicts, verdicts_of_each
+from curation.json.values import identity
+from curation.system.escaping import shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from curation.instances.constraints.compiled_schema import CompiledSchema
+
+#: Stands for the keyword where the schema cannot be used, or the text is no JSON.
+UNJUDGED: Final = "cannot be judged"
+
+
+def judge_examples(
+    compiled: CompiledSchema, texts: Iterable[str]
+) -> tuple[list[Witness], dict[str, int]]:
+    """Return the examples that a schema accepts, and what refuses the others.
+
+    Args:
+        compiled: The schema.
+        texts: Examples as JSON texts; equal values count once.
+
+    Returns:
+        Witnesses of kind `given`, and how many of the others fail each keyword, or
+        `mixed` for several.
+
+    Example:
+        >>> from curation.instances.constraints.compiled_schema import CompiledSchema
+        >>> compiled = CompiledSchema.from_json({"type": "integer"}, "2020-12")
+        >>> judge_examples(compiled, ["1", "1.5"])
+        ([Witness(kind=<InstanceKind.GIVEN: 'given'>, value=1)], {'type': 1})
+    """
+    accepted: list[Witness] = []
+    refused: Counter[str] = Counter()
+    seen: set[bytes] = set()
+    for text in texts:
+        try:
+            value = json.loads(text)
+            known = identity(value)
+            if known in seen:
+                continue
+            seen.add(known)
+            failed = as_near_miss(compiled, value)
+        except (ValueError, RecursionError):
+            refused[UNJUDGED] += 1
+            continue
+        if failed is None:
+            accepted.append(Witness(kind=InstanceKind.GIVEN, value=value))
+        else:
+            refused[failed.keyword] += 1
+    return accepted, dict(sorted(refused.items()))
+
+
+#: Longest text kept of an error; jsonschema-rs repeats whole schemas.
+_SHOWN: Final = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grade:
+    """What the validators say of one instance. None: it cannot be told."""
+
+    #: jsonschema-rs and jsonschema, with formats on and off.
+    jsonschema_rs: bool | None
+    jsonschema_rs_plain: bool | None
+    jsonschema: bool | None
+    jsonschema_plain: bool | None
+    #: What they say of a schema that heeds what its draft ignores, in this order;
+    #: None where the draft ignores nothing.
+    heeding: tuple[bool | None, ...] | None = None
+    #: What fails, if anything does; `mixed` for several keywords.
+    keyword: str = ""
+    schema_pointer: str = ""
+    instance_pointer: str = ""
+    #: Every (keyword, schema pointer, instance pointer) of a mixed failure.
+    keywords: tuple[tuple[str, str, str], ...] = ()
+    #: Why there is no verdict: it is no JSON, or a validator failed.
+    error: str = ""
+
+    @property
+    def disputed(self) -> bool:
+        """Whether the two validators differ with formats on."""
+        verdicts_given = {self.jsonschema_rs, self.jsonschema} - {None}
+        return len(verdicts_given) > 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graded:
+    """One schema's instances, in order."""
+
+    #: The dialect it was read in; empty where it cannot be read.
+    dialect: str = ""
+    grades: tuple[Grade, ...] = ()
+    #: Why no instance of the schema can be graded.
+    error: str = ""
+
+
+def grade(text: str, dialect: str, instances: Sequence[str]) -> Graded:
+    """Return what the validators say of instances, and which keyword fails.
+
+    Args:
+        text: The schema as JSON text.
+        dialect: Name of its dialect; empty if that is to be decided.
+        instances: The instances as JSON texts.
+
+    Example:
+        >>> graded = grade('{"type": "string"}', "", ["7"])
+        >>> graded.dialect, graded.grades[0].keyword
+        ('2020-12', 'type')
+    """
+    compiled = read_schema(text, dialect)
+    if isinstance(compiled, Rejected):
+        return Graded(error=f"{compiled.reason}: {compiled.detail}")
+    try:
+        compiled.validator  # noqa: B018 - compiled here, so that a fault shows
+    except ValueError as error:
+        why = shortened(str(error).partition("\n")[0], _SHOWN)
+        return Graded(dialect=compiled.dialect.name, error=f"jsonschema-rs: {why}")
+    interpretations = Interpretations.of(compiled)
+    return Graded(
+        dialect=compiled.dialect.name,
+        grades=tuple(_grade(interpretations, instance) for instance in instances),
+    )
+
+
+def _heeding(said: Verdicts) -> tuple[bool | None, ...] | None:
+    other = said.heeding
+    if other is None:
+        return None
+    return (
+        other.jsonschema_rs,
+        other.jsonschema_rs_plain,
+        other.jsonschema,
+        other.jsonschema_plain,
+    )
+
+
+def _grade(interpretations: Interpretations, text: str) -> Grade:
+    compiled = interpretations.own
+    try:
+        value = json.loads(text)
+        judged = verdicts_of_each(interpretations, value, ask_jsonschema=True)
+    except (ValueError, RecursionError) as error:
+        return Grade(
+            jsonschema_rs=None,
+            jsonschema_rs_plain=None,
+            jsonschema=None,
+            jsonschema_plain=None,
+            error=shortened(f"{type(error).__name__}: {error}", _SHOWN),
+        )
+    near_miss = as_near_miss(compiled, value) if judged.jsonschema_rs is False else None
+    return Grade(
+        jsonschema_rs=judged.jsonschema_rs,
+        jsonschema_rs_plain=judged.jsonschema_rs_plain,
+        jsonschema=judged.jsonschema,
+        jsonschema_plain=judged.jsonschema_plain,
+        heeding=_heeding(judged),
+        keyword=near_miss.keyword if near_miss else "",
+        schema_pointer=near_miss.schema_pointer if near_miss else "",
+        instance_pointer=near_miss.instance_pointer if near_miss else "",
+        keywords=near_miss.keywords if near_miss else (),
+        error=judged.error,
+    )

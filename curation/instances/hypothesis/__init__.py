@@ -1,1 +1,0 @@
-"""Hypothesis strategies for schemas and instances."""

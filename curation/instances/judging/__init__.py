@@ -1,1 +1,0 @@
-"""What two validators say of a value."""

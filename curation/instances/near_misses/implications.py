@@ -1,0 +1,440 @@
+"""Proofs, each for one pattern, that a keyword cannot be the only one to fail."""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from curation.instances.constraints.assertions import Assertion, asserting_keywords
+from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.instances.constraints.conjoin import conjoin
+from curation.instances.constraints.conjunction import ExtraConstraint
+from curation.instances.constraints.keyword_values import (
+    COMPANIONS,
+    array_of,
+    item_keywords,
+    names_of,
+    number_of,
+    object_of,
+)
+from curation.instances.near_misses.universal_verdicts import (
+    ImplicationQuestion,
+    schema_verdict,
+)
+from curation.instances.regex.parser import parse
+from curation.instances.values.strings import StringConstraints, matches
+from curation.json.text import canonical
+from curation.json.values import identity, is_number, type_of
+from curation.schema.keywords import REFERENCE_KEYWORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from curation.core.json_types import Json
+    from curation.schema.subschemas import SchemaLocation
+
+#: The lengths of what jsonschema-rs takes for an instance of a format.
+_FORMAT_LENGTHS: Final[dict[str, tuple[int, float]]] = {
+    "date": (10, 10),
+    "date-time": (20, math.inf),
+    "time": (9, math.inf),
+    "duration": (3, math.inf),
+    "email": (3, 320),
+    "idn-email": (3, math.inf),
+    "hostname": (1, 253),
+    "ipv4": (7, 15),
+    "ipv6": (2, 45),
+    "uri": (2, math.inf),
+    "iri": (2, math.inf),
+    "uuid": (36, 36),
+    "relative-json-pointer": (1, math.inf),
+}
+_ANY: Final = (0, math.inf)
+
+
+def lengths(question: ImplicationQuestion) -> bool:
+    """No text that matches the pattern or format has another length."""
+    if question.keyword not in ("minLength", "maxLength"):
+        return False
+    spans = [_pattern_lengths(pattern) for pattern in question.texts("pattern")]
+    spans += [_FORMAT_LENGTHS.get(name, _ANY) for name in question.texts("format")]
+    if question.keyword == "minLength":
+        return any(low >= question.bound for low, _ in spans)
+    return any(high <= question.bound for _, high in spans)
+
+
+def _pattern_lengths(pattern: str) -> tuple[float, float]:
+    """Return the least and the greatest length of a text that matches."""
+    found = parse(pattern)
+    if found is None:
+        return _ANY
+    high = found.root.high
+    whole = found.starts and found.ends and high is not None
+    return found.root.low, high if whole and high is not None else math.inf
+
+
+def tighter_bound(question: ImplicationQuestion) -> bool:
+    """Another bound leaves less."""
+    kind, keyword = question.kind, question.keyword
+    if keyword in ("minimum", "exclusiveMinimum"):
+        low = _low(question.assertion, kind)
+        return any(
+            _low(other, kind) >= low
+            for other in question.others
+            if other.keyword in ("minimum", "exclusiveMinimum")
+        )
+    if keyword in ("maximum", "exclusiveMaximum"):
+        high = _high(question.assertion, kind)
+        return any(
+            _high(other, kind) <= high
+            for other in question.others
+            if other.keyword in ("maximum", "exclusiveMaximum")
+        )
+    return False
+
+
+def _low(assertion: Assertion, kind: str) -> tuple[float, bool]:
+    """Return the least number allowed, and whether it is itself refused."""
+    bound = _bound(assertion, "minimum")
+    exclusive = assertion.keyword == "exclusiveMinimum"
+    if kind == "integer":
+        return (math.floor(bound) + 1 if exclusive else math.ceil(bound)), False
+    return bound, exclusive
+
+
+def _high(assertion: Assertion, kind: str) -> tuple[float, bool]:
+    """Return the greatest number allowed, and whether it is itself allowed."""
+    bound = _bound(assertion, "maximum")
+    exclusive = assertion.keyword == "exclusiveMaximum"
+    if kind == "integer":
+        return (math.ceil(bound) - 1 if exclusive else math.floor(bound)), True
+    return bound, not exclusive
+
+
+def _bound(assertion: Assertion, flagged: str) -> float:
+    """Return the number of a bound; draft-04's flag speaks of the keyword beside it."""
+    schema = assertion.location.schema
+    is_flag = schema[assertion.keyword] is True
+    return number_of(schema, flagged if is_flag else assertion.keyword)
+
+
+def item_count(question: ImplicationQuestion) -> bool:
+    """Other keywords leave no array with such a number of elements."""
+    keyword = question.keyword
+    if keyword == "minItems":
+        return question.bound <= _least_contained(question)
+    if keyword == "maxItems":
+        return min(_most_items(question), _distinct(question)) <= question.bound
+    if keyword == "uniqueItems":
+        return min([*question.numbers("maxItems"), _most_items(question)]) <= 1
+    if keyword in ("additionalItems", "items"):
+        most = min([*question.numbers("maxItems"), math.inf])
+        return most <= _prefix_length(question, question.location)
+    if keyword in ("contains", "minContains"):
+        return _nothing_is_contained(question)
+    return False
+
+
+def _prefix_length(question: ImplicationQuestion, location: SchemaLocation) -> int:
+    """Return how many elements have a schema of their own."""
+    prefix, _ = item_keywords(location.schema, question.compiled.dialect)
+    return len(array_of(location.schema, prefix)) if prefix else 0
+
+
+def _least_contained(question: ImplicationQuestion) -> float:
+    least = [1 for _ in question.values("contains")]
+    return max([*least, *question.numbers("minContains"), 0])
+
+
+def _most_items(question: ImplicationQuestion) -> float:
+    """Return how many elements there are schemas for where no other may follow."""
+    most = math.inf
+    for other in question.others:
+        if other.keyword in ("additionalItems", "items"):
+            location = other.location
+            if location.schema[other.keyword] is False:
+                most = min(most, _prefix_length(question, location))
+    return most
+
+
+def _distinct(question: ImplicationQuestion) -> float:
+    """Return how many elements can differ where they must."""
+    if True not in question.values("uniqueItems"):
+        return math.inf
+    prefix_length = question.conjunction.prefix_length()
+    goals = question.conjunction.item_goals(prefix_length)
+    values = conjoin(question.compiled, goals).values if goals else None
+    if prefix_length or values is None:
+        return math.inf
+    return len({identity(value) for value in values})
+
+
+def _nothing_is_contained(question: ImplicationQuestion) -> bool:
+    """Return whether only the empty array can fail, and that is too short."""
+    compiled = question.compiled
+    location = compiled.child(question.location, ("contains",))
+    every = all(
+        schema_verdict(compiled, location, kind) is True
+        for kind in question.conjunction.types
+    )
+    least = question.schema.get("minContains", 1)
+    longest = max([*question.numbers("minItems"), 0])
+    return every and is_number(least) and longest >= least
+
+
+def property_count(question: ImplicationQuestion) -> bool:
+    """Other keywords leave no object with such a number of properties."""
+    required = _required(question)
+    if question.keyword == "minProperties":
+        return question.bound <= len(required)
+    closed = list(_closed_names(question))
+    if question.keyword == "maxProperties":
+        return any(len(names) <= question.bound for names in closed)
+    if question.keyword == "required":
+        asked = set(names_of(question.operand))
+        least = max([*question.numbers("minProperties"), 0])
+        return any(names >= asked and len(names) <= least for names in closed)
+    if question.keyword == "additionalProperties":
+        most = min([*question.numbers("maxProperties"), math.inf])
+        return most < max(len(required), 1)
+    return False
+
+
+def _required(question: ImplicationQuestion) -> set[str]:
+    return {name for value in question.values("required") for name in names_of(value)}
+
+
+def _closed_names(question: ImplicationQuestion) -> Iterator[set[str]]:
+    """Yield the names that each schema leaves which forbids all others."""
+    for other in question.others:
+        schema = other.location.schema
+        closes = other.keyword == "additionalProperties"
+        if closes and not schema.get("patternProperties"):
+            yield set(object_of(schema, "properties"))
+
+
+def names(question: ImplicationQuestion) -> bool:
+    """Another keyword refuses every name that this one refuses."""
+    if question.keyword == "propertyNames":
+        compiled = question.compiled
+        location = compiled.child(question.location, ("propertyNames",))
+        return any(
+            all(compiled.accepts(location, name) for name in left)
+            for left in _closed_names(question)
+        )
+    if question.keyword != "additionalProperties":
+        return False
+    return any(
+        other.location.schema["propertyNames"] is False
+        or _declares_all(question, other.location)
+        for other in question.others
+        if other.keyword == "propertyNames"
+    )
+
+
+def _declares_all(question: ImplicationQuestion, part: SchemaLocation) -> bool:
+    """Return whether every name that `propertyNames` allows is declared."""
+    compiled = question.compiled
+    location = compiled.child(part, ("propertyNames",))
+    allowed = conjoin(compiled, (location, ExtraConstraint(types=("string",))))
+    declared = object_of(question.schema, "properties")
+    patterns = object_of(question.schema, "patternProperties")
+    if allowed.values is not None:
+        return all(
+            name in declared
+            or any(
+                matches(StringConstraints(patterns=(pattern,)), name)
+                for pattern in patterns
+            )
+            for name in allowed.values
+            if isinstance(name, str)
+        )
+    return any(pattern in patterns for pattern in allowed.patterns)
+
+
+def dependents(question: ImplicationQuestion) -> bool:
+    """What comes with a property is required anyway, or the property cannot be."""
+    if question.keyword not in ("dependencies", "dependentRequired"):
+        return False
+    required = _required(question)
+    closed = list(_closed_names(question))
+    return all(
+        (isinstance(needs, list) and {*names_of(needs)} <= {*required, name})
+        or any(name not in left for left in closed)
+        for name, needs in object_of(question.schema, question.keyword).items()
+    )
+
+
+#: Longer enumerations are not asked about.
+_MOST_LISTED: Final = 2_000
+#: Keywords with schemas inside, which may refer to the rest of the record.
+_WITH_SCHEMAS: Final = ("anyOf", "oneOf", "not", "if")
+#: Keywords that refuse more the greater their value is.
+_LOWER_BOUNDS: Final = (
+    "minimum",
+    "exclusiveMinimum",
+    "minLength",
+    "minItems",
+    "minProperties",
+)
+#: Keywords that refuse more the less their value is.
+_UPPER_BOUNDS: Final = (
+    "maximum",
+    "exclusiveMaximum",
+    "maxLength",
+    "maxItems",
+    "maxProperties",
+)
+
+
+def listed(question: ImplicationQuestion) -> bool:
+    """Every value that an enum or const lists meets the keyword."""
+    for other in question.others:
+        schema = other.location.schema
+        if other.keyword == "enum":
+            values = array_of(schema, "enum")
+        elif other.keyword == "const":
+            values = [schema["const"]]
+        else:
+            continue
+        left = [value for value in values if type_of(value) == question.kind]
+        if len(left) <= _MOST_LISTED and all(_meets(question, value) for value in left):
+            return True
+    return False
+
+
+def _meets(question: ImplicationQuestion, value: Json) -> bool:
+    """Return whether a value meets the keyword, as far as that can be told."""
+    schema, keyword = question.schema, question.keyword
+    dialect = question.compiled.dialect
+    if keyword in _WITH_SCHEMAS or keyword not in asserting_keywords(schema, dialect):
+        return _meets_branches(question, value)
+    alone = {keyword: schema[keyword]}
+    for companion in COMPANIONS.get(keyword, ()):
+        if companion in schema:
+            alone[companion] = schema[companion]
+    if _refers(alone):
+        return False
+    text = canonical(alone).decode("utf-8", "surrogatepass")
+    failed = _compiled(text, dialect.name).errors(value)
+    return all(assertion.evaluation_path[:1] != (keyword,) for assertion in failed)
+
+
+def _meets_branches(question: ImplicationQuestion, value: Json) -> bool:
+    """Return whether a value meets anyOf, oneOf or not, by their branches."""
+    compiled, location = question.compiled, question.location
+    keyword = question.keyword
+    if keyword == "not":
+        return not compiled.accepts(compiled.child(location, ("not",)), value)
+    if keyword not in ("anyOf", "oneOf"):
+        return False
+    branches = _branches(compiled, question.assertion)
+    count = sum(compiled.accepts(branch, value) for branch in branches)
+    return count == 1 if keyword == "oneOf" else count > 0
+
+
+def _branches(compiled: CompiledSchema, assertion: Assertion) -> list[SchemaLocation]:
+    location, keyword = assertion.location, assertion.keyword
+    count = len(array_of(location.schema, keyword))
+    return [compiled.child(location, (keyword, str(index))) for index in range(count)]
+
+
+def _refers(value: Json) -> bool:
+    """Return whether a reference stands anywhere in a keyword's value."""
+    if isinstance(value, dict):
+        return any(keyword in value for keyword in REFERENCE_KEYWORDS) or any(
+            _refers(member) for member in value.values()
+        )
+    return isinstance(value, list) and any(_refers(item) for item in value)
+
+
+@lru_cache(maxsize=512)
+def _compiled(text: str, dialect_name: str) -> CompiledSchema:
+    return CompiledSchema.from_json(json.loads(text), dialect_name)
+
+
+def branch_repeats(question: ImplicationQuestion) -> bool:
+    """A branch asks for no more than what is asked for anyway."""
+    if question.keyword != "anyOf":
+        return False
+    branches = _branches(question.compiled, question.assertion)
+    return any(_asks_no_more(question, branch) for branch in branches)
+
+
+def _asks_no_more(question: ImplicationQuestion, branch: SchemaLocation) -> bool:
+    """Return whether failing a branch means failing a keyword beside it."""
+    conjunction = conjoin(question.compiled, (branch,))
+    return not conjunction.impossible and all(
+        any(
+            other.keyword == keyword and entails(Assertion(part, keyword), other)
+            for other in question.others
+        )
+        for part in conjunction.locations
+        for keyword in _refusing_keywords(question, part)
+    )
+
+
+def _refusing_keywords(
+    question: ImplicationQuestion, part: SchemaLocation
+) -> list[str]:
+    """Return every keyword of a branch that may refuse; annotations cannot."""
+    dialect = question.compiled.dialect
+    asserting = set(asserting_keywords(part.schema, dialect))
+    applying = {keyword for keyword in part.schema if keyword in dialect.applicators}
+    return sorted((asserting | applying) - {"allOf", "definitions", "$defs"})
+
+
+def branches_repeat(question: ImplicationQuestion) -> bool:
+    """Every branch of an anyOf or oneOf asks for the same again, or more."""
+    return any(
+        all(
+            _asks_again(question, branch)
+            for branch in _branches(question.compiled, other)
+        )
+        for other in question.others
+        if other.keyword in ("anyOf", "oneOf")
+    )
+
+
+def _asks_again(question: ImplicationQuestion, branch: SchemaLocation) -> bool:
+    if branch.schema is False:
+        return True
+    keyword = question.keyword
+    return any(
+        keyword in part.schema and entails(question.assertion, Assertion(part, keyword))
+        for part in conjoin(question.compiled, (branch,)).locations
+    )
+
+
+def entails(weak: Assertion, strong: Assertion) -> bool:
+    """Return whether every value that fails an assertion fails another one too.
+
+    Args:
+        weak: What the value fails.
+        strong: What it is shown to fail; assertions of other names are not compared.
+    """
+    keyword = weak.keyword
+    if keyword != strong.keyword:
+        return False
+    mine, theirs = weak.location.schema[keyword], strong.location.schema[keyword]
+    if keyword == "required":
+        return set(names_of(theirs)) >= set(names_of(mine))
+    if keyword == "type":
+        return _types(theirs) <= _types(mine)
+    if keyword == "enum":
+        return set(map(identity, theirs)) <= set(map(identity, mine))
+    if is_number(mine) and is_number(theirs):
+        if keyword in _LOWER_BOUNDS:
+            return theirs >= mine
+        if keyword in _UPPER_BOUNDS:
+            return theirs <= mine
+    if keyword in COMPANIONS or _refers(mine):
+        return False
+    return canonical(mine) == canonical(theirs)
+
+
+def _types(value: Json) -> set[str]:
+    names = set(names_of(value))
+    return names | {"integer"} if "number" in names else names

@@ -1,0 +1,349 @@
+"""Values inside witnesses that a keyword can refuse, and the cost of a verdict."""
+
+from __future__ import annotations
+
+from collections import deque
+from functools import reduce
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from curation.core.documents import ABSENT
+from curation.core.json_types import Json
+from curation.instances.constraints.assertions import (
+    Assertion,
+    InstanceLocation,
+    Path,
+    assertions_of,
+    false_locations,
+    goals_below,
+)
+from curation.instances.constraints.conjoin import conjoin
+from curation.instances.constraints.conjunction import (
+    Conjunction,
+    ExtraConstraint,
+    Goal,
+    Goals,
+)
+from curation.instances.constraints.keyword_values import array_of, object_of
+from curation.instances.constraints.violations import FALSE
+from curation.json.text import canonical
+from curation.schema.keywords import REFERENCE_KEYWORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from curation.instances.constraints.compiled_schema import CompiledSchema
+    from curation.schema.subschemas import SchemaLocation
+
+#: Values of one witness that are looked at, the outermost first.
+_MOST_VALUES: Final = 400
+#: Elements of one array that are looked at.
+_MOST_ELEMENTS: Final = 8
+#: Branches that apply because a branch holds, and so on, are followed so far.
+_DEEPEST_BRANCH: Final = 3
+
+
+class EditSite(msgspec.Struct, frozen=True, kw_only=True):
+    """One value of a witness."""
+
+    witness: Json
+    #: From the root of the witness to the value.
+    path: Path
+    value: Json
+    goals: Goals
+    #: The keywords that can refuse it.
+    assertions: tuple[Assertion, ...]
+
+
+def edit_sites(
+    compiled: CompiledSchema, witness: Json, *, inside: bool = False
+) -> Iterator[EditSite]:
+    """Yield the values of a witness that keywords can refuse, the outermost first.
+
+    Args:
+        compiled: The schema that accepts the witness.
+        witness: The value to look into.
+        inside: Whether what applies because a branch of anyOf and the like holds
+            counts too.
+    """
+    start: tuple[Path, Json, Goals] = ((), witness, (compiled.root,))
+    queue = deque([start])
+    for _ in range(_MOST_VALUES):
+        if not queue:
+            return
+        path, value, goals = queue.popleft()
+        if inside:
+            goals = (*goals, *_held_branches(compiled, goals, value))
+        conjunction = conjoin(compiled, goals)
+        assertions = assertions_of(conjunction)
+        if assertions:
+            yield EditSite(
+                witness=witness,
+                path=path,
+                value=value,
+                goals=goals,
+                assertions=assertions,
+            )
+        for step, member, below in _members(conjunction, value):
+            if below:
+                queue.append(((*path, step), member, below))
+
+
+def _members(
+    conjunction: Conjunction, value: Json
+) -> Iterator[tuple[str | int, Json, Goals]]:
+    """Yield the steps to the members of a value, each with the member and its goals."""
+    if isinstance(value, dict):
+        for name, member in value.items():
+            yield name, member, goals_below(conjunction, name) or ()
+    elif isinstance(value, list):
+        for index, item in enumerate(value[:_MOST_ELEMENTS]):
+            yield index, item, goals_below(conjunction, index) or ()
+
+
+def forbidden_properties(
+    compiled: CompiledSchema, site: EditSite
+) -> Iterator[tuple[Assertion, str]]:
+    """Yield the names that a plain `false` forbids in a value, each as an assertion."""
+    conjunction = conjoin(compiled, site.goals)
+    names: dict[str, None] = {}
+    for part in conjunction.locations:
+        for name, schema in object_of(part.schema, "properties").items():
+            if schema is False:
+                names[name] = None
+    for name in names:
+        for location in false_locations(conjunction, name):
+            yield Assertion(location, FALSE), name
+
+
+def member_at(value: Json, step: str | int) -> Json:
+    """Return a property or an element, or ABSENT."""
+    if isinstance(value, list) and isinstance(step, int) and step < len(value):
+        return value[step]
+    if isinstance(value, dict) and isinstance(step, str) and step in value:
+        return value[step]
+    return ABSENT
+
+
+def with_edit(value: Json, path: Path, new: Json) -> Json:
+    """Return a copy of a value with another one at a path.
+
+    Example:
+        >>> with_edit({"a": [1, 2]}, ("a", 1), "two")
+        {'a': [1, 'two']}
+    """
+    if not path:
+        return new
+    step, rest = path[0], path[1:]
+    if isinstance(value, list) and isinstance(step, int):
+        inner = with_edit(value[step], rest, new) if step < len(value) else new
+        return [*value[:step], inner, *value[step + 1 :]]
+    if isinstance(value, dict) and isinstance(step, str):
+        return {**value, step: with_edit(value.get(step), rest, new)}
+    raise LookupError(step)
+
+
+def goals_for_path(path: Path) -> Goals:
+    """Return goals that make a value of an instance stand at a path."""
+    goals: Goals = ()
+    for step in reversed(path):
+        if isinstance(step, int):
+            constraint = ExtraConstraint(
+                types=("array",),
+                schema={"minItems": step + 1},
+                elements={step: goals},
+            )
+        else:
+            constraint = ExtraConstraint(
+                types=("object",),
+                schema={"required": [step]},
+                members={step: goals},
+            )
+        goals = (constraint,)
+    return goals
+
+
+def goals_of_held_branches(
+    compiled: CompiledSchema, witness: Json, path: Path
+) -> Goals:
+    """Return what the value at a path must meet, branches that hold included.
+
+    `property_goals` and `item_goals` follow what applies always; this follows what
+    applies because a branch of anyOf and the like holds for the witness.
+    """
+    goals: Goals = (compiled.root,)
+    value = witness
+    for step in (*path, None):
+        if value is not ABSENT:
+            goals = (*goals, *_held_branches(compiled, goals, value))
+        if step is None:
+            break
+        conjunction = conjoin(compiled, goals)
+        inner = (
+            conjunction.item_goals(step)
+            if isinstance(step, int)
+            else conjunction.property_goals(step)
+        )
+        goals = inner or ()
+        value = member_at(value, step)
+    return goals
+
+
+def _held_branches(
+    compiled: CompiledSchema, goals: Goals, value: Json
+) -> list[SchemaLocation]:
+    """Return the branches that accept a value, and what applies because they do."""
+    found: list[SchemaLocation] = []
+    pending = conjoin(compiled, goals)
+    for _ in range(_DEEPEST_BRANCH):
+        held: list[SchemaLocation] = []
+        for choice in pending.choices:
+            accepting = [
+                branch for branch in choice.branches if compiled.accepts(branch, value)
+            ]
+            held += accepting[:1]
+        for holder in pending.conditionals:
+            holds = compiled.accepts(compiled.child(holder, ("if",)), value)
+            keyword = "then" if holds else "else"
+            if keyword in holder.schema:
+                held.append(compiled.child(holder, (keyword,)))
+        known: set[Goal] = {*found, *goals}
+        new = [location for location in held if location not in known]
+        if not new:
+            break
+        found += new
+        pending = conjoin(compiled, tuple(new))
+    return found
+
+
+#: Bytes of a witness that cost as much again as asking the validator at all.
+_COSTLY_BYTES: Final = 4_000
+
+
+class KnownSites:
+    """Witnesses, and for each assertion the values in them that it can refuse."""
+
+    def __init__(self, compiled: CompiledSchema, most: int) -> None:
+        """Start without witnesses.
+
+        Args:
+            compiled: The schema that accepts them.
+            most: Sites kept for one assertion.
+        """
+        self.witnesses: list[Json] = []
+        self._compiled, self._most = compiled, most
+        self._sites: dict[Assertion, list[EditSite]] = {}
+        #: What a verdict on an edited witness costs, by the identity of the object.
+        self._costs: dict[int, float] = {}
+
+    def __contains__(self, assertion: Assertion) -> bool:
+        """Return whether a site is known for an assertion."""
+        return assertion in self._sites
+
+    def of_assertion(self, assertion: Assertion) -> list[EditSite]:
+        """Return the sites known for an assertion."""
+        return self._sites.get(assertion, [])
+
+    def cost(self, site: EditSite) -> float:
+        """Return what a verdict on the edited witness costs; 1 if it is small."""
+        return self._costs[id(site.witness)]
+
+    def add_witness(self, value: Json) -> None:
+        """Add the sites of a value that the schema accepts."""
+        self.witnesses.append(value)
+        self._costs[id(value)] = 1 + len(canonical(value)) / _COSTLY_BYTES
+        for site in edit_sites(self._compiled, value):
+            for assertion in site.assertions:
+                known = self._sites.setdefault(assertion, [])
+                if len(known) < self._most:
+                    known.append(site)
+            for assertion, name in forbidden_properties(self._compiled, site):
+                self._add_empty(assertion, value, (*site.path, name), ())
+
+    def add_empty(self, assertion: Assertion, location: InstanceLocation) -> None:
+        """Add a site where the first witness that can have a value there has none."""
+        if not location.path:
+            return
+        *above, last = location.path
+        for witness in self.witnesses:
+            holder = reduce(member_at, above, witness)
+            if isinstance(last, str):
+                fits = isinstance(holder, dict)
+            else:
+                fits = isinstance(holder, list) and last == len(holder)
+            if fits:
+                self._add_empty(assertion, witness, location.path, location.goals)
+                return
+
+    def _add_empty(
+        self, assertion: Assertion, witness: Json, path: Path, goals: Goals
+    ) -> None:
+        site = EditSite(
+            witness=witness,
+            path=path,
+            value=None,
+            goals=goals,
+            assertions=(assertion,),
+        )
+        self._sites.setdefault(assertion, []).append(site)
+
+
+#: Keywords that hold several schemas for the same value.
+_BRANCHES: Final = ("allOf", "anyOf", "oneOf")
+#: Keywords that hold one schema for the same value.
+_SINGLE: Final = ("not", "if", "then", "else")
+#: Schemas entered one from another; below, nothing more is counted.
+_DEEPEST: Final = 200
+
+
+def count_entered_schemas(compiled: CompiledSchema, location: SchemaLocation) -> int:
+    """Return how many schemas are entered for one value of a schema.
+
+    Example:
+        >>> from curation.instances.constraints.compiled_schema import CompiledSchema
+        >>> schema = {"anyOf": [{"type": "string"}, {"not": {"type": "null"}}]}
+        >>> compiled = CompiledSchema.from_json(schema, "draft-07")
+        >>> count_entered_schemas(compiled, compiled.root)
+        4
+    """
+    return _Counter(compiled).count(location, 0)
+
+
+class _Counter:
+    def __init__(self, compiled: CompiledSchema) -> None:
+        self._compiled = compiled
+        self._known: dict[SchemaLocation, int] = {}
+
+    def count(self, location: SchemaLocation, depth: int) -> int:
+        if location in self._known or depth > _DEEPEST:
+            return self._known.get(location, 1)
+        # What refers back to itself is counted once.
+        self._known[location] = 1
+        entered = self._entered(location)
+        total = 1 + sum(self.count(below, depth + 1) for below in entered)
+        self._known[location] = total
+        return total
+
+    def _entered(self, location: SchemaLocation) -> list[SchemaLocation]:
+        """Return the schemas that are entered from one for the same value."""
+        schema, compiled = location.schema, self._compiled
+        if not isinstance(schema, dict):
+            return []
+        targets = (
+            compiled.target(location, keyword)
+            for keyword in REFERENCE_KEYWORDS
+            if keyword in schema
+        )
+        found = [target for target in targets if target is not None]
+        if "$ref" in schema and compiled.dialect.ref_hides_siblings:
+            return found
+        for keyword in _BRANCHES:
+            count = len(array_of(schema, keyword))
+            found += [
+                compiled.child(location, (keyword, str(at))) for at in range(count)
+            ]
+        for keyword in _SINGLE:
+            if keyword in schema:
+                found.append(compiled.child(location, (keyword,)))
+        return found

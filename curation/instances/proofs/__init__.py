@@ -1,1 +1,0 @@
-"""Proofs that a keyword can never be the only one to fail."""

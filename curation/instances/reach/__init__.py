@@ -1,1 +1,0 @@
-"""What of a schema instances reach, and how to reach more."""

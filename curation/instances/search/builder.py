@@ -1,0 +1,359 @@
+"""Build one value that meets goals, validate it, and rebuild what is refused."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from curation.instances.constraints.admission import (
+    admits,
+    admitted_examples,
+    likely_types,
+)
+from curation.instances.constraints.conjunction import (
+    ALL_TYPES,
+    Conjunction,
+    ExtraConstraint,
+    Goals,
+)
+from curation.instances.constraints.minimal_depth import minimal_depth
+from curation.instances.model import InstanceKind, Obstacle
+from curation.instances.search.choices import solve
+from curation.instances.search.containers import build_array, build_object
+from curation.instances.search.context import (
+    NOTHING,
+    REDRAWS,
+    BuildContext,
+    ExhaustedError,
+    Nothing,
+    ValueBuilder,
+)
+from curation.instances.values import numbers, strings
+from curation.json.pointer import tokens_of
+from curation.json.values import identity, is_multiple
+from curation.schema.subschemas import SchemaLocation
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable, Iterator, Sequence
+
+    from curation.core.json_types import Json
+    from curation.instances.constraints.compiled_schema import FailedAssertion
+    from curation.instances.constraints.interpretations import Interpretations
+    from curation.instances.search.reach import Guide
+
+#: Types with enough values that drawing again is worth it.
+_DRAWN = frozenset({"string", "integer", "number"})
+#: Longest string that is made.
+LONGEST = 1_000_000
+
+
+def build_scalar(
+    builder: ValueBuilder, conjunction: Conjunction, kind: str, context: BuildContext
+) -> Json | Nothing:
+    """Return a scalar of one type, or NOTHING."""
+    watched = (
+        conjunction.excluded
+        or conjunction.not_multiples
+        or "integer" not in conjunction.types
+    )
+    for redraw in range(REDRAWS):
+        found = _draw(builder, conjunction, kind, context.name, redraw)
+        if found is NOTHING:
+            return found
+        new = not context.avoid or identity(found) not in context.avoid
+        if new and not (watched and not admits(conjunction, found)):
+            if not watched and not context.avoid and kind in _DRAWN:
+                builder.redraws[context.path] = partial(
+                    _draw, builder, conjunction, kind, context.name, 0
+                )
+            return found
+    return builder.record_obstacle(
+        Obstacle.CONTRADICTION, f"no {kind} unlike the others"
+    )
+
+
+def _draw(
+    builder: ValueBuilder, conjunction: Conjunction, kind: str, name: str, redraw: int
+) -> Json | Nothing:
+    if kind == "string":
+        return _string(builder, conjunction.string(name=name))
+    if kind == "boolean":
+        return builder.flip_coin()
+    if kind == "null":
+        return None
+    number = conjunction.number(integer=kind == "integer", name=name)
+    if redraw >= REDRAWS // 2 and number.minimum is None:
+        # The usual numbers are all taken.
+        number = replace(number, minimum=builder.rng.randint(0, 10**redraw))
+    found = numbers.make_number(number, builder.rng)
+    if found is None:
+        return builder.record_obstacle(Obstacle.CONTRADICTION, str(number))
+    if isinstance(found, int) and "integer" not in conjunction.types:
+        return found + 0.5
+    for factor in conjunction.not_multiples:
+        if kind == "number" and is_multiple(found, factor):
+            return found + factor / 2
+    return found
+
+
+def _string(
+    builder: ValueBuilder, constraints: strings.StringConstraints
+) -> Json | Nothing:
+    if constraints.min_length > LONGEST:
+        detail = f"{constraints.min_length} characters are required"
+        return builder.record_obstacle(Obstacle.TOO_LARGE, detail)
+    text = strings.make_string(constraints, builder.rng)
+    if text is None:
+        return builder.record_obstacle(Obstacle.PATTERN, str(constraints))
+    return text
+
+
+#: Levels of an instance below which the search ends.
+DEEPEST: Final = 64
+#: How often a `random` value takes what the schema gives as default or example.
+_GIVEN: Final = 0.3
+_CONTAINERS: Final = frozenset({"object", "array"})
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class WitnessBuilder(ValueBuilder):
+    """Builds one value; used once."""
+
+    def value(
+        self, goals: Goals, context: BuildContext | None = None
+    ) -> Json | Nothing:
+        """Return a value that meets the goals, or NOTHING.
+
+        Raises:
+            ExhaustedError: the budget is spent.
+        """
+        context = (context or BuildContext()).for_goals(goals)
+        self.spend()
+        if len(context.path) > DEEPEST:
+            return self._too_deep(goals, context)
+        mark = self.guide.mark() if self.guide else None
+        for redraw in range(REDRAWS):
+            found = solve(self, goals, context)
+            if found is NOTHING:
+                self._take_back(mark)
+                return found
+            if not context.avoid or identity(found) not in context.avoid:
+                self.values_made += 1
+                return found
+            self._take_back(mark)
+            # What is optional may differ where what is required does not.
+            more = max(context.allowance, redraw)
+            context = context._replace(allowance=more, vary=True)
+        return self.record_obstacle(
+            Obstacle.CONTRADICTION, "no element unlike the others"
+        )
+
+    def _take_back(self, mark: tuple[int, int] | None) -> None:
+        """Forget what a value reaches that is not taken."""
+        if self.guide and mark is not None:
+            self.guide.take_back(mark)
+
+    def _too_deep(self, goals: Goals, context: BuildContext) -> Nothing:
+        places = [goal for goal in goals if isinstance(goal, SchemaLocation)]
+        endless = any(
+            math.isinf(minimal_depth(self.compiled, location)) for location in places
+        )
+        obstacle = Obstacle.ENDLESS if endless else Obstacle.TOO_LARGE
+        return self.record_obstacle(
+            obstacle, f"deeper than {DEEPEST}: {'/'.join(context.path[:8])}"
+        )
+
+    def candidates(
+        self, conjunction: Conjunction, context: BuildContext
+    ) -> Iterator[Json]:
+        """Yield values for a conjunction whose choices are made, as long as asked."""
+        if self.guide:
+            self.guide.claim(conjunction.goal_locations())
+        if conjunction.values is not None:
+            yield from self._listed(conjunction, context)
+            return
+        if context.allowance >= 1:
+            found = self._given(conjunction, context)
+            if found is not NOTHING:
+                yield found
+        for kind in self._types(conjunction, context):
+            found = self._of_type(conjunction, kind, context)
+            if found is not NOTHING:
+                yield found
+
+    def _listed(
+        self, conjunction: Conjunction, context: BuildContext
+    ) -> Iterator[Json]:
+        values = list(conjunction.values or ())
+        if self.varies(context):
+            self.rng.shuffle(values)
+        for value in values:
+            is_new = not context.avoid or identity(value) not in context.avoid
+            if is_new and self._passes(conjunction, value):
+                yield value
+        self.record_obstacle(Obstacle.CONTRADICTION, "no value of an enum is left")
+
+    def _passes(self, conjunction: Conjunction, value: Json) -> bool:
+        """Return whether an object or array of an enum is accepted, by the validator.
+
+        `admits` looks at scalars alone, so they pass.
+        """
+        if not isinstance(value, dict | list):
+            return True
+        accepts = self.compiled.accepts
+        return all(accepts(location, value) for location in conjunction.locations)
+
+    def _given(self, conjunction: Conjunction, context: BuildContext) -> Json | Nothing:
+        """Return a default or an example of the schema, or NOTHING.
+
+        Objects and arrays are used for `random` witnesses only: a `full` one should
+        have every optional property.
+        """
+        given: list[Json] = admitted_examples(conjunction)
+        if not given or context.path in self.refused_paths:
+            return NOTHING
+        if self.varies(context):
+            if self.rng.random() > _GIVEN:
+                return NOTHING
+            given = [self.rng.choice(given)]
+        for value in given:
+            if (
+                (self.kind is InstanceKind.RANDOM or not isinstance(value, dict | list))
+                and identity(value) not in context.avoid
+                and self._passes(conjunction, value)
+            ):
+                return value
+        return NOTHING
+
+    def _types(self, conjunction: Conjunction, context: BuildContext) -> Sequence[str]:
+        types = likely_types(conjunction)
+        if self.guide and len(types) > 1:
+            wanted = self._leading_types(conjunction, self.guide)
+            return sorted(types, key=lambda kind: kind not in wanted)
+        if context.scalars_first and len(types) > 1:
+            return sorted(types, key=_CONTAINERS.__contains__)
+        if len(types) == 1 or not self.varies(context):
+            return types
+        return self.rng.sample(types, len(types))
+
+    def _leading_types(self, conjunction: Conjunction, guide: Guide) -> set[str]:
+        """Return the types whose members lead to an open target."""
+        found = set()
+        for part in conjunction.locations:
+            steps = guide.graph.steps(part)
+            if guide.wants_any(steps.properties):
+                found.add("object")
+            elif guide.wants_any(steps.elements):
+                found.add("array")
+        return found
+
+    def _of_type(
+        self, conjunction: Conjunction, kind: str, context: BuildContext
+    ) -> Json | Nothing:
+        if kind in _CONTAINERS:
+            if not self.guide:
+                return self._container(conjunction, kind, context)
+            with self.guide.within(conjunction.locations):
+                return self._container(conjunction, kind, context)
+        return build_scalar(self, conjunction, kind, context)
+
+    def _container(
+        self, conjunction: Conjunction, kind: str, context: BuildContext
+    ) -> Json | Nothing:
+        if kind == "object":
+            return build_object(self, conjunction, context)
+        return build_array(self, conjunction, context)
+
+
+_ANY_BUT_NULL: Final = tuple(kind for kind in ALL_TYPES if kind != "null")
+#: What the least instance must meet that is neither null nor empty: of the type of an
+#: empty one if possible.
+_OBJECT: Final[Goals] = (
+    ExtraConstraint(types=("object",), schema={"minProperties": 1}),
+)
+_ARRAY: Final[Goals] = (ExtraConstraint(types=("array",), schema={"minItems": 1}),)
+_TELLING: Final[Goals] = (
+    ExtraConstraint(types=_ANY_BUT_NULL, schema={"minProperties": 1, "minItems": 1}),
+)
+
+
+def goals_beyond(trivial: Json) -> tuple[Goals, ...]:
+    """Return what to ask for instead of an empty value, in the order to try."""
+    if trivial is None:
+        return (_TELLING,)
+    return (_OBJECT if trivial == {} else _ARRAY, _TELLING)
+
+
+def is_trivial(value: Json) -> bool:
+    """Return whether a value is null, or holds nothing."""
+    return value is None or value in ({}, [])
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class WitnessSearch:
+    """A search for one witness."""
+
+    #: By each of them the value must be valid.
+    interpretations: Interpretations
+    #: What is drawn is drawn from it.
+    rng: random.Random
+    #: What the value has beside what is required.
+    kind: InstanceKind
+    #: How large it may become.
+    context: BuildContext
+    #: Times that it is made at most.
+    repairs: int
+    #: What it must meet beside the schema.
+    extra: Goals = ()
+    #: Makes what it is to reach, anew for each time that it is made.
+    guide: Callable[[], Guide] | None = None
+    refused_paths: dict[tuple[str, ...], int] = field(default_factory=dict)
+    obstacles: dict[Obstacle, str] = field(default_factory=dict)
+    #: Whether a value was refused where no format is asserted, and only there.
+    hinges_on_formats: bool = False
+
+    def run(self, steps: int) -> Json | Nothing:
+        """Return a value that is valid by each interpretation, or NOTHING."""
+        left = steps
+        for _ in range(self.repairs):
+            builder = WitnessBuilder(
+                compiled=self.interpretations.strictest,
+                rng=self.rng,
+                kind=self.kind,
+                steps=left,
+                refused_paths=self.refused_paths,
+                guide=self.guide() if self.guide else None,
+            )
+            value = self._make(builder, steps)
+            self.obstacles = {**builder.obstacles, **self.obstacles}
+            if value is NOTHING:
+                return value
+            refused = self.interpretations.refusing(value)
+            if refused is None:
+                return value
+            compiled, formats = refused
+            self.hinges_on_formats |= not formats
+            self._note_refusals(compiled.errors(value, formats=formats))
+            left = builder.steps
+        return NOTHING
+
+    def _make(self, builder: WitnessBuilder, steps: int) -> Json | Nothing:
+        try:
+            root = self.interpretations.strictest.root
+            return builder.value((root, *self.extra), self.context)
+        except (ExhaustedError, RecursionError):
+            return builder.record_obstacle(Obstacle.EXHAUSTED, f"{steps} steps")
+
+    def _note_refusals(self, errors: list[FailedAssertion]) -> None:
+        """Remember which parts of a value are refused, and the first reason."""
+        for error in errors:
+            path = tokens_of(error.instance_pointer)
+            self.refused_paths[path] = self.refused_paths.get(path, 0) + 1
+        first = errors[0]
+        self.obstacles[Obstacle.REFUSED] = (
+            f"{first.keyword} at {first.schema_pointer or '/'} "
+            f"for {first.instance_pointer or '/'}"
+        )

@@ -1,0 +1,295 @@
+"""Decide what a conjunction leaves open: search with backtracking.
+
+Branches of `anyOf` and `oneOf` are picked in turn. Negations, conditionals and
+dependencies are ignored at first; those that the finished value violates are added to
+the goals, and the value is made again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from curation.instances.constraints.admission import admits
+from curation.instances.constraints.conjoin import conjoin, contradiction
+from curation.instances.constraints.conjunction import (
+    BranchChoice,
+    Conjunction,
+    Dependency,
+    ExtraConstraint,
+    Goal,
+    Goals,
+    Negation,
+)
+from curation.instances.constraints.keyword_values import accepts_everything
+from curation.instances.constraints.minimal_depth import likely_depth
+from curation.instances.model import Obstacle
+from curation.instances.search.context import (
+    NOTHING,
+    BuildContext,
+    Nothing,
+    ValueBuilder,
+)
+from curation.instances.search.negation import ways_to_fail
+from curation.schema.subschemas import SchemaLocation
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from curation.core.json_types import Json
+
+#: What is decided: choices, schemas with a condition, dependencies.
+Picked: TypeAlias = "frozenset[BranchChoice | SchemaLocation | Dependency]"
+#: Values made for one location before the search gives up, by depth.
+_ATTEMPTS = (60, 40, 24, 16)
+_FEWEST = 8
+#: Times that a value for the same goals is made again, drawn at random.
+_REBUILDS = 3
+
+
+@dataclass(slots=True)
+class _Attempts:
+    left: int
+    #: The number of attempts left at which the current branch must stop.
+    least: int = 0
+
+    @property
+    def spent(self) -> bool:
+        """Whether the current branch has used its share of the attempts."""
+        return self.left <= self.least
+
+
+class _Mark(NamedTuple):
+    """Where a search stands that is guided."""
+
+    values_made: int
+    guided: tuple[int, int]
+
+
+def solve(builder: ValueBuilder, goals: Goals, context: BuildContext) -> Json | Nothing:
+    """Return a value that meets the goals and every choice in them, or NOTHING."""
+    conjunction = conjoin(builder.compiled, goals)
+    if conjunction.is_decided and not contradiction(builder.compiled, conjunction):
+        return next(builder.candidates(conjunction, context), NOTHING)
+    depth = len(context.path)
+    left = _ATTEMPTS[depth] if depth < len(_ATTEMPTS) else _FEWEST
+    return _BranchSearch(builder, context, _Attempts(left)).pick(goals, frozenset())
+
+
+@dataclass(slots=True)
+class _BranchSearch:
+    builder: ValueBuilder
+    context: BuildContext
+    attempts: _Attempts
+
+    def pick(self, goals: Goals, picked: Picked) -> Json | Nothing:
+        """Pick a branch of the first open choice, or finish."""
+        conjunction = conjoin(self.builder.compiled, goals)
+        self.builder.spend(
+            len(conjunction.parts) * (1 + len(conjunction.required)) // 64
+        )
+        why = contradiction(self.builder.compiled, conjunction)
+        if why:
+            return self.builder.record_obstacle(Obstacle.CONTRADICTION, why)
+        choice = next(
+            (choice for choice in conjunction.choices if choice not in picked), None
+        )
+        if choice is None:
+            found = self._conditions(conjunction, goals, picked)
+            if found is not NOTHING:
+                return found
+            return self._finish(conjunction, goals, picked)
+        self.builder.spend()
+        ways = [(branch,) for branch in self._ordered(choice)]
+        return self._first(ways, goals, picked | {choice})
+
+    def _first(
+        self, ways: Sequence[Goals], goals: Goals, picked: Picked
+    ) -> Json | Nothing:
+        """Return the value of the first way that has one.
+
+        Each way may use half of the attempts that are left.
+        """
+        attempts = self.attempts
+        least = attempts.least
+        for way in ways:
+            room = attempts.left - least
+            if room <= 0:
+                break
+            if set(way) <= set(goals):
+                continue
+            attempts.least = attempts.left - max(_FEWEST, room // 2)
+            mark = self._mark()
+            found = self.pick((*goals, *way), picked)
+            attempts.least = least
+            if found is not NOTHING:
+                return found
+            self._take_back(mark)
+        return NOTHING
+
+    def _conditions(
+        self, conjunction: Conjunction, goals: Goals, picked: Picked
+    ) -> Json | Nothing:
+        """Meet or fail a condition whose consequence leads to an open target."""
+        guide = self.builder.guide
+        if not guide or not (conjunction.conditionals or conjunction.dependencies):
+            return NOTHING
+        for holder in conjunction.conditionals:
+            steps, ways = guide.graph.steps(holder), list[Goals]()
+            if holder in picked or steps.condition is None:
+                continue
+            if steps.then and guide.wants(steps.then):
+                ways.append((steps.condition, steps.then))
+            if steps.otherwise and guide.wants(steps.otherwise):
+                ways.append((Negation(steps.condition), steps.otherwise))
+            if ways:
+                return self._first(ways, goals, picked | {holder})
+        for dependency in conjunction.dependencies:
+            needs = dependency.needs
+            if dependency in picked or not isinstance(needs, SchemaLocation):
+                continue
+            if guide.wants(needs):
+                there = ExtraConstraint(schema={"required": [dependency.name]})
+                return self._first([(there, needs)], goals, picked | {dependency})
+        return NOTHING
+
+    def _ordered(self, choice: BranchChoice) -> list[SchemaLocation]:
+        branches = list(choice.branches)
+        if choice.keyword == "oneOf":
+            trivial = [
+                branch for branch in branches if accepts_everything(branch.schema)
+            ]
+            branches = trivial or branches
+        builder, context = self.builder, self.context
+        if builder.varies(context):
+            builder.rng.shuffle(branches)
+        if context.allowance < 1:
+            branches.sort(key=lambda branch: likely_depth(builder.compiled, branch))
+        if builder.guide:
+            branches.sort(key=builder.guide.rank)
+        return branches
+
+    def _finish(
+        self, conjunction: Conjunction, goals: Goals, picked: Picked
+    ) -> Json | Nothing:
+        context = self.context
+        for _ in range(_REBUILDS):
+            mark = self._mark()
+            for value in self.builder.candidates(conjunction, context):
+                self.builder.spend()
+                self.attempts.left -= 1
+                amendments = self._amendments(conjunction, value)
+                if amendments is None:
+                    return value
+                self._take_back(mark)
+                found = self._first(amendments, goals, picked)
+                if found is not NOTHING or self.attempts.spent:
+                    return found
+            if not (
+                conjunction.unverified or conjunction.negations or conjunction.excluded
+            ):
+                return NOTHING
+            context = context._replace(vary=True)
+        return self.builder.record_obstacle(Obstacle.CONTRADICTION, _where(conjunction))
+
+    def _mark(self) -> _Mark:
+        guide = self.builder.guide
+        return _Mark(self.builder.values_made, guide.mark() if guide else (0, 0))
+
+    def _take_back(self, mark: _Mark) -> None:
+        """Forget what a value reaches that is not taken, and that it has any size."""
+        if self.builder.guide:
+            self.builder.guide.take_back(mark.guided)
+            self.builder.values_made = mark.values_made
+
+    def _amendments(self, conjunction: Conjunction, value: Json) -> list[Goals] | None:
+        """Return goals of which one may repair the value; None if it is right."""
+        compiled = self.builder.compiled
+        if conjunction.excluded and not admits(conjunction, value):
+            return []
+        met = [
+            negation
+            for negation in conjunction.negations
+            if compiled.accepts(negation.location, value)
+        ]
+        for negation in met:
+            # What is negated by its parts already is a matter of these parts.
+            ways = ways_to_fail(compiled, negation.location)
+            if not any({*way} <= {*conjunction.goals} for way in ways):
+                return ways
+        if met:
+            return ways_to_fail(compiled, met[0].location)
+        if all(
+            compiled.accepts(location, value) for location in conjunction.unverified
+        ):
+            return None
+        together = self._unmet(conjunction, value)
+        found = [together] if together else []
+        found += self._overlaps(conjunction, value)
+        found += self._ways_out(conjunction, value)
+        return found
+
+    def _unmet(self, conjunction: Conjunction, value: Json) -> Goals:
+        """Return the goals of the conditionals and dependencies that are violated."""
+        compiled, goals = self.builder.compiled, list[Goal]()
+        for holder in conjunction.conditionals:
+            test = compiled.child(holder, ("if",))
+            holds = compiled.accepts(test, value)
+            keyword = "then" if holds else "else"
+            if keyword in holder.schema:
+                place = compiled.child(holder, (keyword,))
+                if not compiled.accepts(place, value):
+                    goals += [test if holds else Negation(test), place]
+        for dependency in conjunction.dependencies:
+            if isinstance(value, dict) and dependency.name in value:
+                if isinstance(dependency.needs, SchemaLocation):
+                    if not compiled.accepts(dependency.needs, value):
+                        goals.append(dependency.needs)
+                elif not all(name in value for name in dependency.needs):
+                    goals.append(
+                        ExtraConstraint(schema={"required": list(dependency.needs)})
+                    )
+        return tuple(goals)
+
+    def _overlaps(self, conjunction: Conjunction, value: Json) -> list[Goals]:
+        """Return the ways to fail a second branch of a `oneOf` that the value meets."""
+        compiled = self.builder.compiled
+        for choice in conjunction.choices:
+            if choice.keyword != "oneOf":
+                continue
+            accepted = [
+                branch for branch in choice.branches if compiled.accepts(branch, value)
+            ]
+            others = [branch for branch in accepted if branch not in conjunction.goals]
+            if len(accepted) > 1 and others:
+                return ways_to_fail(compiled, others[0])
+        return []
+
+    def _ways_out(self, conjunction: Conjunction, value: Json) -> list[Goals]:
+        """Return the ways to avoid conditions instead of meeting them."""
+        compiled = self.builder.compiled
+        found: list[Goals] = [
+            (ExtraConstraint(forbidden=(dependency.name,)),)
+            for dependency in conjunction.dependencies
+            if isinstance(value, dict) and dependency.name in value
+        ]
+        for holder in conjunction.conditionals:
+            test = compiled.child(holder, ("if",))
+            for keyword in ("then", "else"):
+                place = (
+                    (compiled.child(holder, (keyword,)),)
+                    if keyword in holder.schema
+                    else ()
+                )
+                first = test if keyword == "then" else Negation(test)
+                found.append((first, *place))
+        return found
+
+
+def _where(conjunction: Conjunction) -> str:
+    places = [
+        goal.pointer or "/"
+        for goal in conjunction.goals
+        if isinstance(goal, SchemaLocation)
+    ]
+    return "no value for " + " and ".join(places[:3])

@@ -1,0 +1,226 @@
+"""How a value can fail a schema: several ways, each as goals for the search."""
+
+from __future__ import annotations
+
+from itertools import combinations, islice
+from typing import TYPE_CHECKING
+
+from curation.instances.constraints.compiled_schema import CompiledSchema, Memo
+from curation.instances.constraints.conjunction import (
+    ALL_TYPES,
+    ExtraConstraint,
+    Goals,
+    Negation,
+)
+from curation.instances.constraints.keyword_values import (
+    accepts_everything,
+    item_keywords,
+)
+from curation.json.values import is_number
+from curation.schema.keywords import REFERENCE_KEYWORDS
+from curation.schema.subschemas import SchemaLocation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from curation.core.json_types import Json
+
+_WAYS = Memo[SchemaLocation, list[Goals]]()
+_NUMBERS = ("integer", "number")
+#: A bound, the bound that contradicts it, the step between, and the types.
+_OPPOSITES = {
+    "minimum": ("exclusiveMaximum", 0, _NUMBERS),
+    "maximum": ("exclusiveMinimum", 0, _NUMBERS),
+    "minLength": ("maxLength", -1, ("string",)),
+    "maxLength": ("minLength", 1, ("string",)),
+    "minItems": ("maxItems", -1, ("array",)),
+    "maxItems": ("minItems", 1, ("array",)),
+    "minProperties": ("maxProperties", -1, ("object",)),
+    "maxProperties": ("minProperties", 1, ("object",)),
+}
+#: Pairs of branches of a oneOf that are tried together.
+_MOST_PAIRS = 6
+#: Names for one more property; the second is short, where names must be.
+_EXTRA_NAMES = ("extra", "x")
+
+
+def ways_to_fail(compiled: CompiledSchema, location: SchemaLocation) -> list[Goals]:
+    """Return the ways to fail the schema of a location, the most natural first.
+
+    The list need not be complete: for some keywords no way is known.
+    """
+    known = _WAYS.of(compiled)
+    if location not in known:
+        # A schema that refers to itself is negated by its other keywords.
+        known[location] = []
+        known[location] = list(_ways(compiled, location))
+    return list(known[location])
+
+
+def _ways(compiled: CompiledSchema, location: SchemaLocation) -> Iterator[Goals]:
+    schema = location.schema
+    if not isinstance(schema, dict):
+        return
+    for keyword in REFERENCE_KEYWORDS:
+        target = compiled.target(location, keyword) if keyword in schema else None
+        if target is not None:
+            yield (Negation(target),)
+    if "$ref" in schema and compiled.dialect.ref_hides_siblings:
+        return
+    for constraint in _ways_of_objects(compiled, location, schema):
+        yield (constraint,)
+    yield from _ways_of_dependencies(compiled, location, schema)
+    for constraint in _ways_of_scalars(schema):
+        yield (constraint,)
+    for constraint in _ways_of_arrays(compiled, location, schema):
+        yield (constraint,)
+    yield from _ways_of_choices(compiled, location, schema)
+    if "type" in schema:
+        yield (ExtraConstraint(types=_other_types(schema["type"])),)
+
+
+def _other_types(stated: Json) -> tuple[str, ...]:
+    """Return the types that the value of `type` does not allow."""
+    allowed = stated if isinstance(stated, list) else [stated]
+    if "number" in allowed:
+        allowed = [*allowed, "integer"]
+    return tuple(name for name in ALL_TYPES if name not in allowed)
+
+
+def _ways_of_objects(
+    compiled: CompiledSchema, location: SchemaLocation, schema: dict[str, Json]
+) -> Iterator[ExtraConstraint]:
+    for name in _names(schema.get("required")):
+        yield ExtraConstraint(types=("object",), forbidden=(name,))
+    stated = schema.get("properties")
+    members = stated if isinstance(stated, dict) else {}
+    for name, member in members.items():
+        if not accepts_everything(member):
+            yield _with_member(name, compiled.child(location, ("properties", name)))
+    if not accepts_everything(schema.get("additionalProperties", True)):
+        additional = compiled.child(location, ("additionalProperties",))
+        for name in _EXTRA_NAMES:
+            if name not in members:
+                yield _with_member(name, additional)
+    if "unevaluatedProperties" in schema:
+        unevaluated = compiled.child(location, ("unevaluatedProperties",))
+        yield _with_member("unevaluated", unevaluated)
+    if "propertyNames" in schema:
+        names = compiled.child(location, ("propertyNames",))
+        yield ExtraConstraint(types=("object",), extra_name=(Negation(names),))
+
+
+def _with_member(name: str, subschema: SchemaLocation) -> ExtraConstraint:
+    """Return the demand for a property that a subschema refuses."""
+    return ExtraConstraint(
+        types=("object",),
+        schema={"required": [name]},
+        members={name: (Negation(subschema),)},
+    )
+
+
+def _ways_of_dependencies(
+    compiled: CompiledSchema, location: SchemaLocation, schema: dict[str, Json]
+) -> Iterator[Goals]:
+    for keyword in ("dependencies", "dependentRequired", "dependentSchemas"):
+        entries = schema.get(keyword)
+        for name, needs in entries.items() if isinstance(entries, dict) else ():
+            there = ExtraConstraint(types=("object",), schema={"required": [name]})
+            if isinstance(needs, list):
+                for needed in _names(needs):
+                    yield there, ExtraConstraint(forbidden=(needed,))
+            else:
+                yield there, Negation(compiled.child(location, (keyword, name)))
+
+
+def _names(value: Json) -> list[str]:
+    listed = value if isinstance(value, list) else []
+    return [name for name in listed if isinstance(name, str)]
+
+
+def _ways_of_scalars(schema: dict[str, Json]) -> Iterator[ExtraConstraint]:
+    listed = schema.get("enum")
+    values = list(listed) if isinstance(listed, list) else []
+    if "const" in schema:
+        values.append(schema["const"])
+    if {} in values or [] in values:
+        least = {"minProperties": 1, "minItems": 1}
+        yield ExtraConstraint(excluded=tuple(values), schema=least)
+    if values:
+        yield ExtraConstraint(excluded=tuple(values))
+    for keyword, (opposite, step, types) in _OPPOSITES.items():
+        bound = schema.get(keyword)
+        if is_number(bound) and (step == 0 or bound + step >= 0):
+            yield ExtraConstraint(types=types, schema={opposite: bound + step})
+    for keyword, opposite in (
+        ("exclusiveMinimum", "maximum"),
+        ("exclusiveMaximum", "minimum"),
+    ):
+        bound = schema.get(keyword)
+        if is_number(bound):
+            yield ExtraConstraint(types=_NUMBERS, schema={opposite: bound})
+    factor = schema.get("multipleOf")
+    if is_number(factor):
+        yield ExtraConstraint(types=_NUMBERS, not_multiples=(factor,))
+    pattern = schema.get("pattern")
+    if isinstance(pattern, str):
+        yield ExtraConstraint(types=("string",), not_patterns=(pattern,))
+
+
+def _ways_of_arrays(
+    compiled: CompiledSchema, location: SchemaLocation, schema: dict[str, Json]
+) -> Iterator[ExtraConstraint]:
+    prefix, rest = item_keywords(schema, compiled.dialect)
+    elements: list[tuple[int, tuple[str, ...]]] = []
+    listed = schema.get(prefix)
+    if isinstance(listed, list):
+        elements += [(index, (prefix, str(index))) for index in range(len(listed))]
+    if rest:
+        elements.append((len(elements), (rest,)))
+    for index, tokens in elements:
+        element = compiled.child(location, tokens)
+        if not accepts_everything(element.schema):
+            yield ExtraConstraint(
+                types=("array",),
+                schema={"minItems": index + 1},
+                elements={index: (Negation(element),)},
+            )
+    if schema.get("uniqueItems") is True:
+        yield ExtraConstraint(types=("array",), duplicate=True)
+    if "contains" in schema:
+        wanted = compiled.child(location, ("contains",))
+        yield ExtraConstraint(types=("array",), every=(Negation(wanted),))
+        most = schema.get("maxContains")
+        if is_number(most):
+            yield ExtraConstraint(
+                types=("array",), schema={"minItems": most + 1}, every=(wanted,)
+            )
+
+
+def _ways_of_choices(
+    compiled: CompiledSchema, location: SchemaLocation, schema: dict[str, Json]
+) -> Iterator[Goals]:
+    child = compiled.child
+    for keyword in ("anyOf", "oneOf"):
+        branches = schema.get(keyword)
+        if isinstance(branches, list):
+            yield tuple(
+                Negation(child(location, (keyword, str(index))))
+                for index in range(len(branches))
+            )
+    branches = schema.get("oneOf")
+    count = len(branches) if isinstance(branches, list) else 0
+    for one, other in islice(combinations(range(count), 2), _MOST_PAIRS):
+        yield (
+            child(location, ("oneOf", str(one))),
+            child(location, ("oneOf", str(other))),
+        )
+    branches = schema.get("allOf")
+    for index in range(len(branches) if isinstance(branches, list) else 0):
+        yield (Negation(child(location, ("allOf", str(index)))),)
+    if "not" in schema:
+        yield (child(location, ("not",)),)
+    if "if" in schema and "then" in schema:
+        yield child(location, ("if",)), Negation(child(location, ("then",)))
+    if "if" in schema and "else" in schema:
+        yield Negation(child(location, ("if",))), Negation(child(location, ("else",)))

@@ -1,0 +1,456 @@
+"""Reach of instances: the schema as a graph, its targets, and a guide towards them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from curation.instances.constraints.keyword_values import (
+    array_of,
+    item_keywords,
+    names_of,
+    object_of,
+)
+from curation.schema.keywords import REFERENCE_KEYWORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from collections.abc import Set as AbstractSet
+
+    from curation.core.json_types import Json
+    from curation.instances.constraints.compiled_schema import CompiledSchema
+    from curation.json.pointer import Tokens
+    from curation.schema.subschemas import SchemaLocation
+
+#: Keywords without which a schema leads nowhere.
+_LEADING: Final = frozenset(
+    {
+        *REFERENCE_KEYWORDS,
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "if",
+        "dependencies",
+        "dependentSchemas",
+        "properties",
+        "patternProperties",
+        "additionalProperties",
+        "items",
+        "prefixItems",
+        "additionalItems",
+    }
+)
+#: Schemas of one record that are visited.
+_MOST: Final = 30_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Steps:
+    """Where one schema leads."""
+
+    #: Schemas that apply wherever it does: `$ref`, `allOf`.
+    always: tuple[SchemaLocation, ...] = ()
+    #: The branches of each `anyOf` and `oneOf`.
+    unions: tuple[tuple[SchemaLocation, ...], ...] = ()
+    #: `if`, `then` and `else`; an absent one is None.
+    condition: SchemaLocation | None = None
+    then: SchemaLocation | None = None
+    otherwise: SchemaLocation | None = None
+    #: What applies to an object that has a property: its name, and the schema.
+    dependent: tuple[tuple[str, SchemaLocation], ...] = ()
+    #: Schemas of properties, and of elements.
+    properties: tuple[SchemaLocation, ...] = ()
+    elements: tuple[SchemaLocation, ...] = ()
+
+    @cached_property
+    def same_value(self) -> tuple[SchemaLocation, ...]:
+        """The schemas that apply, or may, to the same value."""
+        return (
+            *self.always,
+            *(branch for branches in self.unions for branch in branches),
+            *(place for place in (self.then, self.otherwise) if place),
+            *(place for _, place in self.dependent),
+        )
+
+    @cached_property
+    def members(self) -> tuple[SchemaLocation, ...]:
+        """The schemas of properties and elements."""
+        return self.properties + self.elements
+
+    @cached_property
+    def all(self) -> tuple[SchemaLocation, ...]:
+        """The schemas for the same value, and those of its members."""
+        return self.same_value + self.members
+
+
+_NOWHERE: Final = Steps()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Near:
+    """What one schema says of a value and of the members of that value."""
+
+    #: It, and the schemas that may apply to the same value.
+    same_value: frozenset[SchemaLocation]
+    #: Those that may apply to a member.
+    members: frozenset[SchemaLocation]
+
+
+class SchemaGraph:
+    """The steps from each schema of a record, worked out where they are asked for.
+
+    Example:
+        >>> from curation.instances.constraints.compiled_schema import CompiledSchema
+        >>> schema = {"properties": {"a": {"anyOf": [{}, {"items": {}}]}}}
+        >>> compiled = CompiledSchema.from_json(schema, "draft-07")
+        >>> [target.pointer for target in SchemaGraph(compiled).targets()]
+        ['/properties/a', '/properties/a/anyOf/0', '/properties/a/anyOf/1', \
+'/properties/a/anyOf/1/items']
+    """
+
+    def __init__(self, compiled: CompiledSchema) -> None:
+        """Take the schema."""
+        self.compiled = compiled
+        self._steps: dict[SchemaLocation, Steps] = {}
+        self._near: dict[SchemaLocation, Near] = {}
+
+    def steps(self, location: SchemaLocation) -> Steps:
+        """Return where a schema leads."""
+        found = self._steps.get(location)
+        if found is None:
+            found = self._steps[location] = self._worked_out(location)
+        return found
+
+    def near(self, location: SchemaLocation) -> Near:
+        """Return the schemas for the value that a schema is about, and its members."""
+        found = self._near.get(location)
+        if found is None:
+            own = self._of_same_value((location,))
+            found = Near(same_value=own, members=self.members(own))
+            self._near[location] = found
+        return found
+
+    def members(
+        self, schemas: AbstractSet[SchemaLocation]
+    ) -> frozenset[SchemaLocation]:
+        """Return the schemas that may apply to a member of what these apply to."""
+        return self._of_same_value(
+            member for schema in schemas for member in self.steps(schema).members
+        )
+
+    def _of_same_value(
+        self, locations: Iterable[SchemaLocation]
+    ) -> frozenset[SchemaLocation]:
+        """Return schemas with all that may apply to the same values."""
+        seen = set(locations)
+        stack = list(seen)
+        while stack:
+            for inner in self.steps(stack.pop()).same_value:
+                if inner not in seen:
+                    seen.add(inner)
+                    stack.append(inner)
+        return frozenset(seen)
+
+    def targets(self) -> dict[SchemaLocation, None]:
+        """Return every site and branch that a walk from the root meets, in its order.
+
+        What stands outside of the record, in a metaschema, is left out.
+        """
+        root = self.compiled.root
+        found: dict[SchemaLocation, None] = {}
+        queue, seen = [root], {root}
+        for location in queue:
+            steps = self.steps(location)
+            for branches in steps.unions:
+                if len(branches) > 1:
+                    found.update(dict.fromkeys(branches))
+            found.update(dict.fromkeys(steps.members))
+            for inner in steps.all:
+                if inner not in seen and len(seen) < _MOST:
+                    seen.add(inner)
+                    queue.append(inner)
+        return found
+
+    def _worked_out(self, location: SchemaLocation) -> Steps:
+        schema, compiled = location.schema, self.compiled
+        if (
+            not isinstance(schema, dict)
+            or location.document
+            or _LEADING.isdisjoint(schema)
+        ):
+            return _NOWHERE
+        active, dialect = compiled.dialect.applicators, compiled.dialect
+        always = [
+            target
+            for keyword in REFERENCE_KEYWORDS
+            if keyword in schema
+            and (target := compiled.target(location, keyword)) is not None
+            and not target.document
+        ]
+        if "$ref" in schema and dialect.ref_hides_siblings:
+            return Steps(always=tuple(always))
+        conditional = "if" in schema and "if" in active
+        return Steps(
+            always=(*always, *self._listed(location, "allOf")),
+            unions=tuple(
+                self._listed(location, keyword)
+                for keyword in ("anyOf", "oneOf")
+                if array_of(schema, keyword)
+            ),
+            condition=self._below(location, ("if",)) if conditional else None,
+            then=self._below(location, ("then",)) if conditional else None,
+            otherwise=self._below(location, ("else",)) if conditional else None,
+            dependent=tuple(
+                (name, compiled.child(location, (keyword, name)))
+                for keyword in ("dependencies", "dependentSchemas")
+                if keyword in active
+                for name, needs in object_of(schema, keyword).items()
+                if isinstance(needs, dict)
+            ),
+            properties=tuple(self._properties(location)),
+            elements=tuple(self._elements(location)),
+        )
+
+    def _listed(
+        self, location: SchemaLocation, keyword: str
+    ) -> tuple[SchemaLocation, ...]:
+        count = len(array_of(location.schema, keyword))
+        child = self.compiled.child
+        return tuple(child(location, (keyword, str(index))) for index in range(count))
+
+    def _below(self, location: SchemaLocation, tokens: Tokens) -> SchemaLocation | None:
+        """Return a subschema, or None where none stands or it is `false`."""
+        if tokens[0] not in location.schema:
+            return None
+        found = self.compiled.child(location, tokens)
+        return None if found.schema is False else found
+
+    def _properties(self, location: SchemaLocation) -> Iterator[SchemaLocation]:
+        schema = location.schema
+        if "type" in schema and "object" not in names_of(schema["type"]):
+            return
+        for keyword in ("properties", "patternProperties"):
+            for name, member in object_of(schema, keyword).items():
+                if member is not False:
+                    yield self.compiled.child(location, (keyword, name))
+        if isinstance(schema.get("additionalProperties"), dict):
+            yield self.compiled.child(location, ("additionalProperties",))
+
+    def _elements(self, location: SchemaLocation) -> Iterator[SchemaLocation]:
+        schema, child = location.schema, self.compiled.child
+        if "type" in schema and "array" not in names_of(schema["type"]):
+            return
+        prefix, rest = item_keywords(schema, self.compiled.dialect)
+        for index, member in enumerate(schema[prefix] if prefix else ()):
+            if member is not False:
+                yield child(location, (prefix, str(index)))
+        if rest and isinstance(schema[rest], dict):
+            yield child(location, (rest,))
+
+
+#: Pairs of a schema and a value that are looked at in one instance.
+_MOST_PAIRS: Final = 50_000
+
+
+def reached_by(graph: SchemaGraph, value: Json) -> set[SchemaLocation]:
+    """Return the schemas that apply to a value or one inside of it, and hold.
+
+    A branch holds where jsonschema-rs accepts the value by it.
+
+    Args:
+        graph: Of the schema.
+        value: An instance that the schema accepts.
+    """
+    root = graph.compiled.root
+    found = {root}
+    stack: list[tuple[SchemaLocation, Json]] = [(root, value)]
+    seen = {(root, id(value))}
+    while stack and len(seen) < _MOST_PAIRS:
+        location, value = stack.pop()
+        for inner, member in _applied(graph, location, value):
+            key = (inner, id(member))
+            if key not in seen:
+                seen.add(key)
+                found.add(inner)
+                stack.append((inner, member))
+    return found
+
+
+def _applied(
+    graph: SchemaGraph, location: SchemaLocation, value: Json
+) -> Iterator[tuple[SchemaLocation, Json]]:
+    """Yield the schemas that one applies, each with the value that it is about."""
+    steps = graph.steps(location)
+    for inner in (*steps.always, *_decided(graph.compiled, steps, value)):
+        yield inner, value
+    if isinstance(value, dict) and steps.properties:
+        for name, member in value.items():
+            for inner in graph.compiled.property_locations(location, name):
+                yield inner, member
+    elif isinstance(value, list) and steps.elements:
+        for index, member in enumerate(value):
+            for inner in graph.compiled.item_locations(location, index):
+                yield inner, member
+
+
+def _decided(
+    compiled: CompiledSchema, steps: Steps, value: Json
+) -> Iterator[SchemaLocation]:
+    """Yield the schemas that apply to the same value because of what it is."""
+    for branches in steps.unions:
+        yield from (branch for branch in branches if compiled.accepts(branch, value))
+    if steps.condition is not None:
+        holds = compiled.accepts(steps.condition, value)
+        consequence = steps.then if holds else steps.otherwise
+        if consequence is not None:
+            yield consequence
+    if isinstance(value, dict):
+        yield from (inner for name, inner in steps.dependent if name in value)
+
+
+class Guide:
+    """Says, while one value is built, which choices lead to an open target.
+
+    A target that the value has by now is *claimed*, and is no target any more. A
+    schema whose members have been chosen once is *expanded*: where it recurs, only its
+    own branches still count, so that what is built is no larger than the schema. What
+    is taken back is neither: `mark` and `take_back` follow the search.
+    """
+
+    def __init__(
+        self,
+        graph: SchemaGraph,
+        targets: AbstractSet[SchemaLocation],
+        most: int,
+        *,
+        is_reversed: bool = False,
+    ) -> None:
+        """Take the open targets, and how many values may be made for them.
+
+        Args:
+            graph: Of the schema.
+            targets: What is to be reached.
+            most: Values after which only required ones are made.
+            is_reversed: Whether properties are chosen last first, undeclared ones
+                before declared ones. What one of them expands is lost for the next,
+                so that one order reaches what the other does not.
+        """
+        self.is_reversed = is_reversed
+        self.graph = graph
+        self.targets = targets
+        self.most = most
+        #: Claimed and expanded, in the order it happened.
+        self._claimed: dict[SchemaLocation, None] = {}
+        self._expanded: dict[SchemaLocation, None] = {}
+        #: Schemas whose members may be chosen once more.
+        self._again: set[SchemaLocation] = set()
+        #: Schemas of the values around the one that is being made: how often each.
+        self._around: Counter[SchemaLocation] = Counter()
+        #: Schemas from which nothing open is in reach.
+        self._exhausted: set[SchemaLocation] = set()
+        #: All that was ever claimed, taken back or not.
+        self.tried: set[SchemaLocation] = set()
+
+    @property
+    def claimed(self) -> set[SchemaLocation]:
+        """The targets that were claimed and not taken back."""
+        return set(self._claimed)
+
+    def is_open(self, location: SchemaLocation) -> bool:
+        """Return whether a location is a target that is not claimed."""
+        return location in self.targets and location not in self._claimed
+
+    def wants(self, location: SchemaLocation) -> bool:
+        """Return whether an open target is in reach from a location."""
+        exhausted = self._exhausted
+        if location in exhausted:
+            return False
+        if self.is_open(location):
+            return True
+        stack, seen = [location], {location}
+        while stack:
+            here = stack.pop()
+            steps = self.graph.steps(here)
+            for inner in steps.same_value if self._is_expanded(here) else steps.all:
+                if inner not in seen and inner not in exhausted:
+                    if self.is_open(inner):
+                        return True
+                    seen.add(inner)
+                    stack.append(inner)
+        exhausted |= seen
+        return False
+
+    def wants_any(self, locations: Iterable[SchemaLocation]) -> bool:
+        """Return whether an open target is in reach from one of several locations."""
+        return any(map(self.wants, locations))
+
+    def rank(self, location: SchemaLocation) -> int:
+        """Return 0 for an open target, 1 for what leads to one, 2 for the rest."""
+        if self.is_open(location):
+            return 0
+        return 1 if self.wants(location) else 2
+
+    def claim(self, locations: Iterable[SchemaLocation]) -> None:
+        """Take targets for reached."""
+        for location in locations:
+            if self.is_open(location):
+                self._claimed[location] = None
+                self.tried.add(location)
+
+    def _is_expanded(self, location: SchemaLocation) -> bool:
+        """Return whether the members of a schema have been chosen by now."""
+        return location in self._expanded and location not in self._again
+
+    def expand_again(self, locations: Iterable[SchemaLocation]) -> bool:
+        """Let the members of schemas be chosen anew, where one of them is still open.
+
+        Those of the schemas for the same value with them. What is open in a value that
+        is being made is left to it, or each would hold another of its own kind.
+
+        Returns:
+            Whether there is such a member.
+        """
+        is_any = False
+        for location in locations:
+            near = self.graph.near(location)
+            if not any(map(self.is_open, near.members)):
+                continue
+            chosen = near.same_value - self._around.keys()
+            if len(chosen) == len(near.same_value) or any(
+                map(self.is_open, self.graph.members(chosen))
+            ):
+                self._again |= chosen
+                self._exhausted.clear()
+                is_any = True
+        return is_any
+
+    @contextmanager
+    def within(self, locations: Iterable[SchemaLocation]) -> Iterator[None]:
+        """Know, while the members of a value are made, the schemas of that value."""
+        schemas = Counter(locations)
+        self._around += schemas
+        try:
+            yield
+        finally:
+            self._around -= schemas
+
+    def expand(self, locations: Iterable[SchemaLocation]) -> None:
+        """Take down that the members of schemas are chosen."""
+        for location in locations:
+            self._expanded.setdefault(location)
+            self._again.discard(location)
+
+    def mark(self) -> tuple[int, int]:
+        """Return where the search stands."""
+        return len(self._claimed), len(self._expanded)
+
+    def take_back(self, mark: tuple[int, int]) -> None:
+        """Forget what happened since a mark: the value was not taken."""
+        if mark != self.mark():
+            self._exhausted.clear()
+        for known, count in zip((self._claimed, self._expanded), mark, strict=True):
+            while len(known) > count:
+                known.popitem()

@@ -1,0 +1,464 @@
+"""Search witnesses: small, full and random ones, and ones for what these miss."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections import Counter
+from dataclasses import dataclass, replace
+from itertools import chain, repeat
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from curation.instances.constraints.interpretations import Interpretations
+from curation.instances.model import InstanceKind, Obstacle, Witness, Witnesses
+from curation.instances.search.builder import (
+    WitnessBuilder,
+    WitnessSearch,
+    goals_beyond,
+    is_trivial,
+)
+from curation.instances.search.context import (
+    NOTHING,
+    BuildContext,
+    ExhaustedError,
+    Nothing,
+)
+from curation.instances.search.reach import Guide, SchemaGraph, reached_by
+from curation.json.pointer import at, replaced
+from curation.json.values import identity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from curation.core.json_types import Json
+    from curation.instances.constraints.compiled_schema import CompiledSchema
+    from curation.instances.constraints.conjunction import Goals
+    from curation.schema.subschemas import SchemaLocation
+
+__all__ = ["NOTHING", "Budget", "WitnessBuilder", "find_witnesses", "stream"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """How much one schema may cost; steps, not seconds, so that runs are equal."""
+
+    #: Steps of the search for one witness.
+    steps: int = 8_000
+    #: Values in a `full` witness after which only required ones are made.
+    full: float = 250
+    random: float = 60
+    #: Witnesses that are looked for: the minimal one, the full one, and random ones as
+    #: far as covering ones leave room.
+    count: int = 4
+    #: Witnesses that are made for what these do not reach; four times as many at most
+    #: where they reach much.
+    covering: int = 0
+    #: Times that a value which the validator refuses is made anew.
+    repairs: int = 6
+
+
+_PLENTY = Budget()
+#: Witnesses of a schema each of whose witnesses some reader refuses.
+_DISPUTED = 1
+#: Searches in a row without a value, after which a stream ends.
+_FAILURES = 4
+#: How often a streamed value is varied before the next search.
+_VARIANTS = 12
+#: Which obstacle is reported where several were met: the first of these.
+_ORDER = (
+    Obstacle.TOO_LARGE,
+    Obstacle.EXHAUSTED,
+    Obstacle.ENDLESS,
+    Obstacle.REFUSED,
+    Obstacle.PATTERN,
+    Obstacle.CONTRADICTION,
+)
+
+
+def find_witnesses(
+    compiled: CompiledSchema, seed: int = 0, budget: Budget = _PLENTY
+) -> Witnesses:
+    """Return distinct values that jsonschema-rs accepts, or why none was found.
+
+    They are valid by each interpretation of the schema; only where no value is found
+    that is, by the schema as its draft reads it, formats asserted.
+
+    Args:
+        compiled: The schema.
+        seed: With the schema's content, it decides every draw.
+        budget: How many witnesses are looked for, and how long.
+
+    Example:
+        >>> from curation.instances.constraints.compiled_schema import CompiledSchema
+        >>> compiled = CompiledSchema.from_json({"const": 1}, "2020-12")
+        >>> [witness.value for witness in find_witnesses(compiled).found]
+        [1]
+    """
+    return search_witnesses(Interpretations.of(compiled), seed, budget)
+
+
+def search_witnesses(every: Interpretations, seed: int, budget: Budget) -> Witnesses:
+    """Return what `find_witnesses` does, of a schema with its interpretations.
+
+    Args:
+        every: The schema.
+        seed: With the schema's content, it decides every draw.
+        budget: How many witnesses are looked for, and how long.
+    """
+    try:
+        every.own.validator  # noqa: B018 - compiled here, so that a fault shows
+    except ValueError as error:
+        detail = str(error).splitlines()[0][:200]
+        return Witnesses(found=(), obstacle=Obstacle.UNUSABLE, detail=detail)
+    plan = _Plan(every, seed, budget)
+    found = plan.run()
+    if not found.found and plan.hinges_on_formats:
+        found = _Plan(every.with_formats, seed, budget).run()
+    if not found.found and every.heeding:
+        # Readers agree on no value: what some of them refuse is not made many times.
+        few = replace(budget, count=_DISPUTED, covering=0)
+        found = _Plan(every.own_alone, seed, few).run()
+    return found
+
+
+class _Plan:
+    """The searches for the witnesses of one schema, one after the other."""
+
+    def __init__(
+        self, interpretations: Interpretations, seed: int, budget: Budget
+    ) -> None:
+        self.interpretations = interpretations
+        self.budget, self.steps = budget, budget.steps
+        self.base = seed_of(interpretations.own, seed)
+        self.found: dict[bytes, Witness] = {}
+        self.obstacles: dict[Obstacle, str] = {}
+        #: Whether a value was refused for formats that are not asserted.
+        self.hinges_on_formats = False
+        #: Searches so far: each has draws of its own.
+        self.searches = 0
+
+    def run(self) -> Witnesses:
+        """Return what is found: small and large first, then what reaches the rest."""
+        budget = self.budget
+        plan = [(InstanceKind.MINIMAL, 0.0), (InstanceKind.FULL, budget.full)]
+        for kind, allowance in plan[: budget.count]:
+            self._search(kind, allowance)
+        self._drop_trivial()
+        if budget.covering and self.found:
+            self._cover()
+        for _ in range(budget.count - max(len(plan), len(self.found))):
+            self._search(InstanceKind.RANDOM, budget.random)
+        if self.found:
+            return Witnesses(found=tuple(self.found.values()))
+        obstacle = next(
+            (known for known in _ORDER if known in self.obstacles), Obstacle.EXHAUSTED
+        )
+        detail = self.obstacles.get(obstacle, "")
+        return Witnesses(found=(), obstacle=obstacle, detail=detail)
+
+    def _search(self, kind: InstanceKind, allowance: float) -> None:
+        """Look for one witness, and for another one if it is empty."""
+        value = self._one(kind, allowance, ())
+        if value is not NOTHING and is_trivial(value):
+            if not self.found:
+                self._keep(kind, value)
+            value = next(self._telling(kind, allowance, value), NOTHING)
+        if value is not NOTHING:
+            self._keep(kind, value)
+
+    def _telling(
+        self, kind: InstanceKind, allowance: float, trivial: Json
+    ) -> Iterator[Json]:
+        """Yield witnesses that are not empty, in the place of one that is."""
+        for extra in goals_beyond(trivial):
+            value = self._one(kind, allowance, extra)
+            if value is not NOTHING:
+                yield value
+
+    def _keep(self, kind: InstanceKind, value: Json) -> None:
+        self.found.setdefault(identity(value), Witness(kind=kind, value=value))
+
+    def _one(
+        self, kind: InstanceKind, allowance: float, extra: Goals
+    ) -> Json | Nothing:
+        rng = random.Random(self.base + _bytes_of(self.searches))  # noqa: S311 - no secret
+        self.searches += 1
+        search = WitnessSearch(
+            interpretations=self.interpretations,
+            rng=rng,
+            kind=kind,
+            context=BuildContext(allowance=allowance),
+            repairs=self.budget.repairs,
+            extra=extra,
+        )
+        value = search.run(self.steps)
+        self.hinges_on_formats |= search.hinges_on_formats
+        if value is NOTHING and Obstacle.EXHAUSTED in search.obstacles:
+            self.steps //= 4
+        self.obstacles = {**search.obstacles, **self.obstacles}
+        return value
+
+    def _cover(self) -> None:
+        """Add witnesses for what the others do not reach."""
+        witnesses = list(self.found.values())
+        made = cover(
+            self.interpretations, witnesses, self.base, rounds=self.budget.covering
+        )
+        for value in made:
+            self._keep(InstanceKind.COVERING, value)
+
+    def _drop_trivial(self) -> None:
+        """Drop empty witnesses where there is another one."""
+        telling = {
+            known: witness
+            for known, witness in self.found.items()
+            if not is_trivial(witness.value)
+        }
+        self.found = telling or self.found
+
+
+def stream(
+    compiled: CompiledSchema, seed: int = 0, budget: Budget = _PLENTY
+) -> Iterator[Json]:
+    """Yield values without end: first a small one, then a full one, then drawn ones.
+
+    What a search makes is not validated. It is followed by variants with one scalar
+    drawn anew, which are. The stream ends where several searches in a row find nothing.
+    """
+    rng = random.Random(seed_of(compiled, seed))  # noqa: S311 - no secret
+    plan = chain(
+        [(InstanceKind.MINIMAL, 0.0), (InstanceKind.FULL, budget.full)], repeat(None)
+    )
+    failures = 0
+    for step in plan:
+        kind, allowance = step or (InstanceKind.RANDOM, rng.random() * budget.random)
+        builder = WitnessBuilder(
+            compiled=compiled, rng=rng, kind=kind, steps=budget.steps
+        )
+        try:
+            value = builder.value((compiled.root,), BuildContext(allowance=allowance))
+        except (ExhaustedError, RecursionError):
+            value = NOTHING
+        failures = failures + 1 if value is NOTHING else 0
+        if value is not NOTHING:
+            yield value
+            yield from _variants(value, builder, compiled)
+        elif failures >= _FAILURES:
+            return
+
+
+def _variants(
+    value: Json, builder: WitnessBuilder, compiled: CompiledSchema
+) -> Iterator[Json]:
+    """Yield variants of a value, with one scalar drawn anew, that are valid too.
+
+    This is much cheaper than a new search. The validator decides, since a scalar may
+    matter elsewhere: to an `if` or a `oneOf`.
+    """
+    leaves = [leaf for leaf in builder.redraws.items() if _is_scalar_at(value, leaf[0])]
+    if not leaves:
+        return
+    for _ in range(_VARIANTS):
+        path, draw = builder.rng.choice(leaves)
+        drawn = draw()
+        if drawn is not NOTHING:
+            variant = replaced(value, path, drawn)
+            if compiled.is_valid(variant):
+                yield variant
+
+
+def _is_scalar_at(value: Json, path: tuple[str, ...]) -> bool:
+    """Return whether a string or number stands at a path of a value."""
+    try:
+        found = at(value, path)
+    except (LookupError, ValueError):
+        return False
+    return isinstance(found, str | int | float) and not isinstance(found, bool)
+
+
+def _bytes_of(number: int) -> bytes:
+    return number.to_bytes(max(1, (number.bit_length() + 7) // 8))
+
+
+def seed_of(compiled: CompiledSchema, seed: int) -> bytes:
+    """Return what the draws for a schema start from."""
+    return hashlib.sha256(compiled.canonical + str(seed).encode()).digest()
+
+
+#: Rounds that may go for a target before it is given up.
+_TRIES: Final = 3
+#: Rounds in a row that may reach nothing new.
+_IDLE_ROUNDS: Final = 3
+#: What the two rounds before, of which one is reversed, must have reached anew for a
+#: round beyond those that are asked for; and how many times as many there may be then.
+_ENOUGH: Final = 4
+_TIMES: Final = 4
+#: How many times fewer values the next witness has where none was found.
+_FEWER: Final = 4
+#: Searches that may find none.
+_IN_VAIN: Final = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoveringBudget:
+    """How much the covering witnesses of one schema may cost."""
+
+    #: Values of one witness after which only required ones are made.
+    values: int = 400
+    #: Steps of the search for one of them.
+    steps: int = 3_000
+    #: Times that a value which the validator refuses is made anew.
+    repairs: int = 4
+
+
+_USUAL: Final = CoveringBudget()
+
+
+def cover(
+    interpretations: Interpretations,
+    found: Iterable[Witness],
+    seed: bytes,
+    *,
+    rounds: int,
+    budget: CoveringBudget = _USUAL,
+) -> list[Json]:
+    """Return values that reach what given witnesses do not.
+
+    Args:
+        interpretations: The schema; values are valid by each of them.
+        found: Values that it accepts.
+        seed: What is drawn is drawn with it.
+        rounds: How many are made at most; four times as many where those before
+            them still reach several places.
+        budget: How large they may be, and how long they are looked for.
+    """
+    graph = SchemaGraph(interpretations.strictest)
+    rng = random.Random(seed + b"cover")  # noqa: S311 - no secret
+    covering = _Covering(graph, interpretations, set(graph.targets()), budget, rng)
+    for witness in found:
+        covering.note(reached_by(graph, witness.value))
+    made = covering.run(rounds)
+    if covering.hinges_on_formats and covering.unreached:
+        covering.go_on_with_formats()
+        made += covering.run(max(0, rounds - len(made)))
+    return made
+
+
+class _Made(NamedTuple):
+    """The value of a search, or NOTHING, with the targets that it went for."""
+
+    value: Json | Nothing
+    #: All of them, also those that were taken back.
+    tried: set[SchemaLocation]
+    #: Those that the value was taken to reach. Of members of which one excludes the
+    #: others, the rest stays for the next round.
+    claimed: set[SchemaLocation]
+
+
+class _Covering:
+    """The rounds for one schema."""
+
+    def __init__(
+        self,
+        graph: SchemaGraph,
+        interpretations: Interpretations,
+        unreached: set[SchemaLocation],
+        budget: CoveringBudget,
+        rng: random.Random,
+    ) -> None:
+        self.graph, self.budget, self.rng = graph, budget, rng
+        self.interpretations = interpretations
+        #: Whether formats stood in the way of a value: it holds with them alone.
+        self.hinges_on_formats = False
+        self.unreached = unreached
+        self.tries: Counter[SchemaLocation] = Counter()
+        self.given_up: set[SchemaLocation] = set()
+        self.rounds = 0
+        #: Searches that found none.
+        self.in_vain = 0
+        #: Values of a witness after which only required ones are made.
+        self.values = budget.values
+
+    def note(self, reached: set[SchemaLocation]) -> int:
+        """Take targets for reached; return how many of them were open."""
+        before = len(self.unreached)
+        self.unreached -= reached
+        return before - len(self.unreached)
+
+    def go_on_with_formats(self) -> None:
+        """Let values hold with formats alone: where no other reaches what is left."""
+        self.interpretations = self.interpretations.with_formats
+        self.tries.clear()
+        self.given_up.clear()
+
+    def run(self, rounds: int) -> list[Json]:
+        """Return the values of all rounds."""
+        found: list[Json] = []
+        failures = new = before = 0
+        for number in range(rounds * _TIMES):
+            targets = self.unreached - self.given_up
+            if not targets or failures >= _IDLE_ROUNDS or self.in_vain >= _IN_VAIN:
+                break
+            if number >= rounds and before + new < _ENOUGH:
+                break
+            self.rounds += 1
+            made = self._made(targets)
+            before, new = new, 0
+            if made.value is not NOTHING:
+                new = self.note(reached_by(self.graph, made.value))
+                self.values = min(2 * self.values, self.budget.values)
+            else:
+                # The more a value has, the more of it can be in each other's way.
+                self.in_vain += 1
+                self.values = max(self.values // _FEWER, 1)
+            for target in (made.claimed if new else made.tried) & self.unreached:
+                self.tries[target] += 1
+                if self.tries[target] >= _TRIES:
+                    self.given_up.add(target)
+            if made.value is not NOTHING and new:
+                found.append(made.value)
+            failures = 0 if new else failures + 1
+        return found
+
+    def _made(self, targets: set[SchemaLocation]) -> _Made:
+        """Return a value that goes for targets."""
+        made = self._searched(targets, ())
+        if made.value is not NOTHING and is_trivial(made.value):
+            for extra in goals_beyond(made.value):
+                telling = self._searched(targets, extra)
+                made = made._replace(tried=made.tried | telling.tried)
+                if telling.value is not NOTHING:
+                    return telling._replace(tried=made.tried)
+        return made
+
+    def _searched(self, targets: set[SchemaLocation], extra: Goals) -> _Made:
+        """Return the value of one search."""
+        guides: list[Guide] = []
+
+        def guide() -> Guide:
+            guides.append(
+                Guide(
+                    self.graph,
+                    targets,
+                    self.values,
+                    is_reversed=self.rounds % 2 == 0,
+                )
+            )
+            return guides[-1]
+
+        search = WitnessSearch(
+            interpretations=self.interpretations,
+            rng=self.rng,
+            kind=InstanceKind.COVERING,
+            context=BuildContext(),
+            repairs=self.budget.repairs,
+            extra=extra,
+            guide=guide,
+        )
+        value = search.run(self.budget.steps)
+        self.hinges_on_formats |= search.hinges_on_formats
+        return _Made(
+            value=value,
+            tried=set().union(*(made.tried for made in guides)),
+            claimed=guides[-1].claimed,
+        )

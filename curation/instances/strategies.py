@@ -1,0 +1,394 @@
+"""Hypothesis strategies for authors of engines and validators.
+
+`schemas()` draws JSON Schemas of a dialect, `instances(schema)` values that a schema
+accepts, and `violations(schema)` near misses: values that it refuses for one keyword,
+with the keyword and its place. All are judged by jsonschema-rs, formats on.
+
+    from hypothesis import given
+    from curation.instances.strategies import instances
+
+    @given(instances({"type": "array", "items": {"format": "date"}, "minItems": 1}))
+    def test_my_engine(value): ...
+
+Smaller draws come first, so that Hypothesis shrinks towards what is only required.
+Hypothesis is the extra `strategies`; without it the import fails and says so.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeAlias
+
+from curation.core.documents import Rejected
+from curation.instances.constraints.interpretations import read_schema
+from curation.instances.near_misses.search import find_near_misses
+from curation.instances.search.witnesses import Budget, find_witnesses
+from curation.schema.dialects import (
+    BY_NAME,
+    DRAFT_04,
+    DRAFT_06,
+    DRAFT_07,
+    DRAFT_2019_09,
+    DRAFT_2020_12,
+    Dialect,
+)
+from curation.system.extras import install_extra
+
+try:
+    from hypothesis import strategies as st
+except ModuleNotFoundError as error:
+    MESSAGE = f"strategies need Hypothesis: {install_extra('strategies')}"
+    raise ModuleNotFoundError(MESSAGE, name="hypothesis") from error
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+    from curation.core.json_types import Json, UntypedJson
+
+    #: Lists of strings and lists of schemas are one to these: `list` is invariant.
+    Schemas: TypeAlias = SearchStrategy[UntypedJson]
+    #: Strategies of the values of keywords, by keyword.
+    Keywords: TypeAlias = dict[str, Schemas]
+    from collections.abc import Mapping
+
+    from hypothesis.strategies import SearchStrategy
+
+    from curation.instances.constraints.compiled_schema import CompiledSchema
+    from curation.instances.model import NearMiss, Witness
+
+    #: A schema as `json.dumps` takes it.
+    Schema: TypeAlias = Mapping[str, object] | bool
+
+_NAMES = ("a", "b", "name", "id", "naïve key", "x-1")
+#: ECMA-262 patterns, the last two beyond what Python's `re` reads the same way.
+_PATTERNS = (
+    "^[a-z]+$",
+    "^(?:yes|no)$",
+    "[0-9]{2,4}",
+    "^x-",
+    "^[^\\s]{1,8}$",
+    "^\\d{3}$",
+    "^\\p{Lu}",
+)
+_FORMATS = ("date", "date-time", "email", "ipv4", "ipv6", "uri", "hostname")
+_ENUMERATED: tuple[Json, ...] = (
+    None,
+    True,
+    False,
+    0,
+    1,
+    -1.5,
+    "",
+    "a",
+    "b",
+    [],
+    {},
+    [1],
+    {"a": "b"},
+)
+_TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
+
+
+class SchemaGrammar:
+    """The strategies of one dialect."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        """Take the dialect; nothing is drawn yet."""
+        self._dialect = dialect
+        self._holder = (
+            "$defs" if dialect.order >= DRAFT_2019_09.order else "definitions"
+        )
+
+    def _since(self, dialect: Dialect) -> bool:
+        return self._dialect.order >= dialect.order
+
+    def documents(self, leaves: int) -> SearchStrategy[dict[str, Json]]:
+        """Draw whole schemas: `$schema`, sometimes definitions, and the rest."""
+        inner = st.recursive(self._leaves(), self._branches, max_leaves=leaves)
+
+        def document(body: Json, shared: Json) -> dict[str, Json]:
+            members = body if isinstance(body, dict) else {}
+            if body is False:
+                members = {"not": {}}
+            head: dict[str, Json] = {"$schema": self._dialect.uri, **members}
+            if _refers(body) or shared is not None:
+                head[self._holder] = {"shared": {} if shared is None else shared}
+            return head
+
+        return st.builds(document, inner, st.none() | inner)
+
+    def _leaves(self) -> Schemas:
+        plain = st.sampled_from([{"type": name} for name in _TYPES])
+        several = st.lists(
+            st.sampled_from(_TYPES), min_size=1, max_size=3, unique=True
+        ).map(lambda types: {"type": types})
+        values = st.lists(
+            st.sampled_from(_ENUMERATED), min_size=1, max_size=4, unique_by=repr
+        ).map(lambda listed: {"enum": listed})
+        reference = st.just({"$ref": f"#/{self._holder}/shared"})
+        own: list[Schemas] = [
+            plain,
+            self._numbers(),
+            self._strings(),
+            values,
+            several,
+            reference,
+        ]
+        if self._since(DRAFT_06):
+            own.append(st.sampled_from(_ENUMERATED).map(lambda value: {"const": value}))
+            own.append(st.booleans())
+        return st.one_of(own)
+
+    def _numbers(self) -> Schemas:
+
+        def build(kind: str, least: int, span: int, words: set[str]) -> Json:
+            found: dict[str, Json] = {"type": kind}
+            if "least" in words:
+                found["minimum"] = least
+            if "most" in words:
+                found["maximum"] = least + span
+            if "strict" in words and "least" in words:
+                if self._dialect is DRAFT_04:
+                    found["exclusiveMinimum"] = True
+                else:
+                    found["exclusiveMinimum"] = found.pop("minimum")
+            if "multiple" in words:
+                found["multipleOf"] = 5 if kind == "integer" else 0.5
+            return found
+
+        return st.builds(
+            build,
+            st.sampled_from(("integer", "number")),
+            st.integers(-100, 100),
+            st.integers(5, 50),
+            st.sets(st.sampled_from(("least", "most", "strict", "multiple"))),
+        )
+
+    def _strings(self) -> Schemas:
+        lengths = st.tuples(st.integers(0, 5), st.integers(0, 8)).map(
+            lambda pair: {
+                "type": "string",
+                "minLength": pair[0],
+                "maxLength": pair[0] + pair[1],
+            }
+        )
+        patterns = st.sampled_from(_PATTERNS).map(
+            lambda pattern: {"type": "string", "pattern": pattern}
+        )
+        formats = st.sampled_from(_FORMATS).map(
+            lambda name: {"type": "string", "format": name}
+        )
+        return lengths | patterns | formats
+
+    def _branches(self, inner: Schemas) -> Schemas:
+        several = st.lists(inner, min_size=1, max_size=3)
+        own = [self._objects(inner), self._arrays(inner)]
+        own += [_keyed(several, keyword) for keyword in ("anyOf", "oneOf", "allOf")]
+        own.append(_keyed(inner, "not"))
+        if self._since(DRAFT_07):
+            own.append(
+                st.fixed_dictionaries(
+                    {"if": inner}, optional={"then": inner, "else": inner}
+                )
+            )
+        return st.one_of(own)
+
+    def _objects(self, inner: Schemas) -> Schemas:
+        names = st.sampled_from(_NAMES)
+        if self._dialect is DRAFT_04:
+            required = st.lists(names, min_size=1, max_size=3, unique=True)
+        else:
+            required = st.lists(names, max_size=3, unique=True)
+        optional: Keywords = {
+            "properties": st.dictionaries(names, inner, max_size=4),
+            "required": required,
+            "additionalProperties": inner | st.booleans(),
+            "patternProperties": st.dictionaries(
+                st.sampled_from(_PATTERNS), inner, max_size=1
+            ),
+            "minProperties": st.integers(0, 3),
+            "maxProperties": st.integers(2, 6),
+        }
+        if self._since(DRAFT_06):
+            optional["propertyNames"] = self._strings()
+        optional |= self._dependencies(inner)
+        if self._since(DRAFT_2019_09):
+            optional["unevaluatedProperties"] = inner
+        return self._some({"type": st.just("object")}, optional)
+
+    def _dependencies(self, inner: Schemas) -> Keywords:
+        names = st.sampled_from(_NAMES)
+        listed = st.lists(names, min_size=1, max_size=2, unique=True)
+        if not self._since(DRAFT_2019_09):
+            schema = inner.filter(lambda schema: isinstance(schema, dict))
+            return {"dependencies": st.dictionaries(names, listed | schema, max_size=2)}
+        return {
+            "dependentRequired": st.dictionaries(names, listed, max_size=2),
+            "dependentSchemas": st.dictionaries(names, inner, max_size=2),
+        }
+
+    def _arrays(self, inner: Schemas) -> Schemas:
+        tuples = st.lists(inner, min_size=1, max_size=3)
+        optional: Keywords = {
+            "minItems": st.integers(0, 2),
+            "maxItems": st.integers(2, 6),
+            "uniqueItems": st.booleans(),
+        }
+        if self._since(DRAFT_2020_12):
+            optional |= {"items": inner, "prefixItems": tuples}
+        else:
+            optional |= {
+                "items": inner | tuples,
+                "additionalItems": inner | st.booleans(),
+            }
+        if self._since(DRAFT_06):
+            optional["contains"] = inner
+        if self._since(DRAFT_2019_09):
+            optional["minContains"] = st.integers(0, 2)
+            optional["maxContains"] = st.integers(2, 3)
+            optional["unevaluatedItems"] = inner
+        return self._some({"type": st.just("array")}, optional)
+
+    def _some(self, always: Keywords, optional: Keywords) -> Schemas:
+        """Draw a schema with a few of the optional keywords."""
+
+        def choose(words: list[str]) -> Schemas:
+            chosen = {word: optional[word] for word in words}
+            return st.fixed_dictionaries({**always, **chosen})
+
+        words = st.lists(st.sampled_from(sorted(optional)), max_size=4, unique=True)
+        return words.flatmap(choose)
+
+
+def _keyed(strategy: Schemas, keyword: str) -> Schemas:
+    """Draw schemas of one keyword, whose values a strategy draws."""
+
+    def wrapped(value: Json) -> Json:
+        return {keyword: value}
+
+    return strategy.map(wrapped)
+
+
+def _refers(schema: Json) -> bool:
+    """Return whether a reference stands anywhere in a schema drawn here."""
+    pending = [schema]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict):
+            if "$ref" in value:
+                return True
+            pending.extend(value.values())
+        elif isinstance(value, list):
+            pending.extend(value)
+    return False
+
+
+_SEEDS = 2**32 - 1
+#: Values that a drawn instance has beyond what is required.
+_MOST_VALUES = 60
+#: Schemas that are kept compiled.
+_SCHEMAS = 64
+
+
+class UnusableSchemaError(ValueError):
+    """No validator here can use the schema, or it has no known instance."""
+
+
+def schemas(
+    dialect: str = "2020-12", *, satisfiable: bool = True, leaves: int = 12
+) -> SearchStrategy[dict[str, Json]]:
+    """Draw schemas of a dialect, each with its `$schema`.
+
+    They are valid under the metaschema.
+
+    Args:
+        dialect: `draft-04`, `draft-06`, `draft-07`, `2019-09` or `2020-12`.
+        satisfiable: Draw only schemas of which an instance is known.
+        leaves: Bounds how many schemas without subschemas one is made of.
+
+    Raises:
+        KeyError: there is no such dialect.
+    """
+
+    def has_witness(schema: Json) -> bool:
+        return bool(_found(_compiled(json.dumps(schema), dialect), 0, 0))
+
+    drawn = SchemaGrammar(BY_NAME[dialect]).documents(leaves)
+    return drawn.filter(has_witness) if satisfiable else drawn
+
+
+def instances(schema: Schema, dialect: str = "") -> SearchStrategy[Json]:
+    """Draw values that a schema accepts; an empty dialect is decided from `$schema`.
+
+    Raises:
+        UnusableSchemaError: the schema cannot be used, or no instance is known.
+    """
+    return _witnesses(schema, dialect).map(_value_of)
+
+
+def violations(
+    schema: Schema, dialect: str = "", *, keyword: str | None = None
+) -> SearchStrategy[NearMiss]:
+    """Draw near misses: an accepted value with one edit, refused for one keyword.
+
+    Args:
+        schema: The schema.
+        dialect: Name of its dialect; where empty, it is decided from `$schema`.
+        keyword: Draw only what this keyword refuses.
+
+    Raises:
+        UnusableSchemaError: the schema cannot be used, no instance is known, or none
+            can be turned into such a near miss.
+    """
+    compiled = _usable(schema, dialect)
+
+    def missed(witness: Witness, seed: int) -> list[NearMiss]:
+        found = find_near_misses(compiled, [witness], seed)
+        return [miss for miss in found if keyword in (None, miss.keyword)]
+
+    if not any(missed(witness, 0) for witness in _found(compiled, 0, _MOST_VALUES)):
+        what = "nothing is refused" if keyword is None else f"{keyword} refuses nothing"
+        raise UnusableSchemaError(what)
+    choices = st.builds(missed, _witnesses(schema, dialect), st.integers(0, 255))
+    return choices.filter(bool).flatmap(st.sampled_from)
+
+
+def _witnesses(schema: Schema, dialect: str) -> SearchStrategy[Witness]:
+    compiled = _usable(schema, dialect)
+
+    def last(values: int, seed: int) -> tuple[Witness, ...]:
+        found = _found(compiled, seed, values)
+        return found[-1:] if values else found[:1]
+
+    drawn = st.builds(last, st.integers(0, _MOST_VALUES), st.integers(0, _SEEDS))
+    return drawn.filter(bool).map(_first)
+
+
+def _first(witnesses: tuple[Witness, ...]) -> Witness:
+    return witnesses[0]
+
+
+def _value_of(witness: Witness) -> Json:
+    return witness.value
+
+
+def _found(compiled: CompiledSchema, seed: int, values: int) -> tuple[Witness, ...]:
+    budget = Budget(full=values, random=values, count=3 if values else 2)
+    return find_witnesses(compiled, seed, budget).found
+
+
+def _usable(schema: Schema, dialect: str) -> CompiledSchema:
+    compiled = _compiled(json.dumps(schema), dialect)
+    found = find_witnesses(compiled)
+    if not found.found:
+        raise UnusableSchemaError(f"{found.obstacle}: {found.detail}")
+    return compiled
+
+
+@lru_cache(maxsize=_SCHEMAS)
+def _compiled(text: str, dialect: str) -> CompiledSchema:
+    compiled = read_schema(text, dialect)
+    if isinstance(compiled, Rejected):
+        raise UnusableSchemaError(f"{compiled.reason}: {compiled.detail}")
+    return compiled

@@ -1,0 +1,187 @@
+"""What the two validators say of one instance, with formats on and off.
+
+Nothing here fetches, and nothing here keeps time: the deadline is that of the worker
+process which asks.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+from weakref import WeakKeyDictionary
+
+import msgspec
+from referencing import Registry
+
+from curation.instances.ecma_validators import ECMA_VALIDATORS
+from curation.validation.python_validators import jsonschema
+
+if TYPE_CHECKING:
+    from jsonschema import FormatChecker
+
+    from curation.core.json_types import Json
+    from curation.instances.constraints.compiled_schema import CompiledSchema
+    from curation.instances.constraints.interpretations import Interpretations
+    from curation.instances.ecma_validators import PythonValidator
+
+#: Longest text kept of an error of jsonschema's.
+_SHOWN: Final = 200
+#: jsonschema's validators of schemas that are in use, by whether formats are asserted.
+_VALIDATORS: Final[WeakKeyDictionary[CompiledSchema, dict[bool, PythonValidator]]] = (
+    WeakKeyDictionary()
+)
+
+
+class Verdicts(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether each validator accepts; None where it was not asked, or failed."""
+
+    jsonschema_rs: bool
+    #: Formats off.
+    jsonschema_rs_plain: bool
+    jsonschema: bool | None = None
+    #: Formats off.
+    jsonschema_plain: bool | None = None
+    #: Why jsonschema gave no verdict; empty where it did or was not asked.
+    error: str = ""
+    #: What both say of a schema that heeds what its draft ignores; None where the
+    #: draft ignores nothing (`curation.instances.constraints.interpretations`).
+    heeding: Verdicts | None = None
+
+    @property
+    def agree(self) -> bool:
+        """Whether all that were asked say the same, formats on and formats off."""
+        return (
+            not self.error
+            and self.jsonschema in (None, self.jsonschema_rs)
+            and self.jsonschema_plain in (None, self.jsonschema_rs_plain)
+        )
+
+    @property
+    def text(self) -> str:
+        """The verdicts as the JSON text of one packaged column."""
+        return _text_of(self)
+
+    def as_json(self) -> dict[str, Json]:
+        """Return the verdicts as a JSON object."""
+        found: dict[str, Json] = {
+            "jsonschema_rs": [self.jsonschema_rs, self.jsonschema_rs_plain],
+            "jsonschema": [self.jsonschema, self.jsonschema_plain],
+        }
+        if self.error:
+            found["error"] = self.error
+        if self.heeding:
+            found["heeding"] = self.heeding.as_json()
+        return found
+
+
+@lru_cache(maxsize=256)
+def _text_of(said: Verdicts) -> str:
+    return json.dumps(said.as_json())
+
+
+def verdicts_of_each(
+    interpretations: Interpretations, value: Json, *, ask_jsonschema: bool
+) -> Verdicts:
+    """Return what the validators say of a value by each interpretation of a schema.
+
+    Args:
+        interpretations: The schema.
+        value: The instance.
+        ask_jsonschema: Whether jsonschema is asked too.
+    """
+    said = verdicts(interpretations.own, value, ask_jsonschema=ask_jsonschema)
+    heeding = interpretations.heeding
+    if heeding is None:
+        return said
+    other = verdicts(heeding, value, ask_jsonschema=ask_jsonschema)
+    return msgspec.structs.replace(said, heeding=other)
+
+
+def verdicts(
+    compiled: CompiledSchema, value: Json, *, ask_jsonschema: bool
+) -> Verdicts:
+    """Return what the validators say of a value under the schema's dialect.
+
+    Args:
+        compiled: The schema.
+        value: The instance.
+        ask_jsonschema: Whether jsonschema is asked too, which takes a hundred times
+            as long.
+
+    Example:
+        >>> from curation.instances.constraints.compiled_schema import CompiledSchema
+        >>> compiled = CompiledSchema.from_json({"format": "date"}, "draft-07")
+        >>> verdicts(compiled, "tomorrow", ask_jsonschema=True).text
+        '{"jsonschema_rs": [false, true], "jsonschema": [false, true]}'
+    """
+    on, off = compiled.verdicts(value)
+    if not ask_jsonschema:
+        return Verdicts(jsonschema_rs=on, jsonschema_rs_plain=off)
+    try:
+        strict, plain = _jsonschema_verdicts(compiled, value)
+    except Exception as error:  # noqa: BLE001 - the library may fail with anything
+        why = f"{type(error).__name__}: {error}"[:_SHOWN]
+        return Verdicts(jsonschema_rs=on, jsonschema_rs_plain=off, error=why)
+    return Verdicts(
+        jsonschema_rs=on,
+        jsonschema_rs_plain=off,
+        jsonschema=strict,
+        jsonschema_plain=plain,
+    )
+
+
+def _jsonschema_verdicts(compiled: CompiledSchema, value: Json) -> tuple[bool, bool]:
+    """Return what jsonschema says with formats on, and with formats off.
+
+    Where no format was found wanting, formats made no difference, and the schema is
+    not asked again.
+    """
+    validator = _validator(compiled, formats=True)
+    validator.format_checker.has_refused = False
+    strict = _accepts(validator, value)
+    if not validator.format_checker.has_refused:
+        return strict, strict
+    return strict, _accepts(_validator(compiled, formats=False), value)
+
+
+class _RecordingChecker:
+    """jsonschema's checker of formats, which remembers whether it has refused any."""
+
+    def __init__(self, checker: FormatChecker) -> None:
+        self._checker = checker
+        self.has_refused = False
+
+    def check(self, instance: object, name: str) -> None:
+        """Check a format as the checker does.
+
+        Raises:
+            FormatError: the instance is none of that format.
+        """
+        try:
+            self._checker.check(instance, name)
+        except jsonschema.exceptions.FormatError:
+            self.has_refused = True
+            raise
+
+
+def _validator(compiled: CompiledSchema, *, formats: bool) -> PythonValidator:
+    """Return jsonschema's validator of a schema, which is made once."""
+    known = _VALIDATORS.setdefault(compiled, {})
+    found = known.get(formats)
+    if found is None:
+        make = ECMA_VALIDATORS[compiled.dialect.name]
+        checker = _RecordingChecker(make.FORMAT_CHECKER) if formats else None
+        found = make(compiled.schema, registry=Registry(), format_checker=checker)
+        known[formats] = found
+    return found
+
+
+def _accepts(validator: PythonValidator, value: Json) -> bool:
+    try:
+        return bool(validator.is_valid(value))
+    except BaseException as error:
+        # A registry's map, written in Rust, panics where Python's stack ends.
+        if type(error).__name__ != "PanicException":
+            raise
+        raise RecursionError(str(error)) from error

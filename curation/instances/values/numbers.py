@@ -1,0 +1,271 @@
+"""Numbers within bounds that are multiples of given factors.
+
+Bounds and factors are taken as the decimals that they are written as. A multiple of a
+fraction is chosen so that jsonschema, which divides floats, accepts it too.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from curation.instances.values import realistic
+
+if TYPE_CHECKING:
+    import random
+
+Number = int | float
+_Span = tuple[Fraction, Fraction]
+
+#: Whole numbers up to this are exact as floats.
+_EXACT: Final = 1 << 53
+#: Where no bound or name says more, numbers are from 0 to this many steps.
+_STEPS: Final = 100
+#: Ranges wider than this say little about what is natural.
+_MANY: Final = 1_000_000
+_DRAWS: Final = 12
+#: Steps have at most so many decimals.
+_DECIMALS: Final = 12
+_FORMATS: Final = {
+    "int8": (-(1 << 7), (1 << 7) - 1),
+    "uint8": (0, (1 << 8) - 1),
+    "int16": (-(1 << 15), (1 << 15) - 1),
+    "uint16": (0, (1 << 16) - 1),
+    "int32": (-(1 << 31), (1 << 31) - 1),
+    "uint32": (0, (1 << 32) - 1),
+    "uint": (0, (1 << 32) - 1),
+    "uint64": (0, (1 << 64) - 1),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberConstraints:
+    """Everything that applies to one number."""
+
+    integer: bool = False
+    minimum: Number | None = None
+    maximum: Number | None = None
+    exclusive_minimum: Number | None = None
+    exclusive_maximum: Number | None = None
+    multiples: tuple[Number, ...] = ()
+    #: The property's name, a hint for realistic values.
+    name: str = ""
+    format: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Grid:
+    """The multiples `low * step` to `high * step`, and those that look natural."""
+
+    step: Fraction
+    low: int
+    high: int
+    natural: tuple[int, int]
+
+
+def _exact(number: Number) -> Fraction:
+    return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
+
+
+def make_number(constraints: NumberConstraints, rng: random.Random) -> Number | None:
+    """Return a number within constraints, or None where none is known."""
+    for grid in _plan(constraints):
+        for draw in range(_DRAWS):
+            value = _drawn(grid, rng, draw)
+            if value is not None and fits(constraints, value):
+                return value
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _plan(constraints: NumberConstraints) -> tuple[_Grid, ...]:
+    """Return the grids that hold such numbers, the most natural first."""
+    try:
+        low, high = _bounds(constraints)
+        step = _common(constraints.multiples, integer=constraints.integer)
+        grids = [
+            _grid(size, low, high, constraints)
+            for size in _steps(step, low, high, constraints)
+        ]
+    except (ValueError, OverflowError, ZeroDivisionError):
+        return ()
+    return tuple(grid for grid in grids if grid is not None)
+
+
+def _bound(number: Number) -> tuple[Fraction, ...]:
+    """Return a bound as the decimal that it is written as; a giant one exactly, too."""
+    read = _exact(number)
+    return (read,) if abs(number) < _EXACT else (read, Fraction(number))
+
+
+def _bounds(constraints: NumberConstraints) -> tuple[Fraction | None, Fraction | None]:
+    lows = [
+        max(_bound(bound))
+        for bound in (constraints.minimum, constraints.exclusive_minimum)
+        if bound is not None and bound != -math.inf
+    ]
+    highs = [
+        min(_bound(bound))
+        for bound in (constraints.maximum, constraints.exclusive_maximum)
+        if bound is not None and bound != math.inf
+    ]
+    return max(lows, default=None), min(highs, default=None)
+
+
+@lru_cache(maxsize=1024)
+def _common(multiples: tuple[Number, ...], *, integer: bool) -> Fraction | None:
+    """Return the least common multiple of all factors; None without any factor."""
+    steps = [_exact(factor) for factor in multiples]
+    if integer:
+        steps.append(Fraction(1))
+    if not steps:
+        return None
+    result = steps[0]
+    for step in steps[1:]:
+        result = Fraction(
+            math.lcm(result.numerator, step.numerator),
+            math.gcd(result.denominator, step.denominator),
+        )
+    return result
+
+
+def _steps(
+    step: Fraction | None,
+    low: Fraction | None,
+    high: Fraction | None,
+    constraints: NumberConstraints,
+) -> list[Fraction]:
+    if step is not None:
+        # Division of floats may be off for all multiples that are not whole.
+        return [step, step * step.denominator] if step.denominator > 1 else [step]
+    named = realistic.span(constraints.name) if constraints.name else None
+    steps = [Fraction(1, 10 ** (named[2] if named else 2))]
+    if low is not None and high is not None and low < high:
+        while steps[-1] * 4 > high - low and len(steps) < _DECIMALS:
+            steps.append(steps[-1] / 10)
+        steps += [(high - low) / 4, (high - low) / 2]
+    # The only number left may be a bound itself, or one right beside it.
+    bounds = [abs(bound) for bound in (low, high) if bound]
+    return steps + bounds + [bound / (1 << 50) for bound in bounds]
+
+
+def _grid(
+    step: Fraction,
+    low: Fraction | None,
+    high: Fraction | None,
+    constraints: NumberConstraints,
+) -> _Grid | None:
+    first = None if low is None else math.ceil(low / step)
+    last = None if high is None else math.floor(high / step)
+    open_low, open_high = constraints.exclusive_minimum, constraints.exclusive_maximum
+    if first is not None and open_low is not None and abs(open_low) != math.inf:
+        first += first * step <= _exact(open_low)
+    if last is not None and open_high is not None and abs(open_high) != math.inf:
+        last -= last * step >= _exact(open_high)
+    if first is not None and last is not None and first > last:
+        return None
+    reach = max(step * _STEPS, Fraction(_EXACT))
+    start, stop = _window(step, first, last, [_usual(step, first, last, reach)])
+    natural = _window(step, start, stop, _wishes(constraints))
+    if (natural[1] - natural[0]) * step > _MANY:
+        reach = max(step * _STEPS, Fraction(_STEPS))
+        wish = _usual(step, first, last, reach)
+        natural = _window(step, *natural, [wish])
+    return _Grid(step=step, low=start, high=stop, natural=natural)
+
+
+def _usual(
+    step: Fraction, first: int | None, last: int | None, reach: Fraction
+) -> _Span:
+    """Return the range to draw from where bounds are open or far apart."""
+    if first is not None and last is not None and (last - first) * step <= reach:
+        return first * step, last * step
+    if first is not None and first > 0:
+        return first * step, first * step + reach
+    if last is not None and last < 0:
+        return last * step - reach, last * step
+    return (Fraction(0) if reach < _EXACT else -reach), reach
+
+
+def _wishes(constraints: NumberConstraints) -> list[_Span]:
+    named = realistic.span(constraints.name) if constraints.name else None
+    wishes = [(Fraction(str(named[0])), Fraction(str(named[1])))] if named else []
+    if constraints.format in _FORMATS:
+        least, most = _FORMATS[constraints.format]
+        wishes.append((Fraction(least), Fraction(most)))
+    return wishes
+
+
+def _window(
+    step: Fraction, low: int | None, high: int | None, wishes: list[_Span]
+) -> tuple[int, int]:
+    """Return the first and last multiple within bounds, and in wishes if possible."""
+    for least, most in wishes:
+        start, stop = math.ceil(least / step), math.floor(most / step)
+        start = start if low is None else max(low, start)
+        stop = stop if high is None else min(high, stop)
+        if start <= stop:
+            low, high = start, stop
+    if low is None:
+        low = 0 if high is None else high - _STEPS
+    return low, low + _STEPS if high is None else high
+
+
+def _drawn(grid: _Grid, rng: random.Random, draw: int) -> Number | None:
+    low, high = grid.natural if draw < _DRAWS // 2 else (grid.low, grid.high)
+    if draw >= _DRAWS - 3:
+        # Draws failed: the ends are the simplest numbers, and nought.
+        index = (0, low, high)[draw - (_DRAWS - 3)]
+        return _number(min(max(index, low), high) * grid.step)
+    return _number((low + _below(rng, high - low + 1)) * grid.step)
+
+
+def _below(rng: random.Random, count: int) -> int:
+    return int(rng.random() * count) if count <= _EXACT else rng.randrange(count)
+
+
+def _number(value: Fraction) -> Number | None:
+    if value.denominator == 1:
+        return value.numerator
+    if abs(value) > sys.float_info.max:
+        return None
+    return float(value)
+
+
+def fits(constraints: NumberConstraints, value: Number) -> bool:
+    """Return whether a number meets constraints as both validators judge."""
+    return (
+        (not constraints.integer or isinstance(value, int))
+        and (constraints.minimum is None or value >= constraints.minimum)
+        and (constraints.maximum is None or value <= constraints.maximum)
+        and (
+            constraints.exclusive_minimum is None
+            or value > constraints.exclusive_minimum
+        )
+        and (
+            constraints.exclusive_maximum is None
+            or value < constraints.exclusive_maximum
+        )
+        and all(_is_multiple(value, factor) for factor in constraints.multiples)
+    )
+
+
+def _is_multiple(value: Number, step: Number) -> bool:
+    """Return whether a number is a multiple, as decimals and as floats divide."""
+    if not step:
+        return False
+    if isinstance(value, int) and isinstance(step, int):
+        return value % step == 0
+    try:
+        quotient = value / step
+        if not quotient.is_integer():
+            return False
+        return _exact(value) % _exact(step) == 0 and (
+            isinstance(step, float) or not value % step
+        )
+    except (OverflowError, ValueError):
+        return False

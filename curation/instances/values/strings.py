@@ -1,0 +1,353 @@
+"""Strings that meet a length, patterns and formats at once.
+
+Four ways are tried in turn: what a person might write, what the tree of a pattern
+gives, variations of strings that must not match, and a search for all constraints at
+once. A string is verified before it is returned.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from random import Random
+from typing import TYPE_CHECKING, Final
+
+import regress
+
+from curation.instances.regex import parser
+from curation.instances.regex.automaton import automaton, single
+from curation.instances.regex.sampling import draw_text
+from curation.instances.values import formats, realistic
+from curation.instances.words import ACCENTED, ASTRAL, ESCAPED, SCRIPTS, WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from curation.instances.regex.syntax_tree import Pattern, PatternNode
+
+#: Longer strings are not made.
+LONGEST: Final = 10_000_000
+#: Longer strings are made only where that length is required.
+_USUAL: Final = 1_000_000
+#: Longest text that a backtracking engine is asked about where no automaton can be.
+_SAFE_UNREAD: Final = 20
+#: Strings longer than this are not made by a person or by a search.
+_LONG: Final = 400
+#: Longest text that is searched for character by character.
+_SEARCHED: Final = 20_000
+_DRAWS: Final = 3
+#: Share of free texts that are not words of a person's keyboard.
+_UNUSUAL: Final = 0.07
+#: Characters of a long one.
+_LONG_TEXT: Final = 300
+#: Steps of a search, besides one for every character required.
+_STEPS: Final = 3_000
+_SPACES = re.compile(r"\s$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StringConstraints:
+    """Everything that applies to one string; lengths count code points."""
+
+    min_length: int = 0
+    max_length: int | None = None
+    patterns: tuple[str, ...] = ()
+    formats: tuple[str, ...] = ()
+    not_patterns: tuple[str, ...] = ()
+    #: The property's name, a hint for realistic values.
+    name: str = ""
+    #: The dialect whose formats `matches` asks for; the newest if empty.
+    dialect: str = ""
+
+    def __str__(self) -> str:
+        """Return what is asked: `10 to 10 characters, pattern ^[A-Z]+$`."""
+        most = "" if self.max_length is None else f" to {self.max_length}"
+        asked = [f"{self.min_length}{most or ' or more'} characters"]
+        for what, listed in (
+            ("pattern", self.patterns),
+            ("format", self.formats),
+            ("not pattern", self.not_patterns),
+        ):
+            asked += [f"{what} {one}" for one in listed]
+        return ", ".join(asked)
+
+
+@lru_cache(maxsize=4096)
+def _regex(pattern: str) -> regress.Regex | None:
+    strict = parser.strict_text(pattern)
+    if strict is not None:
+        return regress.Regex(strict, "u")
+    try:
+        return regress.Regex(pattern)
+    except regress.RegressError:
+        return None
+
+
+def pattern_matches(pattern: str, text: str) -> bool:
+    """Return whether an ECMA-262 pattern matches somewhere in a text.
+
+    A pattern that cannot be read matches nothing. A backtracking engine is asked only
+    about texts so short that it answers in milliseconds.
+    """
+    tree = parser.parse(pattern)
+    if len(text) > (tree.safe if tree else _SAFE_UNREAD):
+        machine = single(pattern)
+        if machine is not None and machine.exact:
+            try:
+                return machine.accepts(text)
+            except RecursionError:
+                return False
+        if len(text) > _SAFE_UNREAD:
+            return False
+    expression = _regex(pattern)
+    return expression is not None and expression.find(text) is not None
+
+
+def _fits_length(constraints: StringConstraints, text: str) -> bool:
+    return constraints.min_length <= len(text) and (
+        constraints.max_length is None or len(text) <= constraints.max_length
+    )
+
+
+def matches(constraints: StringConstraints, text: str) -> bool:
+    """Return whether a string meets constraints, formats as jsonschema-rs judges."""
+    return (
+        _fits_length(constraints, text)
+        and all(pattern_matches(pattern, text) for pattern in constraints.patterns)
+        and not any(
+            pattern_matches(pattern, text) for pattern in constraints.not_patterns
+        )
+        and all(
+            formats.accepts(name, text, constraints.dialect)
+            for name in constraints.formats
+        )
+    )
+
+
+def _is_right(constraints: StringConstraints, text: str) -> bool:
+    """Return whether a string meets constraints as both validators judge."""
+    return (
+        _fits_length(constraints, text)
+        and all(pattern_matches(pattern, text) for pattern in constraints.patterns)
+        and not any(
+            pattern_matches(pattern, text) for pattern in constraints.not_patterns
+        )
+        and all(formats.accepts_twice(name, text) for name in constraints.formats)
+    )
+
+
+def make_string(constraints: StringConstraints, rng: Random) -> str | None:
+    """Return a string that meets constraints, or None where none is known."""
+    least, most = constraints.min_length, constraints.max_length
+    if least > LONGEST or (most is not None and most < least):
+        return None
+    if not set(constraints.patterns).isdisjoint(constraints.not_patterns):
+        return None
+    asserted = tuple(name for name in constraints.formats if formats.is_asserted(name))
+    if not (constraints.patterns or constraints.not_patterns or asserted):
+        hint = constraints.formats[0] if constraints.formats else ""
+        return _free(constraints, hint, rng)
+    if asserted != constraints.formats:
+        constraints = replace(constraints, formats=asserted)
+    if (
+        constraints.patterns == ()
+        and constraints.not_patterns == ()
+        and len(asserted) == 1
+    ):
+        text = formats.formatted_text(asserted[0], rng)
+        if _fits_length(constraints, text):
+            return text
+    for text, made in _candidates(constraints, rng):
+        if (made and _fits_length(constraints, text)) or _is_right(constraints, text):
+            return text
+    return _search(constraints, rng)
+
+
+def _free(constraints: StringConstraints, hint: str, rng: Random) -> str:
+    """Return text that only has to meet a length."""
+    least, most = constraints.min_length, constraints.max_length
+    if not hint and rng.random() < _UNUSUAL:
+        unusual = _unusual(rng)
+        if _fits_length(constraints, unusual):
+            return unusual
+    text = realistic.known_text(constraints.name, rng) if not hint else None
+    if text is None:
+        text = realistic.text(hint or constraints.name, rng)
+    if most is not None and len(text) > most:
+        words = _words_within(least, most)
+        text = rng.choice(words) if words else _SPACES.sub("s", text[:most])
+    return text + _padding(least - len(text), rng, " ")
+
+
+def _unusual(rng: Random) -> str:
+    """Return text of other scripts, beyond the basic plane, with escapes, or long."""
+    drawn = int(rng.random() * 7)
+    word = rng.choice(WORDS)
+    if drawn <= 1:
+        return rng.choice(ESCAPED)
+    if drawn <= 3:  # noqa: PLR2004 - two of seven
+        return f"{word} {rng.choice(ASTRAL)}"
+    if drawn <= 5:  # noqa: PLR2004 - two of seven
+        return rng.choice((rng.choice(SCRIPTS), f"{rng.choice(ACCENTED)} {word}"))
+    return word + _padding(_LONG_TEXT, rng, " ")
+
+
+@lru_cache(maxsize=1024)
+def _words_within(least: int, most: int) -> tuple[str, ...]:
+    return tuple(word for word in WORDS if least <= len(word) <= most)
+
+
+def _padding(count: int, rng: Random, between: str) -> str:
+    """Return that many characters, made of words."""
+    if count <= 0:
+        return ""
+    block = "".join(between + rng.choice(WORDS) for _ in range(min(count, 200)))
+    return _SPACES.sub("s", (block * (count // len(block) + 1))[:count])
+
+
+def _is_made_right(constraints: StringConstraints) -> bool:
+    """Return whether strings made from the pattern's tree match by construction."""
+    if (
+        len(constraints.patterns) != 1
+        or constraints.formats
+        or constraints.not_patterns
+    ):
+        return False
+    tree = parser.parse(constraints.patterns[0])
+    return tree is not None and tree.sure
+
+
+def _candidates(
+    constraints: StringConstraints, rng: Random
+) -> Iterator[tuple[str, bool]]:
+    """Yield strings that may meet constraints, and whether they match for sure."""
+    usual = constraints.min_length <= _LONG
+    if usual and not constraints.patterns and rng.random() < 0.7:  # noqa: PLR2004 - often
+        for pattern in constraints.not_patterns:
+            yield from ((text, False) for text in _unmatching_texts(pattern, rng))
+    if usual:
+        yield from ((text, False) for text in _natural_texts(constraints, rng))
+    sure = _is_made_right(constraints)
+    for pattern in constraints.patterns:
+        yield from (
+            (text, sure) for text in _pattern_samples(constraints, pattern, rng)
+        )
+    if usual:
+        for pattern in constraints.not_patterns:
+            yield from ((text, False) for text in _unmatching_texts(pattern, rng))
+
+
+def _natural_texts(constraints: StringConstraints, rng: Random) -> Iterator[str]:
+    for name in constraints.formats:
+        for _ in range(2 * _DRAWS):
+            yield formats.formatted_text(name, rng)
+    if constraints.formats:
+        return
+    known = realistic.known_text(constraints.name, rng)
+    if known is not None and rng.random() < 0.8:  # noqa: PLR2004 - variety
+        yield known
+    elif constraints.not_patterns and not constraints.patterns:
+        yield realistic.text(constraints.name, rng)
+
+
+def _pattern_samples(
+    constraints: StringConstraints, pattern: str, rng: Random
+) -> Iterator[str]:
+    tree = parser.parse(pattern)
+    if tree is None or tree.root.low > max(_USUAL, constraints.min_length):
+        return
+    least, most = constraints.min_length, constraints.max_length
+    bound = least > 0 or most is not None
+    for draw in range(2 * _DRAWS):
+        want = None
+        if bound and (draw >= _DRAWS or least > tree.root.low):
+            want = _wanted_length(tree.root, least, most, rng)
+        text = draw_text(tree, rng, want)
+        if text is not None:
+            yield _extended(tree, text, constraints, rng)
+
+
+def _wanted_length(root: PatternNode, least: int, most: int | None, rng: Random) -> int:
+    low = max(least, root.low)
+    room = 8 if most is None else max(0, most - low)
+    return low + int(rng.random() * (min(room, 8) + 1))
+
+
+def _extended(
+    tree: Pattern, text: str, constraints: StringConstraints, rng: Random
+) -> str:
+    """Add text before or behind, where the pattern is not anchored there."""
+    lacking = constraints.min_length - len(text)
+    if not tree.ends and (lacking > 0 or rng.random() < (0.7 if tree.starts else 0.1)):
+        more = realistic.host(rng) if text.endswith("://") else rng.choice(WORDS)
+        if lacking > len(more):
+            more += _padding(lacking - len(more), rng, "")
+        return (text + more)[: _room(constraints, text)]
+    if not tree.starts and (lacking > 0 or rng.random() < (0.9 if tree.ends else 0)):
+        more = rng.choice(WORDS) + _padding(lacking, rng, "")
+        return (more + text)[-_room(constraints, text) :]
+    return text
+
+
+def _room(constraints: StringConstraints, text: str) -> int:
+    """Return how long a text may become; at least how long it is."""
+    most = constraints.max_length
+    return LONGEST if most is None else max(most, len(text), 1)
+
+
+def _unmatching_texts(pattern: str, rng: Random) -> Iterator[str]:
+    """Yield variations of strings that match a pattern, which may not match."""
+    tree = parser.parse(pattern)
+    for _ in range(_DRAWS):
+        text = draw_text(tree, rng) if tree and tree.root.low <= _LONG else None
+        if text is None:
+            break
+        index = int(rng.random() * (len(text) + 1))
+        yield text[:index] + rng.choice("!? .#") + text[index:]
+        yield text[: max(0, index - 1)] + text[index:]
+        yield text.swapcase()
+    yield from ("", "?", "!!", "a", "0")
+
+
+def _search(constraints: StringConstraints, rng: Random) -> str | None:
+    """Return a string that an automaton of all constraints finds, or None."""
+    if constraints.min_length > _SEARCHED:
+        return None
+    wanted = (
+        *constraints.patterns,
+        *(formats.PATTERNS[name] for name in constraints.formats),
+    )
+    bounds = (constraints.min_length, constraints.max_length)
+    first = _first(wanted, constraints.not_patterns, *bounds)
+    if first is None:
+        return None
+    for _ in range(_DRAWS):
+        text = _walk_automaton(wanted, constraints.not_patterns, *bounds, rng)
+        if text is not None and _is_right(constraints, text):
+            return text
+    return first if _is_right(constraints, first) else None
+
+
+@lru_cache(maxsize=8192)
+def _first(
+    wanted: tuple[str, ...], refused: tuple[str, ...], least: int, most: int | None
+) -> str | None:
+    """Return the first string of a fixed draw, so that a failure is found only once."""
+    return _walk_automaton(wanted, refused, least, most, Random(0))  # noqa: S311 - no secret
+
+
+def _walk_automaton(
+    wanted: tuple[str, ...],
+    refused: tuple[str, ...],
+    least: int,
+    most: int | None,
+    rng: Random,
+) -> str | None:
+    machine = automaton(wanted, refused)
+    if machine is None:
+        return None
+    try:
+        return machine.draw(rng, least, most, _STEPS + 2 * least)
+    except RecursionError:
+        return None

@@ -1,0 +1,302 @@
+"""Witnesses: what is promised of every value that is returned."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.instances.model import InstanceKind, Obstacle
+from curation.instances.search.witnesses import Budget, find_witnesses, stream
+from curation.schema.dialects import DIALECTS
+from tests.curation.instances.keywords import SILENT, cases
+
+if TYPE_CHECKING:
+    from curation.core.json_types import UntypedJson
+    from curation.instances.model import Witness
+
+_CASES = cases()
+
+
+def _of_kind(found: tuple[Witness, ...], kind: InstanceKind) -> UntypedJson:
+    return next(each.value for each in found if each.kind is kind)
+
+
+def test_every_keyword_has_a_case() -> None:
+    """No keyword of any draft is left out of the table."""
+    covered = {(dialect, keyword) for dialect, keyword, _ in _CASES}
+    wanted = {
+        (dialect.name, keyword)
+        for dialect in DIALECTS
+        for keyword in dialect.effective - SILENT
+    }
+    assert wanted <= covered
+
+
+@pytest.mark.parametrize(("dialect", "keyword", "schema"), _CASES)
+def test_meets_every_keyword(dialect: str, keyword: str, schema: UntypedJson) -> None:
+    """A schema that can be met has witnesses, and jsonschema-rs accepts them."""
+    compiled = CompiledSchema.from_json(schema, dialect)
+    found = find_witnesses(compiled).found
+    assert found
+    assert found[0].kind is InstanceKind.MINIMAL
+    assert all(compiled.is_valid(each.value) for each in found)
+
+
+_PERSON = {
+    "type": "object",
+    "required": ["name", "address"],
+    "properties": {
+        "nick": {"type": "string"},
+        "name": {"type": "string"},
+        "age": {"type": "integer", "minimum": 0},
+        "address": {
+            "type": "object",
+            "properties": {"street": {"type": "string"}, "city": {"type": "string"}},
+            "required": ["city"],
+        },
+        "friends": {"type": "array", "items": {"$ref": "#"}},
+    },
+}
+
+
+def test_minimal_has_only_what_is_required() -> None:
+    """`minimal` holds the required properties and no others."""
+    found = find_witnesses(CompiledSchema.from_json(_PERSON, "draft-07")).found
+    value = _of_kind(found, InstanceKind.MINIMAL)
+    assert list(value) == ["name", "address"]
+    assert list(value["address"]) == ["city"]
+
+
+def test_full_has_every_property_in_order() -> None:
+    """`full` holds every optional property, in the order of `properties`."""
+    found = find_witnesses(CompiledSchema.from_json(_PERSON, "draft-07")).found
+    value = _of_kind(found, InstanceKind.FULL)
+    assert list(value) == list(_PERSON["properties"])
+    assert list(value["address"]) == ["street", "city"]
+
+
+def test_recursion_ends() -> None:
+    """What recurs is made a few times, not to the bottom of the budget."""
+    schema = {"type": "object", "properties": {"next": {"$ref": "#"}}}
+    value = _of_kind(
+        find_witnesses(CompiledSchema.from_json(schema, "2020-12")).found,
+        InstanceKind.FULL,
+    )
+    depth = 0
+    while value:
+        value, depth = value["next"], depth + 1
+    assert 1 <= depth <= 4
+
+
+def test_takes_the_values_that_the_schema_gives() -> None:
+    """Defaults and examples are used where they are valid."""
+    schema = {
+        "type": "object",
+        "properties": {
+            "port": {"type": "integer", "default": 8042},
+            "bad": {"type": "integer", "default": "none"},
+        },
+    }
+    value = _of_kind(
+        find_witnesses(CompiledSchema.from_json(schema, "draft-07")).found,
+        InstanceKind.FULL,
+    )
+    assert value["port"] == 8042
+    assert isinstance(value["bad"], int)
+
+
+def test_the_seed_decides() -> None:
+    """The same seed gives the same values, another one others."""
+    schema = {"type": "array", "items": {"type": "integer"}, "minItems": 8}
+    runs = [
+        find_witnesses(CompiledSchema.from_json(schema, "draft-07"), seed=seed)
+        for seed in (1, 1, 2)
+    ]
+    assert runs[0] == runs[1]
+    assert runs[0] != runs[2]
+
+
+def test_leaves_out_an_optional_property_that_cannot_be() -> None:
+    """A property that nothing can meet is absent, and the rest is made."""
+    schema = {
+        "type": "object",
+        "properties": {
+            "no": {"allOf": [{"type": "null"}, {"type": "string"}]},
+            "a": {},
+        },
+    }
+    value = _of_kind(
+        find_witnesses(CompiledSchema.from_json(schema, "draft-07")).found,
+        InstanceKind.FULL,
+    )
+    assert list(value) == ["a"]
+
+
+_BRANCH = {
+    "anyOf": [
+        {"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#"}}},
+        {"type": "null"},
+    ],
+}
+
+
+def test_takes_the_branch_that_ends() -> None:
+    """In `minimal` the branch of least nesting is taken, wherever it stands."""
+    found = find_witnesses(CompiledSchema.from_json(_BRANCH, "draft-04")).found
+    # null, of no nesting at all, is empty: the least that is not is taken.
+    assert _of_kind(found, InstanceKind.MINIMAL) == {"a": None}
+
+
+@pytest.mark.parametrize(
+    ("schema", "obstacle"),
+    [
+        (False, Obstacle.CONTRADICTION),
+        ({"type": "array", "minItems": 10**9}, Obstacle.TOO_LARGE),
+        ({"type": "object", "minProperties": 10**9}, Obstacle.TOO_LARGE),
+        ({"type": "string", "minLength": 10**7}, Obstacle.TOO_LARGE),
+        (
+            {"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#"}}},
+            Obstacle.ENDLESS,
+        ),
+        ({"allOf": [{"type": "null"}, {"type": "string"}]}, Obstacle.CONTRADICTION),
+        ({"not": {}}, Obstacle.CONTRADICTION),
+        ({"$ref": "#/nowhere"}, Obstacle.UNUSABLE),
+        ({"type": "string", "pattern": "("}, Obstacle.UNUSABLE),
+    ],
+)
+def test_names_the_obstacle(schema: UntypedJson, obstacle: Obstacle) -> None:
+    """Where there is no witness, the reason is named and explained."""
+    found = find_witnesses(CompiledSchema.from_json(schema, "draft-07"))
+    assert found.found == ()
+    assert found.obstacle is obstacle
+    assert found.obstacle.explanation
+
+
+def test_a_stream_goes_on() -> None:
+    """A stream yields as many values as are asked for, mostly distinct."""
+    compiled = CompiledSchema.from_json(_PERSON, "draft-07")
+    values = [str(each) for each in islice(stream(compiled), 50)]
+    assert len(set(values)) > 25
+
+
+def test_a_stream_ends_where_there_is_nothing() -> None:
+    """Of a schema that nothing meets the stream is empty."""
+    assert list(stream(CompiledSchema.from_json(False, "draft-07"))) == []  # noqa: FBT003 (a schema)
+
+
+def test_a_small_budget_is_kept() -> None:
+    """A search that runs out of steps says so."""
+    schema = {"type": "object", "required": list("abcdefgh")}
+    found = find_witnesses(
+        CompiledSchema.from_json(schema, "draft-07"), budget=Budget(steps=5)
+    )
+    assert found.obstacle is Obstacle.EXHAUSTED
+
+
+def test_deep_is_not_endless() -> None:
+    """What nests deeply, but ends, is called too large."""
+    schema: UntypedJson = {"type": "null"}
+    for _ in range(90):
+        schema = {"type": "object", "required": ["a"], "properties": {"a": schema}}
+    found = find_witnesses(CompiledSchema.from_json(schema, "draft-07"))
+    assert found.obstacle is Obstacle.TOO_LARGE
+
+
+_NAMES = st.sampled_from(["b", "a", "d", "c"])
+_LEAVES = st.sampled_from(
+    [
+        {"type": "string", "minLength": 2},
+        {"type": "integer", "minimum": 3},
+        {"type": "boolean"},
+        {"enum": [1, "x", None]},
+        {"type": ["null", "number"]},
+        {},
+    ]
+)
+
+
+def _nested(inner: st.SearchStrategy[UntypedJson]) -> st.SearchStrategy[UntypedJson]:
+    members = st.dictionaries(_NAMES, inner, max_size=4)
+    objects = members.flatmap(
+        lambda given: st.fixed_dictionaries(
+            {
+                "type": st.just("object"),
+                "properties": st.just(given),
+                "required": st.lists(st.sampled_from(list(given)), unique=True)
+                if given
+                else st.just([]),
+            }
+        )
+    )
+    arrays = st.fixed_dictionaries(
+        {"type": st.just("array"), "items": inner, "minItems": st.integers(0, 3)}
+    )
+    choices = st.fixed_dictionaries({"anyOf": st.lists(inner, min_size=1, max_size=3)})
+    return objects | arrays | choices
+
+
+_SCHEMAS = st.recursive(_LEAVES, _nested, max_leaves=12)
+
+
+@given(schema=_SCHEMAS, seed=st.integers(0, 3))
+@settings(max_examples=60, deadline=None)
+def test_schemas_without_contradictions_are_always_met(
+    schema: UntypedJson, seed: int
+) -> None:
+    """Satisfiable schemas have witnesses; the validator accepts each of them."""
+    compiled = CompiledSchema.from_json(schema, "draft-07")
+    first = find_witnesses(compiled, seed=seed)
+    assert first.found
+    assert all(compiled.is_valid(each.value) for each in first.found)
+    assert first == find_witnesses(
+        CompiledSchema.from_json(schema, "draft-07"), seed=seed
+    )
+
+
+def _check_order(schema: UntypedJson, value: UntypedJson) -> None:
+    if schema.get("type") == "object" and isinstance(value, dict):
+        order = [each for each in schema["properties"] if each in value]
+        assert list(value)[: len(order)] == order
+        for name in order:
+            _check_order(schema["properties"][name], value[name])
+    if schema.get("type") == "array" and isinstance(value, list):
+        for each in value:
+            _check_order(schema["items"], each)
+
+
+@given(schema=_SCHEMAS)
+@settings(max_examples=60, deadline=None)
+def test_keys_follow_the_order_of_properties(schema: UntypedJson) -> None:
+    """In every witness declared names come in the schema's order, others after."""
+    for each in find_witnesses(CompiledSchema.from_json(schema, "2020-12")).found:
+        _check_order(schema, each.value)
+
+
+def _check_minimal(
+    schema: UntypedJson, value: UntypedJson, *, is_root: bool = True
+) -> None:
+    if schema.get("type") == "object":
+        names = set(schema["required"])
+        assert set(value) == names or (is_root and not names and len(value) == 1)
+        for name, each in value.items():
+            member = schema["properties"].get(name, {})
+            _check_minimal(member, each, is_root=False)
+    if schema.get("type") == "array":
+        least = schema["minItems"]
+        assert len(value) == (max(least, 1) if is_root else least)
+
+
+@given(schema=_SCHEMAS)
+@settings(max_examples=60, deadline=None)
+def test_minimal_has_required_names_only(schema: UntypedJson) -> None:
+    """Where nothing forces more, `minimal` has the required names and items.
+
+    One that would be empty has one name or item all the same.
+    """
+    found = find_witnesses(CompiledSchema.from_json(schema, "2019-09")).found
+    _check_minimal(schema, _of_kind(found, InstanceKind.MINIMAL))
