@@ -141,8 +141,8 @@ def mask_cost(device: torch.device, texts: int, vocabulary: int) -> dict[str, An
     import torch  # noqa: PLC0415 - heavy
 
     from evaluation.models.base import RowLogits, TokenQuestion  # noqa: PLC0415 - heavy
-    from evaluation.models.device.choosing import TokenChooser  # noqa: PLC0415 - heavy
-    from evaluation.models.device.clock import DeviceClock  # noqa: PLC0415 - heavy
+    from evaluation.models.hardware import DeviceClock  # noqa: PLC0415 - heavy
+    from evaluation.models.token_choice import TokenChooser  # noqa: PLC0415 - heavy
 
     drawn = torch.Generator().manual_seed(0)
     logits = torch.randn(texts, vocabulary, generator=drawn).to(device)

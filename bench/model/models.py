@@ -38,7 +38,7 @@ from evaluation.data import SampleSelection, open_data
 from evaluation.generation.local_writer import LocalWriter
 from evaluation.generation.requests import GenerationRequest
 from evaluation.generation.text_generation import Generation, LoopOptions, TextEnding
-from evaluation.models.prefixes import shared_length
+from evaluation.models.forward import shared_length
 from evaluation.prompts import read_template, worked_examples
 from evaluation.reporting.bootstrap import geometric_ratio
 from evaluation.setup.environments import install_line

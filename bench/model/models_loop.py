@@ -44,8 +44,8 @@ def token_cost() -> dict[str, Any]:
     import torch  # noqa: PLC0415 - heavy
 
     from evaluation.models.base import RowLogits, TokenQuestion  # noqa: PLC0415 - heavy
-    from evaluation.models.device.choosing import TokenChooser  # noqa: PLC0415 - heavy
-    from evaluation.models.device.clock import DeviceClock  # noqa: PLC0415 - heavy
+    from evaluation.models.hardware import DeviceClock  # noqa: PLC0415 - heavy
+    from evaluation.models.token_choice import TokenChooser  # noqa: PLC0415 - heavy
 
     draw = np.random.default_rng(0)
     logits = draw.standard_normal(_VOCABULARY).astype(np.float32)

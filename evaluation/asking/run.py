@@ -44,7 +44,7 @@ from evaluation.asking.writers import engines_of, open_writers
 from evaluation.asking.writing import Questioner, ResponseStore
 from evaluation.core.run_header import RunHeader
 from evaluation.core.suite import RecordSet
-from evaluation.models.shapes.catalogue import check_learnt
+from evaluation.models.shapes import check_learnt
 from evaluation.models.store import check_installed
 from evaluation.results.description import describe
 from evaluation.results.reader import open_run

@@ -256,7 +256,7 @@ def given_options(context: typer.Context) -> frozenset[str]:
 def _default_tasks(model: str) -> list[str]:
     """Return the tasks of a command line without any, by what is installed."""
     from curation.system.terminal import say_command
-    from evaluation.models.shapes.catalogue import is_shape
+    from evaluation.models.shapes import is_shape
     from evaluation.models.store import INSTALL, missing_libraries
     from evaluation.tasks.registry import tasks
 

@@ -23,7 +23,7 @@ from evaluation.generation.text_generation import TextEnding
 from evaluation.generation.text_under_way import TextChoice, TextUnderWay
 from evaluation.generation.token_choice import LogitsError, is_choice
 from evaluation.models.base import RowLogits
-from evaluation.models.device_failures import check_device, is_memory_used_up
+from evaluation.models.hardware import check_device, is_memory_used_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -16,8 +16,7 @@ import torch
 from transformers import DynamicCache
 from transformers.cache_utils import DynamicLayer, LinearAttentionCacheLayerMixin
 
-from evaluation.models.forward import ForwardPass
-from evaluation.models.rows import BatchRows, CachedRow
+from evaluation.models.forward import BatchRows, CachedRow, ForwardPass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

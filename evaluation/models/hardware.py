@@ -1,23 +1,243 @@
-"""On what a model runs: its device, with driver, and the libraries that drive it."""
+"""The device of a model: its memory, clock, transfers, failures and facts."""
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
+from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
 
+import psutil
 import torch
 
+from curation.system.errors import BadConfiguration, Unavailable
 from curation.system.programs import environment_for_others, run_to_end
-from evaluation.models.device.clock import DeviceClock
+from evaluation.models.base import TimedWork
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from curation.core.json_types import Json
+
+
+def staging(shape: tuple[int, ...], device: torch.device) -> torch.Tensor:
+    """Return bytes to write into, from which a device will read; not set."""
+    return torch.empty(shape, dtype=torch.uint8, pin_memory=device.type == "cuda")
+
+
+def to_device(held: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """Return a tensor of the processor on a device, without waiting for the device."""
+    if device.type != "cuda":
+        return held.to(device)
+    pinned = held if held.is_pinned() else held.pin_memory()
+    return pinned.to(device, non_blocking=True)
+
+
+_NS_IN_MS: Final = 1e6
+
+
+class DeviceClock:
+    """Notes the moments of a device.
+
+    Example:
+        >>> clock = DeviceClock(torch.device("cpu"))
+        >>> begun = clock.moment()
+        >>> clock.since(begun).ns()
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        """Take the device whose work is timed."""
+        self._on_gpu = device.type == "cuda"
+        #: What headers call it.
+        self.name = (
+            "CUDA events for passes and choices, time.perf_counter_ns for the rest"
+            if self._on_gpu
+            else "time.perf_counter_ns"
+        )
+
+    def moment(self) -> int | torch.cuda.Event:
+        """Return the moment at which all that the device was given so far is done."""
+        if not self._on_gpu:
+            return perf_counter_ns()
+        event = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]  # torch's own
+        event.record()
+        return event
+
+    def since(self, begun: int | torch.cuda.Event) -> TimedWork:
+        """Return the work that the device was given since a moment."""
+        over = self.moment()
+        if isinstance(begun, int) and isinstance(over, int):
+            took = over - begun
+            return TimedWork(lambda: took)
+        return TimedWork(lambda: _between(begun, over))
+
+
+def _between(begun: int | torch.cuda.Event, over: int | torch.cuda.Event) -> int:
+    """Return the nanoseconds between two events.
+
+    Raises:
+        TypeError: they are none.
+    """
+    if isinstance(begun, int) or isinstance(over, int):
+        raise TypeError
+    over.synchronize()
+    milliseconds: float = begun.elapsed_time(over)
+    return round(milliseconds * _NS_IN_MS)
+
+
+_GIB: Final = 2**30
+#: Share of the free memory that texts may take: passes want some, too.
+_SHARE: Final = 0.7
+#: Most texts at a time, however much memory there is.
+_MOST_ON_A_GPU: Final = 64
+_MOST_ON_A_PROCESSOR: Final = 8
+#: Files of weights; a folder that has both kinds is read from the first.
+_WEIGHTS: Final = ("*.safetensors", "*.bin")
+#: What configs call the number type of the files.
+_DTYPE_NAMES: Final = ("dtype", "torch_dtype")
+
+
+def free_memory(device: torch.device) -> int:
+    """Return the bytes that a device can still give."""
+    if device.type == "cuda":
+        return torch.cuda.mem_get_info(device)[0]
+    return psutil.virtual_memory().available
+
+
+def texts_that_fit(device: torch.device, text_bytes: int) -> int:
+    """Return how many texts at a time fit into what a device can still give.
+
+    A power of two, so that a little more or less memory changes nothing: other batches
+    have other last bits. On a processor more than a few texts are no faster.
+
+    Args:
+        device: Where the model is, loaded already.
+        text_bytes: What one text takes at most.
+    """
+    most = _MOST_ON_A_GPU if device.type == "cuda" else _MOST_ON_A_PROCESSOR
+    fitting = int(free_memory(device) * _SHARE) // text_bytes
+    return 1 << (max(1, min(most, fitting)).bit_length() - 1)
+
+
+def check_fits(
+    model: str, wanted: int, device: torch.device, then: str, *, where: str = ""
+) -> None:
+    """Check that so many bytes of weights fit into a device.
+
+    Args:
+        model: What messages call the model.
+        wanted: Bytes of all weights, as they will be held.
+        device: Where they are to be.
+        then: What to do where they do not fit.
+        where: The place that messages name.
+
+    Raises:
+        BadConfiguration: they do not.
+    """
+    free = free_memory(device)
+    if wanted > free:
+        message = f"{model}its weights take {wanted / _GIB:.1f} GiB, and {device} has"
+        raise BadConfiguration(f"{message} {free / _GIB:.1f} GiB free", where, then)
+
+
+def check_weights_fit(
+    model: str, folder: Path, dtype: torch.dtype, device: torch.device
+) -> None:
+    """Check that the weights of a folder fit into a device in a number type.
+
+    The sizes of the files say how many there are; where the config does not say in
+    which number type, they are taken as they are.
+
+    Raises:
+        BadConfiguration: they do not fit.
+    """
+    sizes = [
+        sum(path.stat().st_size for path in folder.glob(pattern))
+        for pattern in _WEIGHTS
+    ]
+    stored = next((size for size in sizes if size), 0)
+    held = stored * dtype.itemsize // (_stored_itemsize(folder) or dtype.itemsize)
+    check_fits(
+        f"--model {model}: ",
+        held,
+        device,
+        "take a smaller one, --dtype bf16 or --device cpu",
+    )
+
+
+def _stored_itemsize(folder: Path) -> int | None:
+    try:
+        config = json.loads((folder / "config.json").read_text("utf-8"))
+        names = [config.get(name) for name in _DTYPE_NAMES]
+        named = getattr(torch, next(name for name in names if isinstance(name, str)))
+    except (OSError, ValueError, AttributeError, StopIteration):
+        return None
+    return named.itemsize if isinstance(named, torch.dtype) else None
+
+
+#: What libraries say in an exception of another class when memory is used up.
+_NO_MEMORY: Final = (
+    "out of memory",
+    "can't allocate memory",
+    "not enough memory",
+    "cublas_status_alloc_failed",
+)
+#: What torch says when the device itself has failed: in this process nothing can be
+#: computed there any more.
+_DEVICE_LOST: Final = ("cuda error", "cublas_status", "cudnn_status", "hip error")
+
+
+def is_memory_used_up(error: Exception) -> bool:
+    """Return whether an exception says that there was no memory."""
+    return isinstance(error, MemoryError) or _has_any(error, _NO_MEMORY)
+
+
+def check_device(error: Exception) -> None:
+    """Check that an exception is not the device's own failure.
+
+    Raises:
+        Unavailable: it is, and whatever is computed next would fail too (exit 69).
+    """
+    if not is_memory_used_up(error) and _has_any(error, _DEVICE_LOST):
+        raise Unavailable(
+            f"the model's device has failed ({_first_line(error)})",
+            then="look at nvidia-smi; the same command goes on from here",
+        ) from error
+
+
+@contextmanager
+def failures_of_loading(model: str) -> Iterator[None]:
+    """Tell in one line what a device does while a model is put there and tried.
+
+    Raises:
+        Unavailable: it is busy, fails, or has no memory left (exit 69).
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        check_device(error)
+        if not is_memory_used_up(error):
+            raise
+        raise Unavailable(
+            f"--model {model}: the device has no memory left for it "
+            f"({_first_line(error)})",
+            then="see what else is on it (nvidia-smi), or take --device cpu",
+        ) from error
+
+
+def _has_any(error: Exception, words: tuple[str, ...]) -> bool:
+    said = str(error).lower()
+    return any(word in said for word in words)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
 
 #: Whose versions decide, beside torch's, what a model writes, and how fast.
 _OTHERS: Final = ("transformers", "tokenizers", "accelerate", "numpy")

@@ -1,12 +1,15 @@
-"""Loading a transformers model from a folder, or from the Hub."""
+"""Load a transformers model: from a folder, from the Hub, or with drawn weights."""
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import msgspec
 import torch
 from tokenizers import Tokenizer
 from tokenizers.decoders import ByteLevel
@@ -21,16 +24,47 @@ from transformers.utils import logging
 
 from curation.core.hub_names import model_name
 from curation.huggingface import model_files
+from curation.system.checksums import file_digest
 from curation.system.errors import BadConfiguration, NoInput
-from evaluation.models.device.kept_step import choose_step_kind
-from evaluation.models.device_failures import failures_of_loading
-from evaluation.models.hardware import make_current
-from evaluation.models.memory import check_weights_fit
+from evaluation.models.hardware import (
+    check_fits,
+    check_weights_fit,
+    failures_of_loading,
+    make_current,
+)
+from evaluation.models.kept_step import choose_step_kind
+from evaluation.models.shapes import PREFIX, seed_of, shape_named
 from evaluation.models.transformers import TransformersModel
-from evaluation.models.weights import folder_digest
+from evaluation.tokenizers import get_tokenizer
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+    from collections.abc import Callable
+
+    from transformers import PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
+
+    from curation.download.acquire import FetchSettings
+
+#: What of a folder decides a model's texts: weights, settings, vocabulary, templates.
+_DECISIVE: Final = ("*.safetensors", "*.bin", "*.json", "*.model", "*.jinja", "*.gguf")
+
+
+def folder_digest(folder: Path) -> str:
+    """Return the sha256 of the files of a folder that decide what its model writes.
+
+    Every byte is read: a model that was trained on differs from its beginning in a
+    few of its tensors only. A gigabyte takes about a second.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    found = {path for pattern in _DECISIVE for path in folder.glob(pattern)}
+    lines = [
+        f"{file_digest(path)}  {path.name}\n"
+        for path in sorted(found)
+        if path.is_file()
+    ]
+    return sha256("".join(lines).encode()).hexdigest()
+
 
 #: Number types that may be asked for.
 DTYPES: Final = {
@@ -224,3 +258,82 @@ def _tokenizer(folder: Path) -> PreTrainedTokenizerBase:
     ):
         tokenizer = PreTrainedTokenizerFast.from_pretrained(str(folder))
     return tokenizer
+
+
+#: Raised when the same shape and seed give other weights.
+_VERSION: Final = "1"
+
+
+def load_shape(
+    model: str,
+    loading: LoadOptions,
+    settings: FetchSettings,
+    say: Callable[[str], None],
+) -> TransformersModel:
+    """Return a model of a known shape with drawn weights.
+
+    Args:
+        model: `shape:NAME`.
+        loading: Device, dtype and threads; its revision is the seed.
+        settings: How the tokenizer is fetched, and where it is kept.
+        say: Tells people of what takes time.
+
+    Raises:
+        NoInput: there is no such shape.
+        BadUsage: the seed is no number.
+        BadConfiguration: the device or number type is not there, or the weights do
+            not fit into its memory.
+        CsbdataError: the tokenizer cannot be fetched.
+    """
+    shape, seed = shape_named(model), seed_of(loading.revision)
+    device = choose_device(loading.device)
+    dtype = choose_dtype(loading.dtype, device)
+    step = choose_step_kind(loading.compile, device)
+    torch.set_num_threads(loading.threads)
+    tokenizer = get_tokenizer(shape.tokenizer, settings, say)
+    config = AutoConfig.for_model(
+        shape.model_type, **shape.config, eos_token_id=tokenizer.eos_id
+    )
+    with failures_of_loading(model):
+        make_current(device)
+        _check_memory(model, config, dtype, device)
+        module = _drawn(config, dtype, device, seed, loading.attention)
+    digest = hashlib.sha256(
+        msgspec.json.encode([_VERSION, shape, seed], order="sorted")
+    )
+    with failures_of_loading(model):
+        return TransformersModel(
+            module,
+            PreTrainedTokenizerFast(tokenizer_file=str(tokenizer.tokenizer_json)),
+            name=f"{shape.title} shape (random weights, seed {seed})",
+            revision=digest.hexdigest()[:16],
+            folder=tokenizer.folder,
+            random_weights=True,
+            step=step,
+        )
+
+
+def _drawn(
+    config: PretrainedConfig,
+    dtype: torch.dtype,
+    device: torch.device,
+    seed: int,
+    attention: str,
+) -> PreTrainedModel:
+    """Return a model whose weights are drawn where they will be used."""
+    with torch.random.fork_rng([device] if device.type == "cuda" else []), device:
+        torch.manual_seed(seed)
+        module: PreTrainedModel = AutoModelForCausalLM.from_config(
+            config, dtype=dtype, attn_implementation=attention or None
+        )
+    return module
+
+
+def _check_memory(
+    model: str, config: PretrainedConfig, dtype: torch.dtype, device: torch.device
+) -> None:
+    with torch.device("meta"):
+        hollow = AutoModelForCausalLM.from_config(config, dtype=dtype)
+    wanted = sum(part.numel() * part.element_size() for part in hollow.parameters())
+    then = f"take a smaller one, such as {PREFIX}qwen3-0.6b"
+    check_fits("", wanted, device, then, where=model)

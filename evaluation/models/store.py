@@ -1,23 +1,24 @@
-"""A model by its name: one that is known here, a folder, or one of the Hub.
+"""A model by its name: one known here, a folder, one of the Hub, or a shape.
 
-Known are the files of `known` that hold a `MODEL`. Another package adds one through the
-entry point group `csbdata.models` (the `NamedModel` itself, or a module that holds one
-as `MODEL`).
+The files of `known` that hold a `MODEL` are known here. Another package adds one
+through the entry point group `csbdata.models` (the `NamedModel` itself, or a module
+that holds one as `MODEL`). Nothing
+heavy is loaded to list them.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from curation.system.errors import BadConfiguration
 from curation.system.extras import install_extra
 from curation.system.registry import Registry
-from evaluation.models.named_model import NamedModel
-from evaluation.models.shapes.catalogue import is_shape
+from evaluation.models.shapes import is_shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,6 +26,47 @@ if TYPE_CHECKING:
     from curation.download.acquire import FetchSettings
     from evaluation.models.base import LanguageModel
     from evaluation.models.loading import LoadOptions
+
+
+class LoadModel(Protocol):
+    """Loads one model; what is heavy is imported when it is called."""
+
+    def __call__(
+        self,
+        loading: LoadOptions,
+        settings: FetchSettings,
+        say: Callable[[str], None],
+    ) -> LanguageModel:
+        """Return the model, loaded.
+
+        Args:
+            loading: Device, dtype and threads.
+            settings: How what is missing is fetched, and where it is kept.
+            say: Tells people of what takes time.
+
+        Raises:
+            CsbdataError: it cannot be fetched, or the cache cannot be written.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedModel:
+    """A model that `--model` knows by a name.
+
+    Example:
+        >>> def load(loading, settings, say):
+        ...     from evaluation.models.loading import load_model
+        ...
+        ...     return load_model("/models/ours", loading, name="ours")
+        >>> MODEL = NamedModel(name="ours", summary="the one on our disk", load=load)
+    """
+
+    #: What `--model` calls it.
+    name: str
+    #: One line for a list of all of them.
+    summary: str
+    load: LoadModel
+
 
 #: The model that writes by default.
 DEFAULT: Final = "smollm2"
@@ -64,7 +106,7 @@ def get_model(
         CsbdataError: it cannot be fetched, or the cache cannot be written.
     """
     if is_shape(name):
-        from evaluation.models.shapes.drawing import load_shape  # noqa: PLC0415 - heavy
+        from evaluation.models.loading import load_shape  # noqa: PLC0415 - heavy
 
         return load_shape(name, loading, settings, say)
     found = None if Path(name).exists() else named_models().get(name)

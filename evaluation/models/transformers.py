@@ -16,16 +16,18 @@ from curation.system.errors import BadConfiguration, NoInput
 from evaluation.models.abilities import find_abilities
 from evaluation.models.base import FedPass, Prefill, RowLogits
 from evaluation.models.chat import ChatPrompts
-from evaluation.models.device.choosing import TokenChooser
-from evaluation.models.device.clock import DeviceClock
-from evaluation.models.device.kept_step import StepKind
-from evaluation.models.device.kept_steps import KeptSteps
-from evaluation.models.device.slots import SlotRows
-from evaluation.models.forward import ForwardPass
-from evaluation.models.hardware import device_facts
-from evaluation.models.memory import texts_that_fit
-from evaluation.models.prefixes import PrefixCache
-from evaluation.models.rows import BatchRows, CachedRow, SeparateRows, WholeRow
+from evaluation.models.forward import (
+    BatchRows,
+    CachedRow,
+    ForwardPass,
+    PrefixCache,
+    SeparateRows,
+    WholeRow,
+)
+from evaluation.models.hardware import DeviceClock, device_facts, texts_that_fit
+from evaluation.models.kept_step import SlotRows, StepKind
+from evaluation.models.kept_steps import KeptSteps
+from evaluation.models.token_choice import TokenChooser
 from evaluation.setup.machine import usable_cores
 from evaluation.tokenizers.store import tokenizer_file
 
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     from evaluation.core.messages import Message
     from evaluation.models.abilities import CacheAbilities
     from evaluation.models.base import ChosenTokens, TokenQuestion
-    from evaluation.models.device.slots import SlotCache
+    from evaluation.models.kept_step import SlotCache
 
 #: Share of a logit within which two of them may come out the other way round where
 #: they are summed in another order. Ten times what blocks and batches of SmolLM2

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from evaluation.core.cases import InstanceResult, Row
-    from evaluation.results.reader import RecordedRun
+    from evaluation.core.task import RunRows
 
 # Cases of which walks are held in Python's own objects at a time.
 _BATCH = 256
@@ -169,7 +169,7 @@ def _walk(row: Row, index: int, walked: InstanceResult) -> tuple[Any, ...]:
     )
 
 
-def write_parquet(run: RecordedRun, folder: Path) -> list[Path]:
+def write_parquet(run: RunRows, folder: Path) -> list[Path]:
     """Write `rows.parquet` and `walks.parquet`; returns the files.
 
     Raises:
@@ -184,7 +184,7 @@ def write_parquet(run: RecordedRun, folder: Path) -> list[Path]:
     return written
 
 
-def write_csv(run: RecordedRun, folder: Path) -> list[Path]:
+def write_csv(run: RunRows, folder: Path) -> list[Path]:
     """Write `rows.csv` and `walks.csv`; lists are JSON, what is missing is empty.
 
     Raises:
@@ -199,7 +199,7 @@ def write_csv(run: RecordedRun, folder: Path) -> list[Path]:
     return written
 
 
-def _frames(run: RecordedRun) -> list[tuple[str, pl.DataFrame]]:
+def _frames(run: RunRows) -> list[tuple[str, pl.DataFrame]]:
     return [("rows", run.frame()), ("walks", run.walks())]
 
 

@@ -14,7 +14,7 @@ from evaluation.reporting.statistics import Interval
 from evaluation.reporting.tables import Duration, Estimate, Table
 from evaluation.results.outcomes import Outcome, number_in, outcome_of
 from evaluation.tasks.scaling import NAME
-from evaluation.tasks.scaling.task import families
+from evaluation.tasks.scaling.families import families
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -13,8 +13,7 @@ from curation.system.errors import Unavailable
 from evaluation.generation.loop import generate
 from evaluation.generation.text_generation import LoopOptions, TokenizedRequest
 from evaluation.models import hardware, loading
-from evaluation.models.device.kept_step import KeptStep, StepKind
-from evaluation.models.device.slots import SlotCache
+from evaluation.models.kept_step import KeptStep, SlotCache, StepKind
 from evaluation.models.loading import LoadOptions, load_model
 from tests.evaluation.small_model import small_model
 

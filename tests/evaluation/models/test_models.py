@@ -16,15 +16,16 @@ from evaluation.asking.request import ModelOptions, choose_suite
 from evaluation.commands.options import split_revision
 from evaluation.core.messages import Message
 from evaluation.generation.text_generation import LoopOptions
-from evaluation.models import loading, memory
+from evaluation.models import hardware as memory
+from evaluation.models import loading
+from evaluation.models.forward import shared_length
+from evaluation.models.known.smollm2 import NAME
 from evaluation.models.loading import (
     LoadOptions,
     choose_device,
     choose_dtype,
     load_model,
 )
-from evaluation.models.prefixes import shared_length
-from evaluation.models.smollm2 import NAME
 from evaluation.models.store import get_model
 from evaluation.suites.coverage.suite import CoverageSettings
 from tests.evaluation.small_model import small_model

@@ -18,7 +18,7 @@ pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 _THEIRS = """
-from evaluation.models.named_model import NamedModel
+from evaluation.models.store import NamedModel
 
 def load(loading, settings, say):
     say("made of nothing")

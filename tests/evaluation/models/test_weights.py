@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evaluation.models.weights import folder_digest
+from evaluation.models.loading import folder_digest
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,7 +16,7 @@ from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import Duration
 from evaluation.results.reader import open_run
 from evaluation.tasks.registry import task_named
-from evaluation.tasks.scaling.task import families
+from evaluation.tasks.scaling.families import families
 from evaluation.walking.engine_worker import Bounds
 from tests.evaluation.made_runs import row, write_run
 from tests.evaluation.measuring import measured, miniature, request_of

@@ -9,7 +9,7 @@ import pytest
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration, BadUsage, NoInput, Unavailable
 from evaluation.analysis.run_report import reports
-from evaluation.models.shapes.catalogue import (
+from evaluation.models.shapes import (
     ModelShape,
     check_learnt,
     seed_of,
@@ -58,7 +58,7 @@ def test_a_shape_has_as_many_weights_as_the_published_model(name: str) -> None:
 
 def test_weights_follow_from_the_seed() -> None:
     """Same seed, same weights, whatever was drawn before; another seed, others."""
-    from evaluation.models.shapes.drawing import _drawn  # noqa: PLC0415 - needs torch
+    from evaluation.models.loading import _drawn  # noqa: PLC0415 - needs torch
 
     config = _config(
         shapes()["qwen3-0.6b"],
@@ -88,14 +88,13 @@ def test_a_shape_that_does_not_fit_is_told_before_it_is_drawn(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With what it takes, what there is, and what would fit."""
-    from evaluation.models import memory  # noqa: PLC0415 - needs torch
-    from evaluation.models.shapes import drawing  # noqa: PLC0415 - the same
+    from evaluation.models import hardware, loading  # noqa: PLC0415 - need torch
 
-    monkeypatch.setattr(memory, "free_memory", lambda _device: 2**30)
+    monkeypatch.setattr(hardware, "free_memory", lambda _device: 2**30)
     config, cpu = _config(shapes()["llama-3.2-1b"]), torch.device("cpu")
     told = r"shape:x: its weights take 2\.3 GiB, and cpu has 1\.0 GiB free: take"
     with pytest.raises(BadConfiguration, match=told):
-        drawing._check_memory("shape:x", config, torch.bfloat16, cpu)
+        loading._check_memory("shape:x", config, torch.bfloat16, cpu)
 
 
 def test_a_shape_that_is_not_there_is_told_with_one_that_is() -> None:

@@ -1,28 +1,76 @@
-"""Choosing the next tokens of a batch where the logits are.
-
-The masks of the batch go over as they are, a bit a token, from memory that the device
-reads while the processor goes on; there one kernel applies them all to the logits, and
-what comes back is one small table: a token a text. That reading is the only wait of a
-token. On a processor, and where the kernel cannot be had, the masks are unpacked into
-what they add to the logits.
-"""
+"""Choose tokens on the model's device: masks applied, draws, greedy choice."""
 
 from __future__ import annotations
 
+from functools import lru_cache
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import torch
 
 from evaluation.models.base import ChosenToken, ChosenTokens
-from evaluation.models.device.mask_kernel import mask_kernel
-from evaluation.models.device.transfer import staging, to_device
+from evaluation.models.hardware import staging, to_device
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from evaluation.models.base import RowLogits, TokenQuestion
-    from evaluation.models.device.clock import DeviceClock
+    from evaluation.models.hardware import DeviceClock
+
+    #: Packed masks, logits, and where the masked logits go.
+    MaskKernel = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], None]
+
+#: Logits that one program of the kernel masks.
+_BLOCK: Final = 1024
+
+
+@lru_cache
+def mask_kernel(device: torch.device) -> MaskKernel | None:
+    """Return the kernel for a device, tried once; None where it cannot be had.
+
+    It cannot on a processor, without Triton, and where Triton finds no C compiler, as
+    its first launch needs one.
+    """
+    if device.type != "cuda" or find_spec("triton") is None:
+        return None
+    try:
+        packed = torch.zeros(1, 4, dtype=torch.uint8, device=device)
+        logits = torch.zeros(1, 32, device=device)
+        apply_masks(packed, logits, torch.empty_like(logits))
+        torch.cuda.synchronize(device)
+    except Exception:  # noqa: BLE001 - Triton raises what compilers and drivers raise; torch masks then
+        return None
+    return apply_masks
+
+
+def apply_masks(
+    packed: torch.Tensor, logits: torch.Tensor, masked: torch.Tensor
+) -> None:
+    """Write the logits, minus infinity where a token may not come next.
+
+    A logit that is no number stays none, whether its token is allowed or not.
+
+    Args:
+        packed: Masks of shape (texts, bytes), a multiple of 4 bytes a text.
+        logits: Of shape (texts, tokens), on the same device; those of a text in a row.
+        masked: Where the result goes, of the same shape, float32.
+    """
+    from evaluation.models.triton_kernels import masking  # noqa: PLC0415 - Triton is not everywhere
+
+    texts, tokens = logits.shape
+    words = packed.view(torch.int32)
+    masking[(texts, -(-tokens // _BLOCK))](
+        words,
+        logits,
+        masked,
+        words.stride(0),
+        logits.stride(0),
+        masked.stride(0),
+        tokens,
+        block=_BLOCK,
+    )
+
 
 _ALL: Final = 0xFF
 #: Bytes of a mask that are unpacked together, as 32-bit words of other libraries are.

@@ -1,4 +1,7 @@
-"""Which shapes there are, by name; nothing heavy is loaded to list them."""
+"""Shapes: the architectures of published models, by name, with drawn weights.
+
+Nothing heavy is loaded to list them.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,7 @@ def shapes() -> Mapping[str, ModelShape]:
         >>> shapes()["llama-3.1-8b"].config["num_hidden_layers"]
         32
     """
-    text = files(__package__).joinpath("known.toml").read_bytes()
+    text = files(__package__).joinpath("shapes.toml").read_bytes()
     return MappingProxyType(msgspec.toml.decode(text, type=_Shapes).shape)
 
 

@@ -13,14 +13,14 @@ import sys
 import pytest
 import torch
 
-from evaluation.models.device.mask_kernel import mask_kernel
+from evaluation.models.token_choice import mask_kernel
 
 pytest.importorskip("triton", reason="Triton is not installed")
 
 _INTERPRETED = """
 import numpy as np
 import torch
-from evaluation.models.device.mask_kernel import apply_masks
+from evaluation.models.token_choice import apply_masks
 
 drawn = torch.Generator().manual_seed(0)
 for dtype in torch.float32, torch.bfloat16:
@@ -41,9 +41,9 @@ _CHOSEN = """
 import numpy as np
 import torch
 from evaluation.models.base import RowLogits, TokenQuestion
-from evaluation.models.device.choosing import TokenChooser
-from evaluation.models.device.clock import DeviceClock
-from evaluation.models.device.mask_kernel import apply_masks
+from evaluation.models.token_choice import TokenChooser
+from evaluation.models.hardware import DeviceClock
+from evaluation.models.token_choice import apply_masks
 
 cpu = torch.device("cpu")
 plain, other = (TokenChooser(cpu, frozenset({3}), DeviceClock(cpu), 0.1) for _ in "12")
@@ -62,7 +62,7 @@ for texts in asked, asked[:1], asked[1:3]:
 _COMPILED = """
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource, compile
-from evaluation.models.device.triton_kernels import masking
+from evaluation.models.triton_kernels import masking
 
 kinds = "*i32 LOGITS *fp32 i32 i32 i32 i32 constexpr".split()
 for logits in "*fp32", "*bf16":

@@ -14,8 +14,13 @@ from curation.system.errors import BadConfiguration
 from evaluation.core.messages import Message
 from evaluation.generation.loop import generate
 from evaluation.generation.text_generation import LoopOptions, TokenizedRequest
-from evaluation.models.device.kept_step import StepKind, choose_step_kind
-from evaluation.models.device.slots import SlotCache, SlotRows, place_size
+from evaluation.models.kept_step import (
+    SlotCache,
+    SlotRows,
+    StepKind,
+    choose_step_kind,
+    place_size,
+)
 from evaluation.models.loading import LoadOptions, load_model
 from tests.evaluation.small_model import small_model
 
@@ -190,9 +195,7 @@ def test_a_model_whose_attention_takes_no_mask_keeps_no_steps(
 ) -> None:
     """What would come out wrong is not done; the header says why."""
     monkeypatch.setattr(torch, "compile", lambda step, dynamic: step)  # noqa: ARG005 - as torch's own
-    monkeypatch.setattr(
-        "evaluation.models.device.kept_steps._ATTENTION", ("another one",)
-    )
+    monkeypatch.setattr("evaluation.models.kept_steps._ATTENTION", ("another one",))
     model = _loaded(folder, "compile")
     assert model.facts()["compile"] == "none"
     assert model.limits == "steps are not kept (attention by sdpa takes no mask)"

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final
 import torch
 from transformers import DynamicCache
 
-from evaluation.models.device.kept_step import StepKind
-from evaluation.models.device.slots import SlotCache, SlotRows, place_size
+from evaluation.models.kept_step import SlotCache, SlotRows, StepKind, place_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from evaluation.generation.token_choice import LogitsError, is_choice
 from evaluation.models.base import ChosenToken, RowLogits, TokenQuestion
-from evaluation.models.device.choosing import TokenChooser
-from evaluation.models.device.clock import DeviceClock
+from evaluation.models.hardware import DeviceClock
+from evaluation.models.token_choice import TokenChooser
 
 _CPU = torch.device("cpu")
 _ENDS = frozenset({3, 40})

@@ -1,1 +1,0 @@
-"""What a model's device does beside the processor: times, transfers, choices."""

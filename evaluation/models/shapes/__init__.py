@@ -1,1 +1,0 @@
-"""Models whose shape is known and whose weights are drawn."""
