@@ -273,11 +273,20 @@ def generate_command(  # noqa: PLR0913 (options of one command)
         str | None,
         typer.Option("--as", metavar="LAYOUT", help="[default: a record a line]"),
     ] = None,
+    rewriter: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="A model, as run --model, that rewords the requests; a text that "
+            "lost a requirement is not taken.",
+        ),
+    ] = None,
 ) -> None:
     """Write records of the suite's own generator; `run --data FILE` reads them.
 
     Example: csbdata suite NAME generate --count 200 --seed 1 --out records.jsonl
     """
+    from curation.download.acquire import FetchSettings
     from curation.system.atomic_files import atomic_write_bytes
     from evaluation.asking.records import layout_of
 
@@ -292,6 +301,13 @@ def generate_command(  # noqa: PLR0913 (options of one command)
             then="run takes them from --data",
         )
     records = list(generate(count, seed, chosen.settings))
+    if rewriter is not None:
+        from evaluation.asking.request import ModelOptions
+        from evaluation.asking.rewording import reworded_records
+
+        fetch = FetchSettings.from_environment()
+        model = ModelOptions(model=rewriter)
+        records = reworded_records(chosen, records, model, fetch, say)
     atomic_write_bytes(out, encode(records))
     say(f"{len(records):,} records in {out}")
     say(f"Next: csbdata suite {name_of_suite(ctx)} run --data {out}")

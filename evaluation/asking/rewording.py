@@ -1,0 +1,85 @@
+"""Have a model reword the requests of generated records."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.system.errors import BadConfiguration
+from evaluation.answers.extraction import split_thinking
+from evaluation.asking.request import ModelOptions, RunRequest
+from evaluation.asking.writers import engines_of, open_writers
+from evaluation.core.cases import Sample
+from evaluation.generation.requests import GenerationRequest
+from evaluation.generation.text_generation import TextEnding
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from curation.download.acquire import FetchSettings
+    from evaluation.asking.request import ChosenSuite
+    from evaluation.core.suite_records import SuitePrompt, SuiteRecord
+    from evaluation.generation.text_generation import Generation
+
+
+def reworded_records(
+    chosen: ChosenSuite,
+    records: Sequence[SuiteRecord],
+    model: ModelOptions,
+    fetch: FetchSettings,
+    say: Callable[[str], None],
+) -> list[SuiteRecord]:
+    """Return the records with a model's texts, each kept as it was if that lost a fact.
+
+    Args:
+        chosen: The suite, with its settings.
+        records: Generated records.
+        model: The model that rewords.
+        fetch: Settings of fetching a model's files.
+        say: Prints progress.
+
+    Raises:
+        BadConfiguration: the suite cannot have its records reworded.
+        CsbdataError: the model cannot be loaded, or its server does not answer.
+    """
+    rewording = chosen.suite.rewording
+    if rewording is None:
+        then = "leave --rewriter out"
+        raise BadConfiguration(f"suite {chosen.suite.name} has no rewriter", then=then)
+    request = RunRequest(suite=chosen, models=(model,), fetch=fetch)
+    (writer,) = open_writers(request, engines_of(request), say)
+    reworded = list(records)
+
+    def take(place: int, generation: Generation) -> None:
+        text = ""
+        if generation.generated and generation.ending is TextEnding.END:
+            text = split_thinking(generation.text).answer.strip()
+        reworded[place] = rewording.accept(records[place], text)
+
+    try:
+        if writer.writer is None:
+            raise BadConfiguration(f"{model.model}: {writer.unavailable}")
+        prompts = (rewording.prompt(record, chosen.settings) for record in records)
+        requests = [
+            _request(record, prompt)
+            for record, prompt in zip(records, prompts, strict=True)
+        ]
+        writer.writer.write(requests, take)
+    finally:
+        writer.close()
+    changed = sum(new != old for new, old in zip(reworded, records, strict=True))
+    say(f"{changed:,} of {len(records):,} requests reworded; the others lost a fact")
+    return reworded
+
+
+def _request(record: SuiteRecord, prompt: SuitePrompt) -> GenerationRequest:
+    return GenerationRequest(
+        sample=Sample(
+            id=record.id,
+            config=record.group,
+            split="",
+            schema="true",
+            dialect=record.dialect,
+        ),
+        messages=prompt.messages,
+        budget=prompt.budget,
+    )

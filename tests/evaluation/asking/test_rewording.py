@@ -1,0 +1,52 @@
+"""A model rewords generated requests, through the command too."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from curation.download.acquire import FetchSettings
+from curation.system.errors import BadConfiguration
+from evaluation.asking.request import ModelOptions, choose_suite
+from evaluation.asking.rewording import reworded_records
+from tests.evaluation.servers.loopback import Said, answer, loopback
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_text_that_loses_nothing_takes_the_place_of_ours(tmp_path: Path) -> None:
+    """One that lost a requirement, or is cut, does not."""
+    chosen = choose_suite("ifstruct")
+    assert chosen.suite.generate
+    records = list(chosen.suite.generate(3, 5, chosen.settings))
+    said: list[str] = []
+
+    def reply(body: dict[str, Any], number: int) -> Said:
+        text = body["messages"][-1]["content"].partition("new request.\n\n")[2]
+        if number == 1:
+            return answer("Give me some JSON.")
+        finish = "length" if number == 2 else "stop"
+        return answer(f"<think>Hm.</think>Good morning! {text}", finish=finish)
+
+    with loopback(reply) as server:
+        model = ModelOptions(model=f"{server.base}#small")
+        fetch = FetchSettings(cache=tmp_path)
+        changed = reworded_records(chosen, records, model, fetch, said.append)
+    texts = [str(record.fields["prompt"]) for record in records]
+    assert changed[0].fields["prompt"] == f"Good morning! {texts[0]}"
+    assert changed[0].fields["voice"] == "model"
+    assert changed[1:] == records[1:]
+    assert said[-1].startswith("1 of 3 requests reworded")
+    assert json.loads(changed[0].schema or "null") == json.loads(
+        records[0].schema or "null"
+    )
+
+
+def test_a_suite_without_a_rewriter_is_named(tmp_path: Path) -> None:
+    """Only IFStruct checks reworded requests."""
+    fetch = FetchSettings(cache=tmp_path)
+    with pytest.raises(BadConfiguration, match="passrate has no rewriter"):
+        reworded_records(choose_suite("passrate"), [], ModelOptions(), fetch, print)
