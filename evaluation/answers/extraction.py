@@ -5,8 +5,8 @@ Thinking stands in tags, in the channels of OpenAI's harmony format
 End tokens that a server left in the text are taken off too.
 
 Published benchmarks take the answer out of its fences in five ways, which differ in
-unclosed fences, backticks inside strings and text around. A suite names the policy that
-it follows, and its results show the name.
+unclosed fences, backticks inside strings and text around. A suite names its policy, and
+its results show the name.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ if TYPE_CHECKING:
     from evaluation.core.suite_records import SuiteResponse
 
 
+#: Characters of a message.
 _SHOWN: Final = 300
-#: Ways in which a response ends that are refusals.
+#: Endings of a response that are refusals.
 _REFUSED: Final = frozenset({"refusal", "content_filter"})
-#: An answer without any bracket that begins so says that there will be none.
+#: The beginning of a text without brackets that is a refusal.
 _REFUSAL: Final = re.compile(
     r"\A\W*(?:i['\u2019]?m (?:really |very )?sorry|i am sorry|sorry\b|i apologi[sz]e"
     r"|i can(?:no|['\u2019])t|i['\u2019]?m (?:unable|not able)|i am (?:unable|not able)"
@@ -44,11 +45,11 @@ _TAGS: Final = (
 )
 _FINAL: Final = "<|channel|>final<|message|>"
 _CHANNEL: Final = "<|channel|>"
-#: Harmony where the special tokens were left out of the text.
+#: Harmony without its special tokens.
 _BARE_HARMONY: Final = re.compile(
     r"\A\s*(?:analysis|commentary)(.*?)assistant\s*final", re.DOTALL
 )
-#: Most end tokens that are taken off one text.
+#: Most end tokens that are removed from one text.
 _MOST_END_TOKENS: Final = 32
 _END_TOKENS: Final = (
     "<|im_end|>",
@@ -60,7 +61,7 @@ _END_TOKENS: Final = (
     "<end_of_turn>",
     "</s>",
 )
-#: What an answer begins with that is no thinking, whatever tags it may quote.
+#: Beginnings of answers, which may quote tags.
 _ANSWER_STARTS: Final = ("{", "[", '"', "```", "- ")
 
 
@@ -70,17 +71,16 @@ class AnswerParts:
 
     answer: str
     thinking: str = ""
-    #: Whether thinking began and never ended: then there is no answer.
+    #: Whether thinking began and never ended, which leaves no answer.
     unclosed: bool = False
 
 
 def split_thinking(text: str) -> AnswerParts:
-    """Return the answer of a text, and the thinking that stands before it.
+    """Return the answer of a text, and the thinking before it.
 
-    A tag counts at the beginning of a text, or in one that does not begin as an
-    answer does: `{"tag": "<think>"}` is an answer as a whole. Of a closing tag
-    without its opening one everything before is thinking; of an opening tag without
-    its closing one everything after.
+    A tag counts at the beginning of a text, or in one that does not begin like an
+    answer: `{"tag": "<think>"}` is an answer as a whole. Everything before a lone
+    closing tag is thinking, and everything after a lone opening tag.
 
     Example:
         >>> split_thinking("<think>Two?</think>[2]").answer
@@ -99,8 +99,8 @@ def split_thinking(text: str) -> AnswerParts:
     thoughts: list[str] = []
     unclosed = False
     for opening, closing in _TAGS:
-        text, found, open_ended = _without_tag(text, opening, closing)
-        thoughts += found
+        text, inside, open_ended = _without_tag(text, opening, closing)
+        thoughts += inside
         unclosed = unclosed or open_ended
     if not thoughts:
         return AnswerParts(answer=text)
@@ -115,7 +115,7 @@ def _without_end_tokens(text: str) -> str:
     """Return a text without the end tokens at its end, and the space around them."""
     for _ in range(_MOST_END_TOKENS):
         ended = text.rstrip()
-        token = next((one for one in _END_TOKENS if ended.endswith(one)), "")
+        token = next(filter(ended.endswith, _END_TOKENS), "")
         if not token:
             break
         text = ended.removesuffix(token).rstrip()
@@ -137,12 +137,12 @@ def _split_harmony(text: str) -> AnswerParts | None:
 def _without_tag(text: str, opening: str, closing: str) -> tuple[str, list[str], bool]:
     """Return a text without one kind of thinking, the thinking, and whether it ends."""
     thoughts: list[tuple[int, int]] = []
-    kept: list[tuple[int, int]] = []
+    outside: list[tuple[int, int]] = []
     place, level, begun = 0, 0, 0
     for mark in re.finditer(f"{re.escape(opening)}|{re.escape(closing)}", text):
         if mark[0] == opening:
             if level == 0:
-                kept.append((place, mark.start()))
+                outside.append((place, mark.start()))
                 begun = mark.end()
             level += 1
             continue
@@ -153,13 +153,13 @@ def _without_tag(text: str, opening: str, closing: str) -> tuple[str, list[str],
             thoughts.append((begun, mark.start()))
         else:
             # Without an opening tag everything so far was thinking.
-            thoughts, kept = [(0, mark.start())], []
+            thoughts, outside = [(0, mark.start())], []
         place, level = mark.end(), 0
     if level:
         thoughts.append((begun, len(text)))
     else:
-        kept.append((place, len(text)))
-    answer = "".join(text[start:end] for start, end in kept)
+        outside.append((place, len(text)))
+    answer = "".join(text[start:end] for start, end in outside)
     unclosed = level > 0 and not answer.strip()
     return answer, [text[start:end] for start, end in thoughts], unclosed
 
@@ -167,24 +167,24 @@ def _without_tag(text: str, opening: str, closing: str) -> tuple[str, list[str],
 _FENCE: Final = "```"
 _OPENING: Final = re.compile(r"\A```[ \t]*([^\s`]*)[ \t]*\r?\n?")
 _PAIR: Final = re.compile(r"```(.*?)```", re.DOTALL)
-#: A first line that names a language and holds nothing else.
+#: A first line with the name of a language alone.
 _LANGUAGE: Final = re.compile(r"\A[ \t]*\.?([A-Za-z][\w+#-]*)[ \t]*\r?\n")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
-    """What a policy takes out of an answer."""
+    """The part of a text that a policy takes for the answer."""
 
-    #: None where the policy finds no answer; `problem` says why.
+    #: None if the policy finds no answer, for the reason in `problem`.
     text: str | None
-    #: Whether it stood in a fence.
+    #: Whether it was in a fence.
     fenced: bool = False
     #: The language that the fence names; empty for none.
     language: str = ""
-    #: What stands before and after it.
+    #: The text before and after it.
     before: str = ""
     after: str = ""
-    #: `unclosed_fence`, `no_fence` or `no_braces`; empty where all is well.
+    #: `unclosed_fence`, `no_fence` or `no_braces`; empty without a problem.
     problem: str = ""
 
 
@@ -200,9 +200,8 @@ def raw(text: str) -> Extraction:
 def outer_fence(text: str) -> Extraction:
     """Return the content of a fence that holds the whole text, else the text.
 
-    Only that one fence is taken off: backticks inside strings stay. A fence that is
-    opened and not closed is taken off too, as an answer that was cut is told by what
-    it holds.
+    Only that one fence is removed: backticks inside strings stay. An unclosed fence is
+    removed too: its content shows whether the answer was cut.
     """
     text = text.strip()
     opening = _OPENING.match(text)
@@ -221,8 +220,8 @@ def outer_fence(text: str) -> Extraction:
 def strict_fence(text: str) -> Extraction:
     """Return the lines between the first two lines that begin with a fence.
 
-    Without any such line the whole text is the answer; a fence that is not closed is
-    none. Source: the published validator of IFStruct.
+    Without such a line the whole text is the answer; an unclosed fence holds none.
+    Source: the published validator of IFStruct.
     """
     lines = text.split("\n")
     marks = [place for place, line in enumerate(lines) if line.startswith(_FENCE)]
@@ -245,10 +244,10 @@ def strict_fence(text: str) -> Extraction:
 
 
 def first_fence(text: str) -> Extraction:
-    """Return what stands between the first two marks of three backticks.
+    """Return the text between the first two marks of three backticks.
 
-    A first line that only names a language is no part of it. Without a pair of marks
-    there is no answer. Source: the published scripts of ConCodeEval.
+    A first line with the name of a language alone is no part of it. Without a pair of
+    marks there is no answer. Source: the published scripts of ConCodeEval.
     """
     pair = _PAIR.search(text)
     if pair is None:
@@ -267,8 +266,8 @@ def first_fence(text: str) -> Extraction:
 def strip_all_backticks(text: str) -> Extraction:
     """Return a text that begins with a fence without any mark of three backticks.
 
-    It damages strings that hold such marks; kept as the published reading of the
-    prompted pass rate, which deletes every "```json" and "```".
+    It damages strings with such marks. Source: the published reading of the prompted
+    pass rate, which deletes every "```json" and "```".
     """
     text = text.strip()
     if not text.startswith(_FENCE):
@@ -278,7 +277,7 @@ def strip_all_backticks(text: str) -> Extraction:
 
 
 def outer_braces(text: str) -> Extraction:
-    """Return what stands from the first opening bracket to the last closing one.
+    """Return the text from the first opening bracket to the last closing one.
 
     Brackets are those of objects and arrays; the last one is of the kind of the first.
     """
@@ -294,7 +293,7 @@ def outer_braces(text: str) -> Extraction:
     )
 
 
-#: Every policy by the name that settings and results give it.
+#: Every policy by its name in settings and results.
 POLICIES: Final[Mapping[str, Policy]] = MappingProxyType(
     {
         policy.__name__: policy
@@ -311,7 +310,7 @@ POLICIES: Final[Mapping[str, Policy]] = MappingProxyType(
 
 
 class NoAnswer(StrEnum):
-    """Why a response holds no answer; earlier reasons take precedence."""
+    """A reason why a response has no answer; earlier reasons take precedence."""
 
     FAILED = "failed"
     """The server or the model failed."""
@@ -322,38 +321,38 @@ class NoAnswer(StrEnum):
     TOO_LARGE = "too_large"
     """The text is longer than the suite reads."""
     TRUNCATED = "truncated"
-    """There is no text where the budget of tokens was used up."""
+    """The budget of tokens was used up before there was a text."""
     THINKING = "thinking"
-    """There is thinking, and no text after it."""
+    """There is thinking, and no answer after it."""
     EMPTY = "empty"
     """There is no text."""
 
 
 class Refusals(StrEnum):
-    """How refusals are recognised."""
+    """A way to recognise refusals."""
 
     NEVER = "never"
     """A refusal is judged as any other text."""
     WITHOUT_TEXT = "without_text"
-    """By how the response ended, if it has no text."""
+    """By the end of a response without text."""
     BY_FINISH = "by_finish"
-    """By how the response ended."""
+    """By the end of the response."""
     BY_WORDS = "by_words"
-    """By how the response ended, or by the first words of a text without brackets."""
+    """By the end of the response, or the first words of a text without brackets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TriageRules:
-    """How a suite reads responses."""
+    """The rules by which a suite reads responses."""
 
-    #: Takes the answer out of the text that follows the thinking; None for all of it.
+    #: Takes the answer out of the text without thinking; None for all of it.
     policy: Policy | None = None
     refusals: Refusals = Refusals.BY_FINISH
     #: Whether a response whose text is None has failed; else it is empty.
     null_fails: bool = True
     #: Whether a response with an error message has failed although it has a text.
     error_fails: bool = True
-    #: Whether thinking is taken off.
+    #: Whether thinking is removed.
     splits_thinking: bool = True
     #: Characters that are read; None for no limit.
     longest: int | None = None
@@ -375,7 +374,7 @@ def triage(response: SuiteResponse, rules: TriageRules) -> str | MissingAnswer:
 
     Args:
         response: The response.
-        rules: How the suite reads it.
+        rules: The rules of the suite.
 
     Example:
         >>> from evaluation.core.suite_records import SuiteResponse

@@ -388,7 +388,7 @@ def _validation_verdict(
             failure_class=unanswered.value,
             reasons=(f"{reply}: the answer is neither yes nor no",),
             scores={"val_acc": 0.0, "answered": 0.0},
-            details={"said": reply.value},
+            details={"reply": reply.value},
             counted=settings.unanswered == "wrong",
         )
     passed = reply.value == fields.label
@@ -398,7 +398,7 @@ def _validation_verdict(
         failure_class="" if passed else AnswerClass.WRONG_ANSWER.value,
         reasons=() if passed else (f"{reply} where {fields.label} is right: {why}",),
         scores={"val_acc": float(passed), "answered": 1.0},
-        details={"said": reply.value},
+        details={"reply": reply.value},
     )
 
 

@@ -39,7 +39,7 @@ class AnswerDetails(msgspec.Struct, frozen=True, kw_only=True):
     #: Task 2: the right answer, the keyword that refuses the sample, and the reply.
     label: str = ""
     keyword: str = ""
-    said: str = ""
+    reply: str = ""
     #: Task 1: the number of violations of each keyword and in each part of the schema,
     #: and the number of keywords in each part that can be violated.
     keywords: dict[str, int] = {}
@@ -139,8 +139,8 @@ def _f1(answers: Iterable[Answer], word: str) -> float:
     right = claims = both = 0
     for answer in answers:
         right += answer.details.label == word
-        claims += answer.details.said == word
-        both += answer.details.label == answer.details.said == word
+        claims += answer.details.reply == word
+        both += answer.details.label == answer.details.reply == word
     return 2 * both / (right + claims) if right + claims else 0.0
 
 
@@ -302,19 +302,22 @@ def calibration_table(validation: AnswersByLabel) -> Table:
             for (representation, output), own in by_cell(answers).items()
         }
         for cell, own in {**cells, "all": answers}.items():
-            clear = [answer for answer in own if answer.details.said in _WORDS]
-            said, right = _share_of_yes(clear, "said"), _share_of_yes(clear, "label")
+            clear = [answer for answer in own if answer.details.reply in _WORDS]
+            replies, right = (
+                _share_of_yes(clear, "reply"),
+                _share_of_yes(clear, "label"),
+            )
             shift = None
-            if said.share is not None and right.share is not None:
-                shift = Shift(said.share - right.share)
+            if replies.share is not None and right.share is not None:
+                shift = Shift(replies.share - right.share)
             by_truth = (
                 [answer for answer in clear if answer.details.label == word]
                 for word in _WORDS
             )
             rates = (
-                _share_of_yes(group, "said") if group else None for group in by_truth
+                _share_of_yes(group, "reply") if group else None for group in by_truth
             )
-            rows.append((label, cell, said, right, shift, *rates))
+            rows.append((label, cell, replies, right, shift, *rates))
     return Table(
         title="Calibration of yes",
         columns=(
@@ -345,7 +348,7 @@ def unclear_table(validation: AnswersByLabel) -> Table:
     kinds = ("neither", "both", "nothing", "too_large")
     rows: list[tuple[Cell, ...]] = []
     for label, answers in validation.items():
-        counts = Counter(answer.details.said for answer in answers)
+        counts = Counter(answer.details.reply for answer in answers)
         replies = (counts[reply] for reply in (*_WORDS, *kinds, ""))
         rows.append((label, len(answers), *replies))
     return Table(

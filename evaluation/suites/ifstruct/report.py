@@ -55,7 +55,7 @@ class JudgedResponse(msgspec.Struct, frozen=True, kw_only=True):
     #: The points of the row.
     difficulty: int = 0
     #: The requirements of the row, and those that the response lost.
-    asked: tuple[str, ...] = ()
+    requirements: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     #: Every error by the classes of the published summary.
     published_errors: tuple[str, ...] = ()
@@ -187,7 +187,9 @@ def _requirement_costs(responses: Responses) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for requirement in Requirement:
         for label, side in responses.items():
-            relevant = [response for response in side if requirement in response.asked]
+            relevant = [
+                response for response in side if requirement in response.requirements
+            ]
             lost = [response for response in relevant if requirement in response.lost]
             alone = sum(len(response.lost) == 1 for response in lost)
             passed = sum(response.passed for response in relevant)

@@ -105,7 +105,9 @@ class IfstructScorer:
                 "slices": {**slices_of(row)},
                 "kind": row.entity_type,
                 "difficulty": difficulty_of(row),
-                "asked": [str(requirement) for requirement in requirements_of(row)],
+                "requirements": [
+                    str(requirement) for requirement in requirements_of(row)
+                ],
             }
             self._key = record.key
         structure = verify(response, self._requirements, self._settings)

@@ -1,1 +1,1 @@
-"""Suite `passrate`: does a model, only asked to, write JSON that its schema accepts?"""
+"""Prompted pass rate: JSON for a schema, without any constraint."""

@@ -407,12 +407,12 @@ def _declarations(
         properties = object_of(keywords, "properties")
         patterns = object_of(keywords, "patternProperties")
         declarations.any_declared |= bool(properties or patterns)
-        others = [
+        further = [
             keyword
             for keyword in ("additionalProperties", "unevaluatedProperties")
             if keyword in keywords and keywords[keyword] is not False
         ]
-        declarations.is_open |= bool(others)
+        declarations.is_open |= bool(further)
         for name in value:
             places: list[Tokens] = []
             if name in properties:
@@ -422,7 +422,7 @@ def _declarations(
                 for pattern in patterns
                 if is_match(pattern, name)
             ]
-            places = places or [(keyword,) for keyword in others]
+            places = places or [(keyword,) for keyword in further]
             for place in places:
                 schema = compiled.child(location, place)
                 declarations.by_name.setdefault(name, []).append(schema)

@@ -65,7 +65,7 @@ def _validation(pairs: list[tuple[str, str]]) -> RecordedSuiteRun:
                         "schema": f"s{number}",
                         "length": {"characters": 1, "lines": 1, "words": 1},
                         "label": label,
-                        "said": said,
+                        "reply": said,
                     },
                 ),
             ),
