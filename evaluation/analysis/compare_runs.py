@@ -106,11 +106,11 @@ def comparison(
     """Yield the tables of one task's comparison, the one that decides first."""
     cases = {engine.label: engine.cases for engine in engines}
     tested = [pair for pair in map(_tested, pairs) if pair.cases]
-    asked = [pair for pair in pairs if pair.cases]
+    measured = [pair for pair in pairs if pair.cases]
     if tested:
         yield _shares("passes", tested, lambda case: case.passed, _SHARE_NOTE)
-    if asked:
-        yield _shares("compiles", asked, lambda case: case.compiled, _COMPILE_NOTE)
+    if measured:
+        yield _shares("compiles", measured, lambda case: case.compiled, _COMPILE_NOTE)
     yield coverage(cases)
     yield from times_tables(pairs)
     yield from latency(cases, ", all schemas")
@@ -166,10 +166,10 @@ def _shares(
 
 
 def _difference(pair: PairedEngines, good: Callable[[CaseMeasurement], bool]) -> Cell:
-    found = mean_difference(
+    mean = mean_difference(
         [float(good(a)) for a, _ in pair.cases], [float(good(b)) for _, b in pair.cases]
     )
-    return None if found is None else Shift(found.value, found.interval)
+    return None if mean is None else Shift(mean.value, mean.interval)
 
 
 def changes(pairs: Sequence[PairedEngines]) -> Table:
@@ -311,18 +311,21 @@ def _gates(
 ) -> list[BaselineComparison]:
     baselines = [engine for engine in every if engine.run is question.baseline]
     engines = [engine for engine in every if engine.run is not question.baseline]
-    found = match_baselines(baselines, engines)
-    alone = {engine.label for engine in engines} - {engine.label for _, engine in found}
+    matched = match_baselines(baselines, engines)
+    alone = {engine.label for engine in engines} - {
+        engine.label for _, engine in matched
+    }
     if alone:
-        known = ", ".join(baseline.label for baseline in baselines) or "nothing"
+        names = ", ".join(baseline.label for baseline in baselines) or "nothing"
         raise BadConfiguration(
             f"no one counterpart of {', '.join(sorted(alone))} in task {task}: "
-            f"it has {known}",
+            f"it has {names}",
             f"baseline {baselines[0].run.folder}" if baselines else "baseline",
             "choose with --task, or make a baseline of the same engine and preset",
         )
     return [
-        compare_with_baseline(a, b, common_only=question.common_only) for a, b in found
+        compare_with_baseline(a, b, common_only=question.common_only)
+        for a, b in matched
     ]
 
 
@@ -358,8 +361,8 @@ def _as_measured(time: PairedTime) -> str:
 
 def _in(pairs: Sequence[PairedEngines]) -> list[ComparedEngine]:
     """Return the engines of pairs, each once, in their order."""
-    found = {engine.label: engine for pair in pairs for engine in (pair.a, pair.b)}
-    return list(found.values())
+    engines = {engine.label: engine for pair in pairs for engine in (pair.a, pair.b)}
+    return list(engines.values())
 
 
 def _reason(gate: BaselineComparison) -> str:

@@ -89,9 +89,9 @@ class FailureChoice:
         """
         labels = {engine for engine, _ in run.row_counts}
         names = run.header.names()
-        known = {*labels, *(names.get(label, label) for label in labels)}
+        allowed = {*labels, *(names.get(label, label) for label in labels)}
         for engine in engines:
-            if engine not in known:
+            if engine not in allowed:
                 raise NoInput(
                     f"no row of engine {engine!r}",
                     str(run.folder),
@@ -123,8 +123,8 @@ class FailureChoice:
 def _outcome(name: str) -> Outcome:
     word = name.strip().lower().replace(" ", "_").replace("-", "_")
     if word not in {outcome.value for outcome in SEVERITY}:
-        known = ", ".join(outcome.value.replace("_", "-") for outcome in SEVERITY)
-        raise BadUsage(f"no outcome {name!r} of a failure", then=f"choose of {known}")
+        names = ", ".join(outcome.value.replace("_", "-") for outcome in SEVERITY)
+        raise BadUsage(f"no outcome {name!r} of a failure", then=f"choose of {names}")
     return Outcome(word)
 
 
@@ -139,7 +139,7 @@ def failures(run: RecordedRun, choice: FailureChoice | None = None) -> list[Fail
     choice = choice or FailureChoice()
     passes = {name: task.passes for name, task in tasks().items() if task.passes}
     names = run.header.names()
-    found = [
+    failed = [
         failure
         for row in run.rows()
         if choice.allows(row, names.get(row.engine, row.engine))
@@ -147,7 +147,7 @@ def failures(run: RecordedRun, choice: FailureChoice | None = None) -> list[Fail
         for failure in _failure(row)
     ]
     return sorted(
-        found,
+        failed,
         key=lambda failure: (
             SEVERITY.index(failure.outcome),
             failure.tokens,
@@ -218,7 +218,7 @@ def shrinking_command(run: RecordedRun, failure: FailedCase) -> str:
 
 def failures_table(
     run: RecordedRun,
-    found: Sequence[FailedCase],
+    failed: Sequence[FailedCase],
     limit: int,
     *,
     control_apart: bool = True,
@@ -229,7 +229,7 @@ def failures_table(
 
     Args:
         run: The run.
-        found: Its failures, the worst first.
+        failed: Its failures, the worst first.
         limit: How many of them are shown.
         control_apart: Whether those of the control were left out.
     """
@@ -248,10 +248,10 @@ def failures_table(
                 run.header, failure.engine, failure.task, failure.config, failure.id
             ),
         )
-        for failure in found[:limit]
+        for failure in failed[:limit]
     )
-    left = len(found) - len(rows)
-    more = f"{left:,} more: --limit {len(found)}." if left else ""
+    hidden = len(failed) - len(rows)
+    more = f"{hidden:,} more: --limit {len(failed)}." if hidden else ""
     names = {run.header.names().get(engine, engine) for engine, _ in run.row_counts}
     apart = (
         "The control, under which everything may be written, is left out: "
@@ -260,7 +260,7 @@ def failures_table(
         else ""
     )
     return Table(
-        title=f"Failures: {len(rows):,} of {len(found):,}, the worst first",
+        title=f"Failures: {len(rows):,} of {len(failed):,}, the worst first",
         name="failures",
         columns=("outcome", "engine", "task", "schema", "seen", "to see it again"),
         rows=rows,

@@ -69,15 +69,15 @@ def draw_all(plots: Iterable[Plot], folder: Path, notice: str = "") -> list[Path
     Raises:
         CannotCreate: the folder cannot be written.
     """
-    drawn: list[Path] = []
+    paths: list[Path] = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for plot in plots:
             with style():
-                drawn += save(_figure(plot, notice), folder / _slug(plot.name))
+                paths += save(_figure(plot, notice), folder / _slug(plot.name))
     except OSError as error:
         raise cannot_write(folder, error) from error
-    return drawn
+    return paths
 
 
 def svg_of(plot: Plot) -> bytes:
@@ -174,9 +174,9 @@ def _rendered(name: str, runs: Sequence[RecordedRun], parts: Sequence[Section]) 
     )
 
 
-def sections(run: RecordedRun, found: Mapping[str, Report]) -> list[Section]:
+def sections(run: RecordedRun, reports: Mapping[str, Report]) -> list[Section]:
     """Return the parts of the page: the run, each task, the failures."""
-    worst = failures(run, FailureChoice(tasks=list(found)))
+    worst = failures(run, FailureChoice(tasks=list(reports)))
     return [
         Section(slug="run", title="Run", tables=(conditions_of(run), engines_of(run))),
         *(
@@ -186,7 +186,7 @@ def sections(run: RecordedRun, found: Mapping[str, Report]) -> list[Section]:
                 tables=report.tables,
                 plots=report.plots,
             )
-            for name, report in found.items()
+            for name, report in reports.items()
         ),
         Section(
             slug="failures",

@@ -116,21 +116,21 @@ def _paired_time(
     assumed: float,
     machine: MachineSpeed | None,
 ) -> PairedTime | None:
-    known = [
+    pairs = [
         (first, second)
         for a, b in cases
         if (first := times_taken(a, time)) and (second := times_taken(b, time))
     ]
-    sides = [first for first, _ in known], [second for _, second in known]
+    sides = [first for first, _ in pairs], [second for _, second in pairs]
     a, b = ([geometric_mean(case) for case in side] for side in sides)
-    found = geometric_ratio(a, b)
-    if found is None:
+    ratio = geometric_ratio(a, b)
+    if ratio is None:
         return None
     processes = [max(map(len, side)) for side in sides]
-    between = found.interval and widened(
-        found.value, found.interval, Noise.of(sides, assumed).reach(processes)
+    between = ratio.interval and widened(
+        ratio.value, ratio.interval, Noise.of(sides, assumed).reach(processes)
     )
-    measured = Ratio(found.value, between)
+    measured = Ratio(ratio.value, between)
     return PairedTime(
         measured=measured,
         corrected=None if machine is None else machine.corrected(measured, processes),

@@ -42,10 +42,10 @@ def printed(number: int, dataset: str = "") -> Mapping[str, tuple[Cell, ...]]:
         ['0.12', '0.30', '66.78']
     """
     whole, columns = _PARTS.get(number, (number, None))
-    found = _figures()[str(whole)].get(dataset, {})
+    rows = _figures()[str(whole)].get(dataset, {})
     return {
         framework: tuple(map(_cell, figures[:columns]))
-        for framework, figures in found.items()
+        for framework, figures in rows.items()
     }
 
 
@@ -156,12 +156,12 @@ def version_difference(label: str, framework: str) -> SetupDifference | None:
         label: The participant, as a run's rows name it.
         framework: What `framework_of` calls it.
     """
-    theirs = _VERSIONS.get(framework)
-    if theirs is None:
+    paper = _VERSIONS.get(framework)
+    if paper is None:
         return SetupDifference("framework", f"{label} is not in the paper")
     if framework == "LM only":
         return None
-    then = f"{framework} {theirs}".strip()
+    then = f"{framework} {paper}".strip()
     return SetupDifference("version", f"{label}, not {then}")
 
 
@@ -179,8 +179,8 @@ def differences(
     who = version_difference(label, framework)
     if who is not None:
         yield who
-    found = run.raw_header.get("models")
-    models: Mapping[str, UntypedJson] = found if isinstance(found, dict) else {}
+    header = run.raw_header.get("models")
+    models: Mapping[str, UntypedJson] = header if isinstance(header, dict) else {}
     model = str(models.get("model") or "no model named")
     if setup.model not in model:
         yield SetupDifference("model", f"{model}, not {setup.model}")
@@ -197,13 +197,13 @@ def _conditions(
     if setup.timed and setup.device not in device:
         yield SetupDifference("device", f"{device}, not {setup.device}")
     shots = models.get("shots")
-    asked = f"{models.get('prompt')}, {len(shots) if isinstance(shots, list) else 0}"
-    if asked != "sections, 2":
-        yield SetupDifference("prompt", f"{asked} shots, not sections, 2")
+    prompt = f"{models.get('prompt')}, {len(shots) if isinstance(shots, list) else 0}"
+    if prompt != "sections, 2":
+        yield SetupDifference("prompt", f"{prompt} shots, not sections, 2")
     budget = models.get("budget")
     if budget != setup.budget:
-        told = f"{budget or 'by witnesses'}, not {setup.budget} tokens"
-        yield SetupDifference("budget", told)
+        tokens = f"{budget or 'by witnesses'}, not {setup.budget} tokens"
+        yield SetupDifference("budget", tokens)
     batch = models.get("batch")
     if setup.timed and batch not in {None, 1}:
         yield SetupDifference("batch", f"{batch}, not 1")

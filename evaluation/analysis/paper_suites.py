@@ -137,18 +137,18 @@ def _quality_sides(runs: Sequence[RecordedRun]) -> Iterator[_QualitySide]:
                 scored = scored_run(run, name, run.raw_header).by_label
                 for row in table.rows:
                     label = str(row[0])
-                    found = quality_differences(run, label, scored[label][0])
-                    yield _QualitySide(label, row, tuple(found))
+                    unlike = quality_differences(run, label, scored[label][0])
+                    yield _QualitySide(label, row, tuple(unlike))
 
 
 def _suite_rows(number: int, runs: Sequence[RecordedRun]) -> Iterator[tuple[Cell, ...]]:
     for run in runs:
         cases = _cases(run)
-        coverage = {label: by_category(found) for label, found in cases.items()}
+        coverage = {label: by_category(outcomes) for label, outcomes in cases.items()}
         led = find_leaders(coverage)
-        for label, found in cases.items():
+        for label, outcomes in cases.items():
             framework = framework_of(run.header.participant(label))
-            failing = failing_categories(found)
+            failing = failing_categories(outcomes)
             cells: tuple[Cell, ...] = (
                 tuple(failing[failure] for failure in _FAILURES)
                 if number == 5  # noqa: PLR2004 (its number)
@@ -163,8 +163,8 @@ def _suite_rows(number: int, runs: Sequence[RecordedRun]) -> Iterator[tuple[Cell
 
 
 def _cases(run: RecordedRun) -> Mapping[str, list[CaseOutcome]]:
-    found: dict[str, list[CaseOutcome]] = {}
+    by_engine: dict[str, list[CaseOutcome]] = {}
     for row in run.rows():
         if (row.task, row.config) == (TEST_SUITE, _DRAFT):
-            found.setdefault(row.engine, []).append(outcome(row))
-    return dict(sorted(found.items()))
+            by_engine.setdefault(row.engine, []).append(outcome(row))
+    return dict(sorted(by_engine.items()))

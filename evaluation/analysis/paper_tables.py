@@ -151,18 +151,18 @@ def paper_table(number: int, runs: Sequence[RecordedRun]) -> Table:
     if number in SUITE_TABLES:
         return suite_table(number, runs)
     if number not in _TABLES:
-        known = ", ".join(map(str, sorted({*_TABLES, *SUITE_TABLES})))
-        raise BadUsage(f"no table {number} here", then=f"say one of {known}")
-    wanted = _TABLES[number]
+        numbers = ", ".join(map(str, sorted({*_TABLES, *SUITE_TABLES})))
+        raise BadUsage(f"no table {number} here", then=f"say one of {numbers}")
+    table = _TABLES[number]
     if number == _COVERAGE_TABLE:
         runs = [run for run in runs if not run.header.models.random_weights]
-    sides = _sides(runs, wanted, PAPER_SETUPS[number])
+    sides = _sides(runs, table, PAPER_SETUPS[number])
     build, note = (
         (_coverage_rows, _COVERAGE_NOTE)
         if number == _COVERAGE_TABLE
         else (_time_rows, _TIME_NOTE)
     )
-    columns, rows = build(wanted, sides)
+    columns, rows = build(table, sides)
     if not rows:
         raise NoInput(
             f"no text for a dataset of the paper's Table {number}",
@@ -170,14 +170,14 @@ def paper_table(number: int, runs: Sequence[RecordedRun]) -> Table:
             "csbdata eval --compat paper --task coverage --task efficiency",
         )
     return Table(
-        title=wanted.title,
+        title=table.title,
         columns=("Dataset", "Framework", *columns, "not as in the paper"),
         rows=tuple(_with_printed(number, rows)),
         note=" ".join(
             [
                 note,
                 *told([(side.framework, side.differences) for side in sides.values()]),
-                *_absent(wanted, sides),
+                *_absent(table, sides),
             ]
         ),
         name=f"paper-table-{number}",
@@ -194,13 +194,13 @@ def _with_printed(
             yield (dataset, f"{framework}, as printed", *figures, None, "")
 
 
-def _absent(wanted: _PaperTable, sides: Mapping[str, _Side]) -> Iterator[str]:
+def _absent(table: _PaperTable, sides: Mapping[str, _Side]) -> Iterator[str]:
     """Say which of the paper's frameworks no run has, and the command for them."""
-    there = {side.framework for side in sides.values()}
+    present = {side.framework for side in sides.values()}
     names = [
         (framework, name)
         for name, framework in FRAMEWORKS.items()
-        if framework in wanted.frameworks - there - _SERVED
+        if framework in table.frameworks - present - _SERVED
     ]
     if names:
         engines = " ".join(f"--engine {name}" for _, name in names)
@@ -211,17 +211,17 @@ def _absent(wanted: _PaperTable, sides: Mapping[str, _Side]) -> Iterator[str]:
 
 
 def _sides(
-    runs: Sequence[RecordedRun], wanted: _PaperTable, setup: PaperSetup
+    runs: Sequence[RecordedRun], table: _PaperTable, setup: PaperSetup
 ) -> dict[str, _Side]:
     """Return who takes part, in the paper's order, by a name that nobody else has."""
-    found: dict[str, _Side] = {}
+    sides: dict[str, _Side] = {}
     for run in runs:
         for label, texts in texts_by_engine(scored_run(run, "coverage", {})).items():
             framework = framework_of(run.header.participant(label))
-            if framework == "LM only" and framework not in wanted.frameworks:
+            if framework == "LM only" and framework not in table.frameworks:
                 continue
-            name = label if label not in found else f"{run.folder.name}: {label}"
-            found[name] = _Side(
+            name = label if label not in sides else f"{run.folder.name}: {label}"
+            sides[name] = _Side(
                 framework=framework,
                 texts=texts,
                 run=run,
@@ -230,7 +230,7 @@ def _sides(
     order = list(setup.versions)
     return dict(
         sorted(
-            found.items(),
+            sides.items(),
             key=lambda item: (
                 order.index(item[1].framework)
                 if item[1].framework in order
@@ -241,10 +241,10 @@ def _sides(
 
 
 def _coverage_rows(
-    wanted: _PaperTable, sides: Mapping[str, _Side]
+    table: _PaperTable, sides: Mapping[str, _Side]
 ) -> tuple[tuple[str, ...], list[tuple[Cell, ...]]]:
     rows: list[tuple[Cell, ...]] = []
-    for config in wanted.configs:
+    for config in table.configs:
         for side in sides.values():
             texts = list(texts_of_config(side.texts, config))
             if not texts:
@@ -273,20 +273,20 @@ def _share(
 
 
 def _time_rows(
-    wanted: _PaperTable, sides: Mapping[str, _Side]
+    table: _PaperTable, sides: Mapping[str, _Side]
 ) -> tuple[tuple[str, ...], list[tuple[Cell, ...]]]:
     columns = ["GCT (s)", "TTFT (s)", "TPOT (ms)"]
-    columns += ["TGT (s)", "Output Tokens", "(FF)"] if wanted.long else []
+    columns += ["TGT (s)", "Output Tokens", "(FF)"] if table.long else []
     common = on_common_samples(
         {
-            name: [text for text in side.texts if text.config in wanted.configs]
+            name: [text for text in side.texts if text.config in table.configs]
             for name, side in sides.items()
         }
     )
     rows: list[tuple[Cell, ...]] = []
-    for config in wanted.configs:
+    for config in table.configs:
         for name, side in sides.items():
-            cells = _times(config, name, side, common, long=wanted.long)
+            cells = _times(config, name, side, common, long=table.long)
             if cells:
                 head = (_DATASETS[config], side.framework)
                 rows.append((*head, *cells, side.differs))
@@ -297,8 +297,8 @@ def _times(
     config: str, name: str, side: _Side, common: CommonTexts, *, long: bool
 ) -> tuple[Cell, ...]:
     """Return a row's figures; nothing where there is no text."""
-    listed = texts_of_config(common.sides.get(name, ()), config)
-    texts = [text.generation for text in listed]
+    own_texts = texts_of_config(common.sides.get(name, ()), config)
+    texts = [text.generation for text in own_texts]
     if not texts:
         return ()
     figures = TextFigures(side.run.header.limits)
@@ -317,11 +317,15 @@ def _times(
     return (*cells, len(texts))
 
 
-def _in(found: Quantile | None, unit: str) -> Cell:
-    if found is None:
+def _in(quantile: Quantile | None, unit: str) -> Cell:
+    if quantile is None:
         return None
-    return FixedFigure(found.value / _NS_PER[unit], at_least=found.at_least)
+    return FixedFigure(quantile.value / _NS_PER[unit], at_least=quantile.at_least)
 
 
-def _fixed(found: Quantile | None) -> Cell:
-    return None if found is None else FixedFigure(found.value, at_least=found.at_least)
+def _fixed(quantile: Quantile | None) -> Cell:
+    return (
+        None
+        if quantile is None
+        else FixedFigure(quantile.value, at_least=quantile.at_least)
+    )

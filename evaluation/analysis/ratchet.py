@@ -82,28 +82,28 @@ def outcomes_by_place(
         BadUsage: the run has several engines, and none was named.
         NoInput: the run has no schema of these tasks, or not this engine.
     """
-    found: dict[str, dict[Place, Outcome]] = {}
+    by_engine: dict[str, dict[Place, Outcome]] = {}
     for task in tasks or run.tasks:
         for label, cases in measure_run(run, task, criterion_of(task)).items():
-            own = found.setdefault(label, {})
+            own = by_engine.setdefault(label, {})
             for case in cases:
                 place = (task, "/".join(case.case_key))
                 now = Outcome.PASSED if case.passed else case.outcome
                 # Of a schema that was asked again the worst counts.
                 own[place] = max(own.get(place, now), now, key=rank_of)
-    if not found:
+    if not by_engine:
         raise NoInput("no schema of these tasks", str(run.folder))
-    if engine is None and len(found) > 1:
+    if engine is None and len(by_engine) > 1:
         raise BadUsage(
-            f"a ratchet is of one engine, the run has {len(found)}",
-            then=f"--engine with one of: {'; '.join(found)}",
+            f"a ratchet is of one engine, the run has {len(by_engine)}",
+            then=f"--engine with one of: {'; '.join(by_engine)}",
         )
-    label = next(iter(found)) if engine is None else engine
-    if label not in found:
+    label = next(iter(by_engine)) if engine is None else engine
+    if label not in by_engine:
         raise NoInput(
-            f"the run has no engine {label!r}", then=f"it has {'; '.join(found)}"
+            f"the run has no engine {label!r}", then=f"it has {'; '.join(by_engine)}"
         )
-    return label, found[label]
+    return label, by_engine[label]
 
 
 def read_ratchet(path: Path) -> dict[Place, Outcome]:
@@ -122,7 +122,7 @@ def read_ratchet(path: Path) -> dict[Place, Outcome]:
         raise NoInput(why, str(path), "--update makes it") from error
     except UnicodeDecodeError as error:
         raise BadData(f"byte {error.start:,} is not UTF-8", str(path)) from error
-    found: dict[Place, Outcome] = {}
+    outcomes: dict[Place, Outcome] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         if not line or line.startswith("#"):
             continue
@@ -130,8 +130,8 @@ def read_ratchet(path: Path) -> dict[Place, Outcome]:
         if len(fields) != _FIELDS or fields[2] not in set(Outcome):
             what = "a line has a task, CONFIG/ID and an outcome, with tabs between them"
             raise BadData(f"{what}: {line[:60]!r}", f"{path}:{number}")
-        found[fields[0], fields[1]] = Outcome(fields[2])
-    return found
+        outcomes[fields[0], fields[1]] = Outcome(fields[2])
+    return outcomes
 
 
 def write_ratchet(path: Path, outcomes: Mapping[Place, Outcome], about: str) -> None:
@@ -192,10 +192,10 @@ def difference_table(difference: RatchetDifference, limit: int) -> Table:
     rows[worse:worse] = [
         ("missing", *place, None, None) for place in difference.missing
     ]
-    left = len(rows) - limit
+    more = len(rows) - limit
     return Table(
         title="Schemas beside the ratchet",
         columns=("way", "task", "schema", "before", "now"),
         rows=tuple(rows[:limit]),
-        note=f"{left:,} more: --limit {len(rows)}" if left > 0 else "",
+        note=f"{more:,} more: --limit {len(rows)}" if more > 0 else "",
     )

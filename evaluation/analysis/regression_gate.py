@@ -67,14 +67,14 @@ def compared_engines(runs: Sequence[RecordedRun], task: str) -> list[ComparedEng
     has the run's name in its label.
     """
     passes = criterion_of(task)
-    found = []
+    sides = []
     for run in runs:
         measured = measure_run(run, task, passes)
         calibration = {
             engine: _calibration_by_case(cases) for engine, cases in measured.items()
         }
-        found += [(run, engine, measured[engine], calibration) for engine in measured]
-    names = Counter(engine for _, engine, *_ in found)
+        sides += [(run, engine, measured[engine], calibration) for engine in measured]
+    names = Counter(engine for _, engine, *_ in sides)
     return [
         ComparedEngine(
             label=engine if names[engine] == 1 else f"{run.folder.name}: {engine}",
@@ -83,7 +83,7 @@ def compared_engines(runs: Sequence[RecordedRun], task: str) -> list[ComparedEng
             cases=cases,
             calibration=calibration,
         )
-        for run, engine, cases, calibration in found
+        for run, engine, cases, calibration in sides
     ]
 
 
@@ -101,13 +101,13 @@ def all_pairs(engines: Sequence[ComparedEngine]) -> list[PairedEngines]:
 
 def _calibration_by_case(cases: Iterable[CaseMeasurement]) -> CalibrationByCase:
     """Return what the calibration work took beside each case that has it."""
-    taken = {
+    calibrations = {
         case.case_key: [
             log(one.calibration_ns) for one in case.repetitions if one.calibration_ns
         ]
         for case in cases
     }
-    return {key: fmean(logs) for key, logs in taken.items() if logs}
+    return {key: fmean(logs) for key, logs in calibrations.items() if logs}
 
 
 #: Best first. An honest refusal is better than a wrong mask, and that is better than
@@ -172,11 +172,11 @@ def compare_with_baseline(
     With `common_only` cases that were not run now are no part of the baseline.
     """
     pair = pair_engines(baseline, now)
-    there = {a.case_key for a, _ in pair.cases}
-    missing = [case for case in baseline.cases if case.case_key not in there]
+    measured = {a.case_key for a, _ in pair.cases}
+    missing = [case for case in baseline.cases if case.case_key not in measured]
     if common_only:
-        kept = [case for case in baseline.cases if case.case_key in there]
-        pair = replace(pair, a=replace(baseline, cases=kept))
+        common = [case for case in baseline.cases if case.case_key in measured]
+        pair = replace(pair, a=replace(baseline, cases=common))
         missing = []
     return BaselineComparison(
         pair=pair,
@@ -199,17 +199,19 @@ def match_baselines(
         _name_and_preset,
         lambda engine: _name_and_preset(engine)[0],
     )
-    found = []
+    matches = []
     for engine in engines:
         for of in alike:
-            chosen = [baseline for baseline in baselines if of(baseline) == of(engine)]
-            if chosen:
+            candidates = [
+                baseline for baseline in baselines if of(baseline) == of(engine)
+            ]
+            if candidates:
                 break
         else:
-            chosen = list(baselines) if len(engines) == 1 else []
-        if len(chosen) == 1:
-            found.append((chosen[0], engine))
-    return found
+            candidates = list(baselines) if len(engines) == 1 else []
+        if len(candidates) == 1:
+            matches.append((candidates[0], engine))
+    return matches
 
 
 def _name_and_preset(engine: ComparedEngine) -> tuple[object, object]:
@@ -245,12 +247,12 @@ def gate_table(gates: Sequence[BaselineComparison], percent: float) -> Table:
 def moved_table(gates: Sequence[BaselineComparison], limit: int) -> Table:
     """List the cases that became worse, then those that became better."""
     moved = list(_moved(gates))
-    left = len(moved) - limit
+    more = len(moved) - limit
     return Table(
         title="Cases that moved",
         columns=("engine", "way", "task", "schema", "before", "now"),
         rows=tuple(moved[:limit]),
-        note=f"{left:,} more: --limit {len(moved)}" if left > 0 else "",
+        note=f"{more:,} more: --limit {len(moved)}" if more > 0 else "",
     )
 
 

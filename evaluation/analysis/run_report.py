@@ -65,8 +65,8 @@ def _engine(participant: ParticipantHeader) -> tuple[Cell, ...]:
 def conditions_of(run: RecordedRun) -> Table:
     """Return what decides whether another run may be compared with this one."""
     header = run.raw_header
-    said = (line.partition(": ") for line in about_writing(run.header))
-    rows: list[tuple[Cell, ...]] = [(what, value) for what, _, value in said]
+    facts = (line.partition(": ") for line in about_writing(run.header))
+    rows: list[tuple[Cell, ...]] = [(what, value) for what, _, value in facts]
     rows += [(name, _flat(header.get(name))) for name in _CONDITIONS]
     if run.header.timer_ns is not None:
         rows.append(("timer", f"{run.header.timer_ns:,} ns a reading"))
@@ -84,7 +84,7 @@ def _flat(value: Json) -> str | None:
     return None if value is None else str(value)
 
 
-def reports(run: RecordedRun, wanted: Sequence[str] = ()) -> dict[str, Report]:
+def reports(run: RecordedRun, names: Sequence[str] = ()) -> dict[str, Report]:
     """Return each task's report, of those wanted or else of all in the run.
 
     A task that is not installed here has the overview that every task has.
@@ -97,31 +97,31 @@ def reports(run: RecordedRun, wanted: Sequence[str] = ()) -> dict[str, Report]:
     known_tasks = tasks()
     suite = suite_of(run)
     reading = {task.name for task in known_tasks.values() if task.reads in run.tasks}
-    there = sorted({*run.tasks, *reading})
+    available = sorted({*run.tasks, *reading})
     if run.header.models.random_weights:
         judging = {task.name for task in known_tasks.values() if task.judges_texts}
-        there = [name for name in there if name not in judging]
-    for name in wanted:
-        if name not in there:
-            known = ", ".join(there) or "no task at all"
+        available = [name for name in available if name not in judging]
+    for name in names:
+        if name not in available:
+            listing = ", ".join(available) or "no task at all"
             raise NoInput(
-                f"no row of task {name!r}", str(run.folder), f"it has {known}"
+                f"no row of task {name!r}", str(run.folder), f"it has {listing}"
             )
-    found = {
+    by_task = {
         name: _suite_report(run, suite, name)
         if suite is not None
         else known_tasks[name].report(run)
         if name in known_tasks
         else overview(run, name)
-        for name in wanted or there
+        for name in names or available
     }
-    if len(found) == 1:
-        return found
+    if len(by_task) == 1:
+        return by_task
     return {
         name: replace(
             report, tables=tuple(replace(table, task=name) for table in report.tables)
         )
-        for name, report in found.items()
+        for name, report in by_task.items()
     }
 
 
@@ -135,9 +135,9 @@ def joined_report(runs: Sequence[RecordedRun], suite: Suite[Any]) -> Report:
     scored: dict[str, RecordedSuiteRun] = {}
     for run in runs:
         if suite.name not in run.tasks:
-            known = ", ".join(sorted(run.tasks)) or "no task at all"
+            names = ", ".join(sorted(run.tasks)) or "no task at all"
             what = f"no row of suite {suite.name}"
-            raise NoInput(what, str(run.folder), f"it has {known}")
+            raise NoInput(what, str(run.folder), f"it has {names}")
         name = run.folder.resolve().name
         scored[name if name not in scored else str(run.folder)] = scored_run(
             run, suite.name, run.raw_header
@@ -156,7 +156,7 @@ def _suite_report(run: RecordedRun, suite: str, name: str) -> Report:
     from evaluation.suites.registry import suite_named  # noqa: PLC0415 (imports every suite)
 
     try:
-        found = suite_named(suite)
+        named = suite_named(suite)
     except CsbdataError:
         return overview(run, name)
-    return found.report(scored_run(run, name, run.raw_header))
+    return named.report(scored_run(run, name, run.raw_header))

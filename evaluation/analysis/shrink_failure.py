@@ -38,19 +38,19 @@ def shrink(value: Json, still: Callable[[Json], bool], most: int = 300) -> Json:
 
     `value` itself is taken to hold; it is returned where nothing smaller does.
     """
-    asked = {_text(value)}
-    left = most
+    tried = {_text(value)}
+    tries = most
     again = True
     while again:
         again = False
         for candidate in _smaller(value):
             text = _text(candidate)
-            if text in asked or len(text) >= len(_text(value)):
+            if text in tried or len(text) >= len(_text(value)):
                 continue
-            if not left:
+            if not tries:
                 return value
-            asked.add(text)
-            left -= 1
+            tried.add(text)
+            tries -= 1
             if still(candidate):
                 value, again = candidate, True
                 break
@@ -65,10 +65,10 @@ def _smaller(root: Json) -> Iterator[Json]:
     """Yield what is left of a value without some part, the largest parts first."""
     places = sorted(_places(root), key=lambda part: -len(_text(part[1])))
     if isinstance(root, dict):
-        kept = {name: root[name] for name in _ROOT if name in root}
+        base = {name: root[name] for name in _ROOT if name in root}
         for path, value in sorted(places, key=lambda part: len(_text(part[1]))):
             if path and isinstance(value, dict):
-                yield {**kept, **value}
+                yield {**base, **value}
                 yield value
     for path, value in places:
         for less in _less(value):
@@ -117,13 +117,13 @@ def _with(root: Json, path: tuple[str | int, ...], value: Json) -> Json:
     """Return the root with another value at a path; the root itself stays as it is."""
     if not path:
         return value
-    step, *rest = path
+    step, *tail = path
     if isinstance(root, list) and isinstance(step, int):
         items = list(root)
-        items[step] = _with(root[step], tuple(rest), value)
+        items[step] = _with(root[step], tuple(tail), value)
         return items
     if isinstance(root, dict) and isinstance(step, str):
-        return {**root, step: _with(root[step], tuple(rest), value)}
+        return {**root, step: _with(root[step], tuple(tail), value)}
     raise TypeError(path)
 
 
@@ -188,8 +188,8 @@ def needed_texts(
         return smaller.fails_alike(ask(smaller.case))
 
     for index in _wrong_texts(case, row)[:_ALONE]:
-        shown = replace(whole, culprit=index, verdict=row.walks[index].verdict)
-        alone = shown.with_texts([index])
+        failure = replace(whole, culprit=index, verdict=row.walks[index].verdict)
+        alone = failure.with_texts([index])
         if fails(alone):
             return alone
     if whole.culprit is None:
@@ -201,32 +201,32 @@ def needed_texts(
 
 def _wrong_texts(case: Case, row: Row) -> list[int]:
     """Return the texts that show the engine to be wrong, the shortest first."""
-    found = [
+    wrong = [
         index
         for index, walked in enumerate(row.walks[: len(case.walks)])
         if engine_is_wrong(walked)
     ]
-    return sorted(found, key=lambda index: len(case.walks[index].text))
+    return sorted(wrong, key=lambda index: len(case.walks[index].text))
 
 
 def _reduce(
     whole: FailingTexts, fails: Callable[[FailingTexts], bool], most: int
 ) -> FailingTexts:
     """Leave out texts by halves and then one by one, as long as the failure stays."""
-    kept = list(range(len(whole.case.walks)))
-    size = len(kept) // 2
+    indices = list(range(len(whole.case.walks)))
+    size = len(indices) // 2
     while size and most:
         place = 0
-        while place < len(kept) and most:
-            gone = set(kept[place : place + size]) - {whole.culprit}
-            rest = [index for index in kept if index not in gone]
+        while place < len(indices) and most:
+            gone = set(indices[place : place + size]) - {whole.culprit}
+            fewer = [index for index in indices if index not in gone]
             most -= bool(gone)
-            if gone and fails(whole.with_texts(rest)):
-                kept = rest
+            if gone and fails(whole.with_texts(fewer)):
+                indices = fewer
             else:
                 place += size
         size //= 2
-    return whole.with_texts(kept)
+    return whole.with_texts(indices)
 
 
 #: Outcomes in which nothing fails.
@@ -330,12 +330,12 @@ def shrink_failure(
         smaller = replace(small.case, schema=json.dumps(schema))
         return small.fails_alike(ask(smaller))
 
-    found = json.dumps(shrink(json.loads(case.schema), fails_alike, most))
-    smallest = replace(small.case, schema=found)
+    smallest_schema = json.dumps(shrink(json.loads(case.schema), fails_alike, most))
+    smallest = replace(small.case, schema=smallest_schema)
     whole = see_failure(case, row)
-    for seen, candidate in ((small, smallest), (small, small.case), (whole, case)):
+    for failure, candidate in ((small, smallest), (small, small.case), (whole, case)):
         last = ask_afresh(candidate)
-        if seen.fails_alike(last):
+        if failure.fails_alike(last):
             return ShrunkFailure(
                 schema=candidate.schema,
                 walks=candidate.walks,
@@ -377,8 +377,8 @@ def case_of(run: RecordedRun, task: str, name: str, fetch: FetchSettings) -> Cas
     where = run.header.data.name
     data = open_data(where, settings=fetch) if kind.needs_data else None
     samples = data.samples() if data else ()
-    wanted = (sample for sample in samples if f"{sample.config}/{sample.id}" == name)
-    for case in kind.cases(wanted, run.header.settings):
+    matching = (sample for sample in samples if f"{sample.config}/{sample.id}" == name)
+    for case in kind.cases(matching, run.header.settings):
         if f"{case.config}/{case.id}" == name:
             return case
     raise NoInput(f"no case {name} of task {task}", str(where))
@@ -405,7 +405,7 @@ def engine_of_failure(
         raise NoInput(f"no row of {name} in task {task}", str(run.folder))
     if len(labels) > 1:
         raise BadConfiguration("which engine?", "--engine", f"one of {labels}")
-    known = run.header.participant(labels[0])
-    options = [f"{name}={text}" for name, text in (known.assigned or {}).items()]
-    spec, preset = known.spec or labels[0], known.preset or FAITHFUL
+    participant = run.header.participant(labels[0])
+    options = [f"{name}={text}" for name, text in (participant.assigned or {}).items()]
+    spec, preset = participant.spec or labels[0], participant.preset or FAITHFUL
     return select_engines(cache, [spec], preset, options)[0]

@@ -166,7 +166,7 @@ class Questioner:
             if conversation.answer is None:
                 missing.append((conversation, request, mark))
             else:
-                self.totals.found += 1
+                self.totals.reused += 1
         if not missing or writer.writer is None:
             return
 

@@ -97,9 +97,9 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
         {"run": str(folder), "header": run.raw_header},
         every=[table for report in found.values() for table in report.tables],
     )
-    done = f"{totals.ran + totals.found:,} rows: {totals.ran:,} run now"
-    if totals.found:
-        done += f", {totals.found:,} found in the folder"
+    done = f"{totals.ran + totals.reused:,} rows: {totals.ran:,} run now"
+    if totals.reused:
+        done += f", {totals.reused:,} found in the folder"
     if totals.disturbed:
         done += f"; the machine was not quiet during {totals.disturbed:,}"
     say(f"{done}. {folder}")

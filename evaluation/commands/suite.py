@@ -139,10 +139,10 @@ def run_command(  # noqa: PLR0913 (groups of options)
     _print(result, format_)
     for label, why in totals.unavailable.items():
         say(f"{label} was not run: {why}", style="yellow")
-    if totals.unavailable and not (totals.ran or totals.found):
+    if totals.unavailable and not (totals.ran or totals.reused):
         raise Unavailable("no model of this run can be asked here")
     say(
-        f"{totals.ran:,} answers written now, {totals.found:,} found there. "
+        f"{totals.ran:,} answers written now, {totals.reused:,} found there. "
         f"{result.folder}"
     )
     if totals.unanswered:

@@ -101,12 +101,12 @@ class Engine:
             ValueError: llama.cpp cannot parse the grammar it was converted to.
         """
         text = grammar_text(schema, self._options)
-        made = self.library.llama_sampler_init_grammar(
+        grammar = self.library.llama_sampler_init_grammar(
             self._vocab, text.encode(), b"root"
         )
-        if not made:
+        if not grammar:
             raise ValueError("llama.cpp cannot parse the grammar of this schema")
-        return Sampler(self.library, made)
+        return Sampler(self.library, grammar)
 
     def start(self, grammar: Sampler) -> Matcher:
         """Return a matcher at the beginning."""
@@ -258,8 +258,8 @@ def _special_names(tokenizer: Tokenizer) -> dict[int, str]:
 def _alphabet() -> list[str]:
     """Return the letter of every byte: itself where it prints, else one from 256 on."""
     printing = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    others = iter(range(256, 512))
-    return [chr(byte if byte in printing else next(others)) for byte in range(256)]
+    free = iter(range(256, 512))
+    return [chr(byte if byte in printing else next(free)) for byte in range(256)]
 
 
 def _word(number: int) -> bytes:

@@ -105,8 +105,8 @@ class _Matcher:
         """Return how it has failed; a token that the grammar lacks is no failure."""
         if not self._has_failed():
             return ""
-        said: str = self._matcher.get_error()
-        return "" if _REFUSAL in said.partition("\n")[0] else said
+        message: str = self._matcher.get_error()
+        return "" if _REFUSAL in message.partition("\n")[0] else message
 
 
 class _Engine:
@@ -121,28 +121,32 @@ class _Engine:
         self.version = str(llguidance.__version__)
         self._library = llguidance
         slices = options.get("slices")
-        chosen: dict[str, Any] = (
+        slicing: dict[str, Any] = (
             {} if slices is None else {"slices": _slices(llguidance, str(slices))}
         )
         self._tokens = llguidance.LLTokenizer(
             tokenizer.tokenizer_json,
             n_vocab=tokenizer.vocab_size,
             eos_token=tokenizer.eos_id,
-            **chosen,
+            **slicing,
         )
         self._size = tokenizer.vocab_size
         self._mask_bytes = (tokenizer.vocab_size + 31) // 32 * 4
-        asked = {
+        lexer_limits = {
             name: value
             for name, value in options.items()
             if value is not None and name != "slices" and value != _OWN.get(name)
         }
-        limits: Any = {name: asked.pop(name) for name in _LIMITS if name in asked}
+        limits: Any = {
+            name: lexer_limits.pop(name) for name in _LIMITS if name in lexer_limits
+        }
         #: What is passed beside a grammar, and beside a schema; empty unless asked for.
         self._limits: dict[str, Any] = (
             {"limits": llguidance.LLParserLimits(**limits)} if limits else {}
         )
-        self._overrides: dict[str, Any] = {"overrides": asked} if asked else {}
+        self._overrides: dict[str, Any] = (
+            {"overrides": lexer_limits} if lexer_limits else {}
+        )
 
     def compile(self, schema: str) -> object:
         """Return a matcher before its first token."""
@@ -202,12 +206,12 @@ class _OldMatcher:
             RuntimeError: it has stopped for another reason than being complete.
         """
         if self._bits is None:
-            found = None
+            bits = None
             if not self._stopped():
-                found, _ = self._interpreter.compute_mask()
-            if found is None and self._stopped() not in _COMPLETE:
+                bits, _ = self._interpreter.compute_mask()
+            if bits is None and self._stopped() not in _COMPLETE:
                 raise RuntimeError(f"stopped: {self._stopped()}")
-            self._bits = self._engine.bits(found)
+            self._bits = self._engine.bits(bits)
         return self._bits
 
     def commit(self, token: int) -> bool:
@@ -246,9 +250,11 @@ class _OldEngine:
 
         self.version = version("llguidance")
         unknown = {"lenient", "whitespace_pattern", *_LIMITS}
-        asked = sorted(name for name in unknown if options.get(name))
-        if asked:
-            raise ValueError(f"llguidance {self.version} has no option {asked[0]}")
+        unsupported = sorted(name for name in unknown if options.get(name))
+        if unsupported:
+            raise ValueError(
+                f"llguidance {self.version} has no option {unsupported[0]}"
+            )
         self.eos_id = tokenizer.eos_id
         self._size = (tokenizer.vocab_size + 31) // 32 * 4
         self._numpy = numpy
@@ -276,14 +282,14 @@ class _OldEngine:
         """Return nothing: it has no warnings."""
         return ()
 
-    def bits(self, found: bytes | None) -> bytes:
+    def bits(self, mask: bytes | None) -> bytes:
         """Return a mask of one byte a token as one of one bit a token."""
         numpy = self._numpy
-        if found is None:
+        if mask is None:
             flags = numpy.zeros(self.eos_id + 1, dtype=numpy.uint8)
             flags[self.eos_id] = 1
         else:
-            flags = numpy.frombuffer(found, dtype=numpy.uint8)
+            flags = numpy.frombuffer(mask, dtype=numpy.uint8)
         packed: bytes = numpy.packbits(flags, bitorder="little").tobytes()
         return packed.ljust(self._size, b"\0")
 
@@ -325,12 +331,12 @@ class _Spelling:
 def _old_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options under the names of versions before 0.6."""
     pair = (options.get("item_separator"), options.get("key_separator"))
-    wanted = {
+    arguments = {
         "whitespace_flexible": options.get("whitespace_flexible"),
         "coerce_one_of": options.get("coerce_one_of"),
         "separators": None if None in pair else pair,
     }
-    return {name: value for name, value in wanted.items() if value is not None}
+    return {name: value for name, value in arguments.items() if value is not None}
 
 
 def load(tokenizer: Tokenizer, options: Mapping[str, object]) -> _Engine | _OldEngine:

@@ -103,14 +103,14 @@ class Engine:
         parser = self._parser(schema)
         enforcer = self._enforcer(self._data, parser)
         # The enforcer sets a configuration of its own, whose alphabet is the tree's.
-        wanted = {
+        arguments = {
             "max_consecutive_whitespaces": self._options["max_whitespace"],
             "force_json_field_order": self._options["force_order"],
             "max_json_array_length": self._options["max_array_length"],
         }
         parser.config = self._configuration(
             alphabet=self._data.tokenizer_alphabet,
-            **{name: value for name, value in wanted.items() if value is not None},
+            **{name: value for name, value in arguments.items() if value is not None},
         )
         return enforcer
 
@@ -170,12 +170,12 @@ def _regular(tokenizer: Tokenizer) -> list[tuple[int, str, bool]]:
 
     A token that is only part of a character is text together with its neighbours.
     """
-    found = []
+    tokens = []
     for index, content in enumerate(tokenizer.token_bytes):
         if content and index != tokenizer.eos_id:
             text = content.decode(errors="replace")
-            found.append((index, text, text.encode() == content))
-    return found
+            tokens.append((index, text, text.encode() == content))
+    return tokens
 
 
 def load(tokenizer: Tokenizer, options: Mapping[str, object]) -> Engine:

@@ -141,8 +141,8 @@ class OldEngine:
         """Return the index of a schema's regular expression."""
         pattern = self._parse(self._to_regex(schema, **self._arguments))
         reduced: Any = pattern.to_fsm()
-        made = self._regex.make_byte_level_fsm(reduced.reduce(), keep_utf8=True)
-        automaton, _ = self._regex.make_deterministic_fsm(made)
+        fsm = self._regex.make_byte_level_fsm(reduced.reduce(), keep_utf8=True)
+        automaton, _ = self._regex.make_deterministic_fsm(fsm)
         return self._regex.Index(
             automaton.fsm_info, self._vocabulary, self.eos_id, frozenset()
         )
@@ -196,20 +196,20 @@ class OldGuide:
 
 def ids_by(texts: Mapping[int, Any], eos_id: int) -> dict[Any, list[int]]:
     """Return the ids of every text; the end token has a place of its own."""
-    found: dict[Any, list[int]] = {}
+    ids: dict[Any, list[int]] = {}
     for index, text in texts.items():
         if text and index != eos_id:
-            found.setdefault(text, []).append(index)
-    return found
+            ids.setdefault(text, []).append(index)
+    return ids
 
 
 def _arguments_of(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments that are not left to the engine."""
-    wanted = {
+    arguments = {
         "whitespace_pattern": options["whitespace"],
         "max_recursion_depth": options["max_recursion_depth"],
     }
-    return {name: value for name, value in wanted.items() if value is not None}
+    return {name: value for name, value in arguments.items() if value is not None}
 
 
 def _spell(content: bytes, symbol: Any) -> str:  # noqa: ANN401 - a function of the engine

@@ -122,11 +122,11 @@ class Engine:
             vocab_size=tokenizer.vocab_size,
             stop_token_ids=[tokenizer.eos_id],
         )
-        wanted = {
+        arguments = {
             "max_threads": options["max_threads"],
             "cache_enabled": options["cache"],
         }
-        self._compiler = xgrammar.GrammarCompiler(info, **_without_none(wanted))
+        self._compiler = xgrammar.GrammarCompiler(info, **_without_none(arguments))
         self._settings = self._understood(options)
 
     @cached_property
@@ -171,18 +171,18 @@ class Engine:
         pair = (options["item_separator"], options["key_separator"])
         if (pair[0] is None) != (pair[1] is None):
             raise ValueError("item_separator and key_separator come together")
-        wanted = {
+        arguments = {
             "any_whitespace": options["any_whitespace"],
             "strict_mode": options["strict_mode"],
             "separators": None if pair[0] is None else pair,
             "max_whitespace_cnt": options["max_whitespace"],
             "any_order": options["any_order"],
         }
-        known = inspect.signature(self._compiler.compile_json_schema).parameters
-        for name in [name for name in wanted if name not in known]:
-            if wanted.pop(name):
+        parameters = inspect.signature(self._compiler.compile_json_schema).parameters
+        for name in [name for name in arguments if name not in parameters]:
+            if arguments.pop(name):
                 raise ValueError(f"xgrammar {self.version} has no option {name}")
-        return _without_none(wanted)
+        return _without_none(arguments)
 
 
 def _without_none(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -243,14 +243,16 @@ def _no_clock() -> Iterator[None]:
 
 def tokens_of(text: str, engine: Engine) -> list[int]:
     """Cut a text into the longest tokens that fit, from the left."""
-    rest = text.encode()
+    suffix = text.encode()
     tokens = []
-    while rest:
-        size = next((n for n in range(len(rest), 0, -1) if rest[:n] in engine.ids), 0)
+    while suffix:
+        size = next(
+            (n for n in range(len(suffix), 0, -1) if suffix[:n] in engine.ids), 0
+        )
         if not size:
             break
-        tokens.append(engine.ids[rest[:size]])
-        rest = rest[size:]
+        tokens.append(engine.ids[suffix[:size]])
+        suffix = suffix[size:]
     return tokens
 
 

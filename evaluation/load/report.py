@@ -76,7 +76,7 @@ def rates(
         in_time = [request for request in stream if request.is_in_time(limits)]
         valid = [request for request in in_time if request.compliant]
         tokens = [request.generation.length for request in answered]
-        told = [count for count in tokens if count is not None]
+        counts = [count for count in tokens if count is not None]
         rows.append(
             (
                 engine,
@@ -86,14 +86,14 @@ def rates(
                 Rate(sum(one.compliant for one in stream), len(stream)),
                 Duration(span * _SECOND),
                 _per_second(len(answered), span),
-                _per_second(sum(told), span) if told else None,
+                _per_second(sum(counts), span) if counts else None,
                 Rate(len(in_time), len(stream)) if limits else None,
                 _per_second(len(in_time), span) if limits else None,
                 _per_second(len(valid), span) if limits else None,
                 len({request.times.sitting for request in stream}),
             )
         )
-    asked = f" In time: {', '.join(map(str, limits))}." if limits else ""
+    limit_note = f" In time: {', '.join(map(str, limits))}." if limits else ""
     return Table(
         title="Under load",
         columns=(
@@ -111,7 +111,7 @@ def rates(
             "sittings",
         ),
         rows=tuple(rows),
-        note=_NOTE + asked,
+        note=_NOTE + limit_note,
         name="under-load",
     ).without_empty_columns()
 
@@ -126,11 +126,11 @@ def span_seconds(stream: Sequence[LoadRow]) -> float:
         sittings.setdefault(request.times.sitting, []).append(request)
     return sum(
         (
-            max(one.times.scheduled_ns + one.times.over_ns for one in listed)
-            - min(one.times.scheduled_ns for one in listed)
+            max(one.times.scheduled_ns + one.times.over_ns for one in requests)
+            - min(one.times.scheduled_ns for one in requests)
         )
         / _SECOND
-        for listed in sittings.values()
+        for requests in sittings.values()
     )
 
 
@@ -157,15 +157,15 @@ def latencies(streams: Mapping[StreamKey, Sequence[LoadRow]]) -> Table:
     """Return quantiles of every stream's latencies."""
     rows: list[tuple[Cell, ...]] = []
     for (engine, choice), stream in streams.items():
-        for name, found in latencies_of(stream).items():
-            if len(found):
+        for name, times in latencies_of(stream).items():
+            if len(times):
                 rows.append(
                     (
                         engine,
                         choice.value,
                         name,
-                        len(found),
-                        *(_at(found, percent) for percent in (*_PERCENTILES, 100.0)),
+                        len(times),
+                        *(_at(times, percent) for percent in (*_PERCENTILES, 100.0)),
                     )
                 )
     quantiles = [f"p{percent:g}" for percent in _PERCENTILES]
@@ -182,7 +182,7 @@ def latencies_of(stream: Sequence[LoadRow]) -> dict[str, Quantiles]:
     """Return the latencies of a stream by name, in nanoseconds."""
     whole = [request for request in stream if request.answered]
     late = [request for request in stream if request.cut_off]
-    found = {}
+    latencies = {}
     for name, figure in _FIGURES.items():
         exact = [ns for one in whole if (ns := figure(one)) is not None]
         if name == "ttft":
@@ -192,16 +192,16 @@ def latencies_of(stream: Sequence[LoadRow]) -> dict[str, Quantiles]:
             late_ns = [one.times.over_ns for one in late]
         else:
             late_ns = []
-        found[name] = Quantiles.of(exact, late_ns)
+        latencies[name] = Quantiles.of(exact, late_ns)
         if name == "tpot":
             gaps = [gap for one in (*whole, *late) for gap in one.times.gaps_ns]
-            found["itl"] = Quantiles.of(gaps)
-    found["sent late"] = Quantiles.of([one.times.sent_late_ns for one in stream])
-    return found
+            latencies["itl"] = Quantiles.of(gaps)
+    latencies["sent late"] = Quantiles.of([one.times.sent_late_ns for one in stream])
+    return latencies
 
 
-def _at(found: Quantiles, percent: float) -> Duration | None:
-    value = found.at(percent)
+def _at(times: Quantiles, percent: float) -> Duration | None:
+    value = times.at(percent)
     return None if value is None else Duration(value.value, value.at_least)
 
 
@@ -217,7 +217,7 @@ def pairs(streams: Mapping[StreamKey, Sequence[LoadRow]]) -> Table:
         if a[1] is not b[1] and not (a[0] == b[0] and same_prompts):
             continue
         numbered = {request.times.number: request for request in streams[b]}
-        found = [
+        paired = [
             (request, other)
             for request in streams[a]
             if request.answered
@@ -225,9 +225,9 @@ def pairs(streams: Mapping[StreamKey, Sequence[LoadRow]]) -> Table:
             and other.answered
         ]
         own = a[1] is SchemaChoice.EACH
-        ratios = [_ratio(found, figure, own=own) for figure in _FIGURES.values()]
-        if found:
-            rows.append((" ".join(a), " ".join(b), len(found), *ratios))
+        ratios = [_ratio(paired, figure, own=own) for figure in _FIGURES.values()]
+        if paired:
+            rows.append((" ".join(a), " ".join(b), len(paired), *ratios))
     return Table(
         title="Streams, paired",
         columns=("a", "b", "requests", *_FIGURES),
@@ -243,14 +243,14 @@ def _ratio(
     *,
     own: bool,
 ) -> Ratio | None:
-    known: list[tuple[float, float, Hashable]] = [
+    timed: list[tuple[float, float, Hashable]] = [
         (first, second, (a.config, a.record) if own else a.times.number)
         for a, b in pairs_found
         if (first := figure(a)) is not None and (second := figure(b)) is not None
     ]
-    found = geometric_ratio(
-        [first for first, _, _ in known],
-        [second for _, second, _ in known],
-        [cluster for _, _, cluster in known],
+    ratio = geometric_ratio(
+        [first for first, _, _ in timed],
+        [second for _, second, _ in timed],
+        [cluster for _, _, cluster in timed],
     )
-    return None if found is None else Ratio(found.value, found.interval)
+    return None if ratio is None else Ratio(ratio.value, ratio.interval)

@@ -144,9 +144,9 @@ def run_load(request: LoadRequest, progress: Progress | None = None) -> LoadRun:
         settings=request.fetch,
         progress=progress,
     )
-    chosen = choose_suite("coverage")
-    requests = _requests(request, chosen, data, progress.say)
-    head = _header(request, servers, data.header(), chosen)
+    suite = choose_suite("coverage")
+    requests = _requests(request, suite, data, progress.say)
+    head = _header(request, servers, data.header(), suite)
     folder = request.run_dir or Path("runs") / str(head["plan"])[:12]
     progress.say(f"{len(requests):,} records, server {servers[0].connection.base}")
     progress.say(f"folder: {folder}")
@@ -160,7 +160,7 @@ def run_load(request: LoadRequest, progress: Progress | None = None) -> LoadRun:
     total = len(streams) * (len(requests) + request.settings.warm_up)
     with (
         hold_run_folder(folder, head),
-        LiveScorer(chosen) as scorer,
+        LiveScorer(suite) as scorer,
         progress.bar("Sending", total) as advance,
     ):
         finished = fingerprints_in(folder / ROWS)
@@ -215,7 +215,7 @@ def _rows(  # noqa: PLR0913, PLR0917 - the run's own parts
 
 def _requests(
     request: LoadRequest,
-    chosen: ChosenSuite,
+    suite: ChosenSuite,
     data: Dataset,
     say: Callable[[str], None],
 ) -> list[GenerationRequest]:
@@ -228,10 +228,10 @@ def _requests(
             tokens = encode([text])[0]
             return len(text.encode()) if tokens is None else len(tokens)
 
-    wanted = RecordRequest(data=request.data, fetch=request.fetch, opened=data)
+    records = RecordRequest(data=request.data, fetch=request.fetch, opened=data)
     requests = []
-    for record in chosen.suite.records(wanted, chosen.settings).records:
-        prompt = chosen.suite.prompt(record, chosen.settings)
+    for record in suite.suite.records(records, suite.settings).records:
+        prompt = suite.suite.prompt(record, suite.settings)
         sample = Sample(
             id=record.id,
             config=record.group,
@@ -253,11 +253,11 @@ def _header(
     request: LoadRequest,
     servers: Sequence[ModelServer],
     data: dict[str, Json],
-    chosen: ChosenSuite,
+    suite: ChosenSuite,
 ) -> dict[str, Json]:
     """Return the content of `run.json`; `plan` is the fingerprint of the request."""
     models: dict[str, Json] = {
-        **(chosen.suite.facts(chosen.settings) if chosen.suite.facts else {}),
+        **(suite.suite.facts(suite.settings) if suite.suite.facts else {}),
         "budget": request.budget,
         **request.settings.header(),
     }

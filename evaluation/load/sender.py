@@ -118,8 +118,8 @@ class OpenLoopSender:
         """Hand out each request when its moment has come."""
         for planned in stream:
             moment = begun + planned.arrival_ns
-            left = moment - perf_counter_ns()
-            if left > 0 and self._stopped.wait(left / 1e9):
+            wait_ns = moment - perf_counter_ns()
+            if wait_ns > 0 and self._stopped.wait(wait_ns / 1e9):
                 break
             waiting.put((planned, moment))
         for _ in range(places):
@@ -131,8 +131,8 @@ class OpenLoopSender:
         over: SimpleQueue[SentRequest | Exception],
     ) -> None:
         """Ask for one request after the other; this is one of the places."""
-        while (found := waiting.get()) is not None and not self._stopped.is_set():
-            planned, moment = found
+        while (item := waiting.get()) is not None and not self._stopped.is_set():
+            planned, moment = item
             try:
                 over.put(self._ask(planned, moment))
             except Exception as error:  # noqa: BLE001 - raised where requests are awaited
@@ -142,36 +142,36 @@ class OpenLoopSender:
         sent = perf_counter_ns()
         sample = planned.request.sample
         schema, edits = self._dialect.adapt(planned.schema, sample.dialect)
-        asked = AskedText(planned.request, schema if edits else "", edits, None)
+        text = AskedText(planned.request, schema if edits else "", edits, None)
         gaps: tuple[int, ...] = ()
         try:
             answer = self._client.ask_once(
                 request_body(self._dialect, planned.request, schema)
             )
-            made = asked.written(answer, moment)
+            generation = text.written(answer, moment)
             gaps = _gaps(answer.pieces)
         except DeadlinePassed as late:
-            made = asked.late(late.answer, moment)
+            generation = text.late(late.answer, moment)
             gaps = _gaps(late.answer.pieces)
         except RequestRefused as refused:
-            made = self._refused(asked, refused)
+            generation = self._refused(text, refused)
         except RetriesExhausted as failed:
-            made = asked.failed(Result.ERROR, TextEnding.MODEL, str(failed))
+            generation = text.failed(Result.ERROR, TextEnding.MODEL, str(failed))
         return SentRequest(
             planned=planned,
-            generation=replace(made, id=planned.id),
+            generation=replace(generation, id=planned.id),
             sent_late_ns=max(0, sent - moment),
             over_ns=perf_counter_ns() - moment,
             gaps_ns=gaps,
         )
 
-    def _refused(self, asked: AskedText, refused: RequestRefused) -> Generation:
+    def _refused(self, text: AskedText, refused: RequestRefused) -> Generation:
         """Return the generation of a refusal; it is not looked into by asking more."""
         cause = refused.words.cause
         if cause is RefusalCause.SCHEMA and self._dialect.constrains:
-            return asked.failed(Result.COMPILE_ERROR, TextEnding.ENGINE, str(refused))
+            return text.failed(Result.COMPILE_ERROR, TextEnding.ENGINE, str(refused))
         ending = _ENDINGS.get(cause, TextEnding.REQUEST)
-        return asked.failed(Result.ERROR, ending, str(refused))
+        return text.failed(Result.ERROR, ending, str(refused))
 
 
 def _gaps(pieces: Sequence[tuple[int, int]]) -> tuple[int, ...]:

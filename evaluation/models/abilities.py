@@ -33,7 +33,7 @@ class CacheAbilities:
     """What may be done with the cache of one model."""
 
     #: Whether what was read can be kept at all.
-    kept: bool
+    keeps: bool
     #: Whether several tokens can be fed at once to a cache that holds some.
     several: bool
     #: Whether texts of different lengths can share a pass.
@@ -52,17 +52,17 @@ def find_abilities(module: PreTrainedModel, tokens: Sequence[int]) -> CacheAbili
         module: The model, loaded.
         tokens: A text of eight tokens or more.
     """
-    known = _from_layers(module)
-    if not known.kept:
-        return known
+    abilities = _from_layers(module)
+    if not abilities.keeps:
+        return abilities
     try:
-        return _tried(module, known, tokens)
+        return _tried(module, abilities, tokens)
     except (RuntimeError, TypeError, ValueError, IndexError, AttributeError) as error:
         return _nothing_kept(f"{type(error).__name__} with its cache")
 
 
 def _nothing_kept(why: str) -> CacheAbilities:
-    return CacheAbilities(kept=False, several=False, batch=False, why=why)
+    return CacheAbilities(keeps=False, several=False, batch=False, why=why)
 
 
 def _from_layers(module: PreTrainedModel) -> CacheAbilities:
@@ -71,47 +71,47 @@ def _from_layers(module: PreTrainedModel) -> CacheAbilities:
     layers = DynamicCache(config=module.config).layers
     if any(isinstance(layer, LinearAttentionCacheLayerMixin) for layer in layers):
         why = "recurrent layers"
-        return CacheAbilities(kept=True, several=False, batch=False, why=why)
+        return CacheAbilities(keeps=True, several=False, batch=False, why=why)
     if any(type(layer) is not DynamicLayer for layer in layers):
         why = "layers that keep a window of the text"
-        return CacheAbilities(kept=True, several=True, batch=False, why=why)
+        return CacheAbilities(keeps=True, several=True, batch=False, why=why)
     if "position_ids" not in inspect.signature(module.forward).parameters:
         why = "positions cannot be handed to it"
-        return CacheAbilities(kept=True, several=True, batch=False, why=why)
-    return CacheAbilities(kept=True, several=True, batch=True)
+        return CacheAbilities(keeps=True, several=True, batch=False, why=why)
+    return CacheAbilities(keeps=True, several=True, batch=True)
 
 
 def _tried(
-    module: PreTrainedModel, known: CacheAbilities, tokens: Sequence[int]
+    module: PreTrainedModel, abilities: CacheAbilities, tokens: Sequence[int]
 ) -> CacheAbilities:
     """Return what is left of the known abilities after a trial of each."""
     forward = ForwardPass(module)
-    wanted = forward.everywhere(tokens)
+    expected = forward.everywhere(tokens)
     share = _TOLERANCE.get(module.dtype, _TOLERANCE_OF_HALVES)
-    limit = share * float(wanted.max() - wanted.min())
+    limit = share * float(expected.max() - expected.min())
     half = len(tokens) // 2
 
     def read(*, several: bool) -> bool:
         row = CachedRow(forward, several=several)
         first, last = row.feed(tokens[:half]), row.feed(tokens[half:])
-        found, right = torch.stack([first, last]), wanted[[half - 1, -1]]
-        return _apart(found, right) <= limit
+        logits, right = torch.stack([first, last]), expected[[half - 1, -1]]
+        return _apart(logits, right) <= limit
 
     if not read(several=False):
         return _nothing_kept("with its cache a text comes out differently")
-    if not known.several:
-        return known
+    if not abilities.several:
+        return abilities
     if not read(several=True):
         why = "several tokens at once come out differently"
-        return CacheAbilities(kept=True, several=False, batch=False, why=why)
-    if known.batch and _apart(_in_a_batch(forward, tokens), wanted[3:5]) > limit:
+        return CacheAbilities(keeps=True, several=False, batch=False, why=why)
+    if abilities.batch and _apart(_in_a_batch(forward, tokens), expected[3:5]) > limit:
         why = "in a batch a text comes out differently"
-        return CacheAbilities(kept=True, several=True, batch=False, why=why)
-    return known
+        return CacheAbilities(keeps=True, several=True, batch=False, why=why)
+    return abilities
 
 
-def _apart(found: torch.Tensor, right: torch.Tensor) -> float:
-    return float((found - right).abs().max())
+def _apart(logits: torch.Tensor, right: torch.Tensor) -> float:
+    return float((logits - right).abs().max())
 
 
 def _in_a_batch(forward: ForwardPass, tokens: Sequence[int]) -> torch.Tensor:

@@ -78,7 +78,7 @@ class TokenQuestion:
     #: 0 takes the likeliest token; above, one is drawn.
     temperature: float = 0.0
     #: From 0 to 1: which one.
-    drawn: float = 0.0
+    draw: float = 0.0
     look_for_ties: bool = False
 
 
@@ -137,11 +137,11 @@ class Decoding(Protocol):
         Then it returns at once, and the processor is free beside the pass.
         """
 
-    def choose(self, asked: Sequence[TokenQuestion]) -> ChosenTokens:
+    def choose(self, questions: Sequence[TokenQuestion]) -> ChosenTokens:
         """Choose tokens where the logits are, and wait for them.
 
         Args:
-            asked: At least one; of any rows, in any order.
+            questions: At least one; of any rows, in any order.
         """
 
     def keep(self, rows: Sequence[int]) -> None:

@@ -59,7 +59,7 @@ class ForwardPass:
         tokens: Sequence[Sequence[int]],
         cache: DynamicCache | None,
         positions: torch.Tensor | None = None,
-        seen: torch.Tensor | None = None,
+        visible: torch.Tensor | None = None,
     ) -> torch.Tensor:
         """Read as many tokens of every text; return the logits after the last ones.
 
@@ -67,36 +67,36 @@ class ForwardPass:
             tokens: A row for each text, all of one length.
             cache: Is filled; None keeps nothing.
             positions: The place of each token in its text; None: the next ones.
-            seen: 1 for each token of cache and rows that is one, 0 for padding; None
+            visible: 1 for each token of cache and rows that is one, 0 for padding; None
                 where there is no padding.
 
         Returns:
             float32, shape (texts, vocabulary).
         """
-        given: dict[str, object] = {"use_cache": cache is not None}
+        arguments: dict[str, object] = {"use_cache": cache is not None}
         if cache is not None and self.cache_name is not None:
-            given[self.cache_name] = cache
+            arguments[self.cache_name] = cache
         if positions is not None:
-            given["position_ids"] = positions
-        if seen is not None:
-            given["attention_mask"] = seen
+            arguments["position_ids"] = positions
+        if visible is not None:
+            arguments["attention_mask"] = visible
         if self._last_only:
-            given["logits_to_keep"] = 1
+            arguments["logits_to_keep"] = 1
         answer = self.module(
             input_ids=to_device(
                 torch.tensor([list(row) for row in tokens]), self.device
             ),
-            **given,
+            **arguments,
         )
-        found: torch.Tensor = answer.logits[:, -1].float()
-        return found
+        logits: torch.Tensor = answer.logits[:, -1].float()
+        return logits
 
     def over_places(
         self,
         tokens: torch.Tensor,
         cache: Cache,
         positions: torch.Tensor,
-        seen: torch.Tensor,
+        visible: torch.Tensor,
         keep: int,
     ) -> torch.Tensor:
         """Read tokens of texts that each have a place in a cache of fixed size.
@@ -105,38 +105,38 @@ class ForwardPass:
             tokens: Shape (places, tokens).
             cache: Is written to.
             positions: Of each token in its text; shape as the tokens.
-            seen: Which tokens of its place each may look at, as bool, shape (places,
+            visible: Which tokens of its place each may look at, as bool, shape (places,
                 1, tokens, tokens of a place).
             keep: After how many of the last tokens logits are wanted; 0: all.
 
         Returns:
             In the model's number type, shape (places, tokens, vocabulary).
         """
-        mask = seen
+        mask = visible
         if self.module.config._attn_implementation == "eager":  # noqa: SLF001 - nothing public says it
             lowest = torch.finfo(self.module.dtype).min
-            mask = torch.zeros_like(seen, dtype=self.module.dtype)
-            mask = mask.masked_fill(~seen, lowest)
-        given: dict[str, object] = {self.cache_name or "past_key_values": cache}
+            mask = torch.zeros_like(visible, dtype=self.module.dtype)
+            mask = mask.masked_fill(~visible, lowest)
+        arguments: dict[str, object] = {self.cache_name or "past_key_values": cache}
         if self._last_only:
-            given["logits_to_keep"] = keep
+            arguments["logits_to_keep"] = keep
         answer = self.module(
             input_ids=tokens,
             position_ids=positions,
             attention_mask=mask,
             use_cache=True,
-            **given,
+            **arguments,
         )
-        found: torch.Tensor = answer.logits
-        return found
+        logits: torch.Tensor = answer.logits
+        return logits
 
     @torch.inference_mode()
     def everywhere(self, tokens: Sequence[int]) -> torch.Tensor:
         """Return the logits after each token of one text, read without any cache."""
         rows = torch.tensor([list(tokens)], device=self.device)
         answer = self.module(input_ids=rows, use_cache=False)
-        found: torch.Tensor = answer.logits[0].float()
-        return found
+        logits: torch.Tensor = answer.logits[0].float()
+        return logits
 
     @property
     def device(self) -> torch.device:
@@ -243,10 +243,10 @@ class BatchRows:
         width = max(length, self._seen.shape[1])
         _change(self._cache, lambda held: _widen(held, width))
         _change(cache, lambda held: _widen(held, width))
-        for ours, theirs in zip(_layers(self._cache), _layers(cache), strict=True):
-            both = [_held(ours), _held(theirs)]
-            ours.keys = torch.cat([keys for keys, _ in both])
-            ours.values = torch.cat([values for _, values in both])
+        for own, joining in zip(_layers(self._cache), _layers(cache), strict=True):
+            both = [_held(own), _held(joining)]
+            own.keys = torch.cat([keys for keys, _ in both])
+            own.values = torch.cat([values for _, values in both])
         self._seen = torch.cat(
             [
                 F.pad(self._seen, (width - self._seen.shape[1], 0)),
@@ -286,13 +286,13 @@ class BatchRows:
         if not rows or self._cache is None:
             self._cache, self._positions = None, []
             return
-        chosen = torch.tensor(list(rows), device=self._forward.device)
+        indices = torch.tensor(list(rows), device=self._forward.device)
         self._positions = [self._positions[row] for row in rows]
-        self._seen = self._seen[chosen]
+        self._seen = self._seen[indices]
         first = int(self._seen.any(dim=0).to(torch.uint8).argmax())
         self._seen = self._seen[:, first:]
         self._padded = not bool(self._seen.all())
-        _change(self._cache, lambda held: held[chosen][:, :, first:])
+        _change(self._cache, lambda held: held[indices][:, :, first:])
 
 
 def _change(
@@ -321,8 +321,8 @@ def _held(layer: DynamicLayer) -> tuple[torch.Tensor, torch.Tensor]:
     return layer.keys, layer.values
 
 
-def _widen(held: torch.Tensor, width: int) -> torch.Tensor:
-    return F.pad(held, (0, 0, width - held.shape[2], 0))
+def _widen(tensor: torch.Tensor, width: int) -> torch.Tensor:
+    return F.pad(tensor, (0, 0, width - tensor.shape[2], 0))
 
 
 #: Tokens of a block.
@@ -370,17 +370,17 @@ class PrefixCache:
             min(shared_length([self._last, prompt]), len(prompt) - 1)
         )
         self._last = tuple(prompt)
-        known = _whole_blocks(shared_length([self._held, prompt[:shared]]))
-        if known < len(self._held):
-            self._crop(known)
-            known = len(self._held)
-        for start in range(known, shared, BLOCK):
+        cached = _whole_blocks(shared_length([self._held, prompt[:shared]]))
+        if cached < len(self._held):
+            self._crop(cached)
+            cached = len(self._held)
+        for start in range(cached, shared, BLOCK):
             self._forward.over(prompt[start : start + BLOCK], self._cache)
         self._held = self._last[:shared]
         cache = copy.deepcopy(self._cache)
         for start in range(shared, len(prompt), BLOCK):
             logits = self._forward.over(prompt[start : start + BLOCK], cache)
-        return cache, logits, known
+        return cache, logits, cached
 
     def _crop(self, length: int) -> None:
         """Forget what is kept beyond a length; all of it where that cannot be done."""

@@ -30,11 +30,11 @@ def staging(shape: tuple[int, ...], device: torch.device) -> torch.Tensor:
     return torch.empty(shape, dtype=torch.uint8, pin_memory=device.type == "cuda")
 
 
-def to_device(held: torch.Tensor, device: torch.device) -> torch.Tensor:
+def to_device(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
     """Return a tensor of the processor on a device, without waiting for the device."""
     if device.type != "cuda":
-        return held.to(device)
-    pinned = held if held.is_pinned() else held.pin_memory()
+        return tensor.to(device)
+    pinned = tensor if tensor.is_pinned() else tensor.pin_memory()
     return pinned.to(device, non_blocking=True)
 
 
@@ -125,13 +125,13 @@ def texts_that_fit(device: torch.device, text_bytes: int) -> int:
 
 
 def check_fits(
-    model: str, wanted: int, device: torch.device, then: str, *, where: str = ""
+    model: str, needed: int, device: torch.device, then: str, *, where: str = ""
 ) -> None:
     """Check that so many bytes of weights fit into a device.
 
     Args:
         model: What messages call the model.
-        wanted: Bytes of all weights, as they will be held.
+        needed: Bytes of all weights, as they will be held.
         device: Where they are to be.
         then: What to do where they do not fit.
         where: The place that messages name.
@@ -140,8 +140,8 @@ def check_fits(
         BadConfiguration: they do not.
     """
     free = free_memory(device)
-    if wanted > free:
-        message = f"{model}its weights take {wanted / _GIB:.1f} GiB, and {device} has"
+    if needed > free:
+        message = f"{model}its weights take {needed / _GIB:.1f} GiB, and {device} has"
         raise BadConfiguration(f"{message} {free / _GIB:.1f} GiB free", where, then)
 
 
@@ -161,10 +161,10 @@ def check_weights_fit(
         for pattern in _WEIGHTS
     ]
     stored = next((size for size in sizes if size), 0)
-    held = stored * dtype.itemsize // (_stored_itemsize(folder) or dtype.itemsize)
+    weights = stored * dtype.itemsize // (_stored_itemsize(folder) or dtype.itemsize)
     check_fits(
         f"--model {model}: ",
-        held,
+        weights,
         device,
         "take a smaller one, --dtype bf16 or --device cpu",
     )
@@ -231,8 +231,8 @@ def failures_of_loading(model: str) -> Iterator[None]:
 
 
 def _has_any(error: Exception, words: tuple[str, ...]) -> bool:
-    said = str(error).lower()
-    return any(word in said for word in words)
+    message = str(error).lower()
+    return any(word in message for word in words)
 
 
 def _first_line(error: Exception) -> str:
@@ -293,8 +293,8 @@ def nvidia_driver(file: Path) -> str:
         lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return ""
-    found = _VERSION.search(lines[0]) if lines else None
-    return found.group() if found else ""
+    match = _VERSION.search(lines[0]) if lines else None
+    return match.group() if match else ""
 
 
 def gpu_settings(gpu: str, program: str = "nvidia-smi") -> Mapping[str, str]:
@@ -308,19 +308,19 @@ def gpu_settings(gpu: str, program: str = "nvidia-smi") -> Mapping[str, str]:
         Each figure in the unit of its name, `not known` where it is not told.
     """
     unknown = dict.fromkeys(_SETTINGS, _NOT_KNOWN)
-    found = shutil.which(program)
-    if found is None:
+    path = shutil.which(program)
+    if path is None:
         return unknown
     query = f"--query-gpu={','.join(_SETTINGS.values())}"
-    command = [found, f"--id={gpu}", query, "--format=csv,noheader,nounits"]
+    command = [path, f"--id={gpu}", query, "--format=csv,noheader,nounits"]
     try:
         ended = run_to_end(command, _PATIENCE, environment=environment_for_others())
     except (OSError, subprocess.TimeoutExpired):
         return unknown
-    told = [part.strip() for part in ended.printed.strip().split(",")]
-    if ended.code or len(told) != len(_SETTINGS):
+    values = [part.strip() for part in ended.printed.strip().split(",")]
+    if ended.code or len(values) != len(_SETTINGS):
         return unknown
     return {
         name: figure if figure.replace(".", "", 1).isdecimal() else _NOT_KNOWN
-        for name, figure in zip(_SETTINGS, told, strict=True)
+        for name, figure in zip(_SETTINGS, values, strict=True)
     }

@@ -35,23 +35,23 @@ class StepKind(StrEnum):
     """Compiled by `torch.compile`, and on a GPU captured as well."""
 
 
-def choose_step_kind(wanted: str, device: torch.device) -> StepKind:
+def choose_step_kind(kind: str, device: torch.device) -> StepKind:
     """Return how steps are kept: `auto` is graphs on a GPU, and none elsewhere.
 
     Raises:
         BadConfiguration: there is no such kind, or none on this device.
     """
-    if wanted == "auto":
+    if kind == "auto":
         return StepKind.GRAPHS if device.type == "cuda" else StepKind.NONE
-    if wanted not in set(StepKind):
-        message = f"--compile {wanted}: no such kind; say auto, {', '.join(StepKind)}"
+    if kind not in set(StepKind):
+        message = f"--compile {kind}: no such kind; say auto, {', '.join(StepKind)}"
         raise BadConfiguration(message)
-    if wanted == StepKind.GRAPHS and device.type != "cuda":
+    if kind == StepKind.GRAPHS and device.type != "cuda":
         raise BadConfiguration(
             f"--compile graphs: graphs are captured on a CUDA device, not on {device}",
             then="say --compile none, or --compile compile",
         )
-    return StepKind(wanted)
+    return StepKind(kind)
 
 
 class KeptStep:
@@ -107,8 +107,8 @@ class KeptStep:
         except torch.OutOfMemoryError:
             raise
         except Exception as error:  # noqa: BLE001 - compilers and captures raise anything
-            said = (str(error).strip() or type(error).__name__).splitlines()[0]
-            self.trouble = f"{type(error).__name__}: {said[:200]}"
+            message = (str(error).strip() or type(error).__name__).splitlines()[0]
+            self.trouble = f"{type(error).__name__}: {message[:200]}"
             self._step, self._graph = self._plain, None
             return self._plain()
 
@@ -195,21 +195,21 @@ class _SlotLayer(CacheLayerMixin):
         self.values[rows, :, now] = value_states.transpose(1, 2)
         return self.keys, self.values
 
-    def write(self, slot: int, held: DynamicLayer) -> None:
+    def write(self, slot: int, layer: DynamicLayer) -> None:
         """Copy what another layer holds of one text to the beginning of a place.
 
         Raises:
             TypeError: it holds nothing.
         """
-        if held.keys is None or held.values is None:
+        if layer.keys is None or layer.values is None:
             raise TypeError
         if not self.is_initialized:
-            self.lazy_initialization(held.keys, held.values)
+            self.lazy_initialization(layer.keys, layer.values)
         if self.keys is None or self.values is None:
             raise TypeError
-        length = held.keys.shape[2]
-        self.keys[slot, :, :length] = held.keys[0]
-        self.values[slot, :, :length] = held.values[0]
+        length = layer.keys.shape[2]
+        self.keys[slot, :, :length] = layer.keys[0]
+        self.values[slot, :, :length] = layer.values[0]
 
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
         """Return the tokens that are looked at, and at which they begin."""
@@ -274,9 +274,9 @@ class SlotCache:
     @torch.inference_mode()
     def write(self, slot: int, cache: DynamicCache) -> None:
         """Copy a text's keys and values to the beginning of a place."""
-        held = [layer for layer in cache.layers if isinstance(layer, DynamicLayer)]
-        for ours, theirs in zip(self._layers, held, strict=True):
-            ours.write(slot, theirs)
+        dynamic = [layer for layer in cache.layers if isinstance(layer, DynamicLayer)]
+        for own, new in zip(self._layers, dynamic, strict=True):
+            own.write(slot, new)
 
     @torch.inference_mode()
     def read(
@@ -301,16 +301,16 @@ class SlotCache:
             [min(start + token, last) for token in range(width)] for start in starts
         ]
         now = to_device(torch.tensor(places), device)
-        given = to_device(torch.tensor(rows), device)
+        fed = to_device(torch.tensor(rows), device)
         if width == 1:
-            self._tokens.copy_(given)
+            self._tokens.copy_(fed)
             self._positions.now.copy_(now)
             return self._step.run()
-        kept, self._positions.now = self._positions.now, now
+        positions, self._positions.now = self._positions.now, now
         try:
-            logits = self._pass(given, keep=0)
+            logits = self._pass(fed, keep=0)
         finally:
-            self._positions.now = kept
+            self._positions.now = positions
         ends = to_device(torch.tensor([max(len(row), 1) - 1 for row in tokens]), device)
         return logits[self._positions.rows[:, 0], ends].float()
 
@@ -320,8 +320,8 @@ class SlotCache:
     def _pass(self, tokens: torch.Tensor, keep: int) -> torch.Tensor:
         """Return the logits of a pass, shape (places, tokens, vocabulary)."""
         now = self._positions.now
-        seen = self._columns[None, None, None, :] <= now[:, None, :, None]
-        return self._forward.over_places(tokens, self._cache, now, seen, keep)
+        visible = self._columns[None, None, None, :] <= now[:, None, :, None]
+        return self._forward.over_places(tokens, self._cache, now, visible, keep)
 
 
 class SlotRows:

@@ -70,26 +70,26 @@ class KeptSteps:
         """
         if self.kind is StepKind.NONE:
             return None
-        wanted = texts, place_size(tokens)
-        found = self._made.pop(wanted, None)
-        if found is None:
+        shape = texts, place_size(tokens)
+        slots = self._made.pop(shape, None)
+        if slots is None:
             while len(self._made) >= _KEPT:
                 del self._made[next(iter(self._made))]
-            found = SlotCache(self._forward, *wanted, self.kind)
+            slots = SlotCache(self._forward, *shape, self.kind)
             try:
-                found.warm_up()
+                slots.warm_up()
             except torch.OutOfMemoryError:
-                size = f"{wanted[0]} places of {wanted[1]:,} tokens"
+                size = f"{shape[0]} places of {shape[1]:,} tokens"
                 self._lacking.append(f"no memory for {size}")
                 return None
-        self._made[wanted] = found
-        return found
+        self._made[shape] = slots
+        return slots
 
     def troubles(self) -> Sequence[str]:
         """Return why steps are not kept although they were to be, each reason once."""
-        found = [made.trouble for made in self._made.values() if made.trouble]
-        found += self._lacking
-        new = [reason for reason in dict.fromkeys(found) if reason not in self._told]
+        troubles = [slots.trouble for slots in self._made.values() if slots.trouble]
+        troubles += self._lacking
+        new = [reason for reason in dict.fromkeys(troubles) if reason not in self._told]
         self._told.update(new)
         return [f"steps of decoding are run as they are ({reason})" for reason in new]
 
@@ -108,12 +108,12 @@ def _why_not(
     if attention not in _ATTENTION:
         return f"attention by {attention} takes no mask"
     try:
-        found, wanted = _tried(forward, trial)
+        logits, expected = _tried(forward, trial)
     except (RuntimeError, TypeError, ValueError, IndexError, AttributeError) as error:
         return f"{type(error).__name__} with a cache of fixed size"
     share = _TOLERANCE.get(forward.module.dtype, _TOLERANCE_OF_HALVES)
-    apart = float((found - wanted).abs().max())
-    same = apart <= share * float(wanted.max() - wanted.min())
+    apart = float((logits - expected).abs().max())
+    same = apart <= share * float(expected.max() - expected.min())
     return "" if same else "with a cache of fixed size a text comes out differently"
 
 

@@ -57,10 +57,10 @@ def folder_digest(folder: Path) -> str:
     Raises:
         OSError: a file cannot be read.
     """
-    found = {path for pattern in _DECISIVE for path in folder.glob(pattern)}
+    files = {path for pattern in _DECISIVE for path in folder.glob(pattern)}
     lines = [
         f"{file_digest(path)}  {path.name}\n"
-        for path in sorted(found)
+        for path in sorted(files)
         if path.is_file()
     ]
     return sha256("".join(lines).encode()).hexdigest()
@@ -106,44 +106,44 @@ class LoadOptions:
     compile: str = "auto"
 
 
-def choose_device(wanted: str) -> torch.device:
+def choose_device(name: str) -> torch.device:
     """Return a device by its name: `auto` is the GPU where there is one, else the CPU.
 
     Raises:
         BadConfiguration: there is no such device here.
     """
-    if wanted == "auto":
+    if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
-        device = torch.device(wanted)
+        device = torch.device(name)
     except RuntimeError:
-        message = f"--device {wanted}: no such device; say auto, cpu, cuda or cuda:N"
+        message = f"--device {name}: no such device; say auto, cpu, cuda or cuda:N"
         raise BadConfiguration(message) from None
     if device.type == "cuda":
-        _check_gpu(wanted, device)
+        _check_gpu(name, device)
     return device
 
 
-def _check_gpu(wanted: str, device: torch.device) -> None:
+def _check_gpu(name: str, device: torch.device) -> None:
     """Check that torch sees a GPU.
 
     Raises:
         BadConfiguration: it does not; says why, such as a driver that is too old.
     """
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        seen = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    if seen > (device.index or 0):
+        count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if count > (device.index or 0):
         return
-    what = f"{seen} of them" if seen else "no GPU"
-    why = "".join(f" ({str(one.message).splitlines()[0]})" for one in told[:1])
+    what = f"{count} of them" if count else "no GPU"
+    why = "".join(f" ({str(one.message).splitlines()[0]})" for one in caught[:1])
     raise BadConfiguration(
-        f"--device {wanted}: torch {torch.__version__} sees {what} here{why}",
+        f"--device {name}: torch {torch.__version__} sees {what} here{why}",
         then="say --device cpu",
     )
 
 
-def choose_dtype(wanted: str, device: torch.device) -> torch.dtype:
+def choose_dtype(dtype: str, device: torch.device) -> torch.dtype:
     """Return a number type by its name: `auto` is bf16 on a GPU, fp32 on a CPU.
 
     A CPU without arithmetic of its own for bf16 takes two to three times as long with
@@ -152,12 +152,12 @@ def choose_dtype(wanted: str, device: torch.device) -> torch.dtype:
     Raises:
         BadConfiguration: there is no such number type.
     """
-    if wanted == "auto":
+    if dtype == "auto":
         return torch.float32 if device.type == "cpu" else torch.bfloat16
-    if wanted not in DTYPES:
-        message = f"--dtype {wanted}: no such number type; say auto,"
+    if dtype not in DTYPES:
+        message = f"--dtype {dtype}: no such number type; say auto,"
         raise BadConfiguration(f"{message} {', '.join(DTYPES)}")
-    return DTYPES[wanted]
+    return DTYPES[dtype]
 
 
 def load_model(
@@ -334,6 +334,6 @@ def _check_memory(
 ) -> None:
     with torch.device("meta"):
         hollow = AutoModelForCausalLM.from_config(config, dtype=dtype)
-    wanted = sum(part.numel() * part.element_size() for part in hollow.parameters())
+    needed = sum(part.numel() * part.element_size() for part in hollow.parameters())
     then = f"take a smaller one, such as {PREFIX}qwen3-0.6b"
-    check_fits("", wanted, device, then, where=model)
+    check_fits("", needed, device, then, where=model)

@@ -65,13 +65,13 @@ def shape_named(model: str) -> ModelShape:
         NoInput: there is no such shape; says which there are.
     """
     name = model.removeprefix(PREFIX)
-    found = shapes().get(name)
-    if found is None:
+    shape = shapes().get(name)
+    if shape is None:
         close = closest_names(name, shapes(), most=1)
         then = f"did you mean {PREFIX}{close[0]}?" if close else ""
-        known = f"known: {', '.join(shapes())}"
-        raise NoInput("no such shape", model, then or known)
-    return found
+        names = f"known: {', '.join(shapes())}"
+        raise NoInput("no such shape", model, then or names)
+    return shape
 
 
 def check_learnt(model: str, purpose: str) -> None:

@@ -109,9 +109,9 @@ def get_model(
         from evaluation.models.loading import load_shape  # noqa: PLC0415 - heavy
 
         return load_shape(name, loading, settings, say)
-    found = None if Path(name).exists() else named_models().get(name)
-    if found is not None:
-        return found.load(loading, settings, say)
+    named = None if Path(name).exists() else named_models().get(name)
+    if named is not None:
+        return named.load(loading, settings, say)
     from evaluation.models.loading import load_model  # noqa: PLC0415 - heavy
 
     return load_model(name, loading)
@@ -119,8 +119,8 @@ def get_model(
 
 def missing_libraries() -> list[str]:
     """Return the libraries that running a model needs and that are not installed."""
-    wanted = ("torch", "transformers")
-    return [library for library in wanted if find_spec(library) is None]
+    libraries = ("torch", "transformers")
+    return [library for library in libraries if find_spec(library) is None]
 
 
 def check_installed() -> None:

@@ -119,37 +119,39 @@ class TokenChooser:
         self._scratch = self._penalties.new_empty(0, 8)
 
     @torch.inference_mode()
-    def choose(self, asked: Sequence[TokenQuestion]) -> ChosenTokens:
+    def choose(self, questions: Sequence[TokenQuestion]) -> ChosenTokens:
         """Choose the next token of each text.
 
         Args:
-            asked: From what each is chosen; the logits of all are of one length.
+            questions: From what each is chosen; the logits of all are of one length.
         """
         begun = self.clock.moment()
-        logits = _together([one.logits for one in asked])
-        if any(one.allowed is not None for one in asked):
-            logits = self.masked(self.packed_masks(asked, logits.shape[1]), logits)
+        logits = _together([one.logits for one in questions])
+        if any(one.allowed is not None for one in questions):
+            logits = self.masked(self.packed_masks(questions, logits.shape[1]), logits)
         best, tokens = _best(logits)
-        if any(one.temperature for one in asked):
-            tokens = self._drawn(asked, logits, best, tokens)
+        if any(one.temperature for one in questions):
+            tokens = self._drawn(questions, logits, best, tokens)
         columns = [tokens.double(), best.double()]
-        if any(one.look_for_ties for one in asked):
+        if any(one.look_for_ties for one in questions):
             columns.append(self._count_near(logits, best).double())
         table = torch.stack(columns)
         took = self.clock.since(begun)
         # The only wait for the device.
-        return ChosenTokens(tokens=_read(asked, table.cpu().numpy()), work=took)
+        return ChosenTokens(tokens=_read(questions, table.cpu().numpy()), work=took)
 
-    def packed_masks(self, asked: Sequence[TokenQuestion], size: int) -> torch.Tensor:
+    def packed_masks(
+        self, questions: Sequence[TokenQuestion], size: int
+    ) -> torch.Tensor:
         """Return the masks of a batch, on the processor, ready to go to the device.
 
         Args:
-            asked: Whose masks, and whether each text may end.
+            questions: Whose masks, and whether each text may end.
             size: Tokens that have a logit; what is beyond a mask may not come next.
         """
         width = -(-size // (8 * _WORD)) * _WORD
-        packed = staging((len(asked), width), self._device)
-        for row, one in zip(packed.numpy(), asked, strict=True):
+        packed = staging((len(questions), width), self._device)
+        for row, one in zip(packed.numpy(), questions, strict=True):
             self._write_mask(row, one)
         return packed
 
@@ -195,8 +197,8 @@ class TokenChooser:
         row[:size] = one.allowed[:size]
         row[size:] = 0
         for place, bit in self._ends:
-            held = int(row[place])
-            row[place] = held | bit if one.may_end else held & ~bit
+            word = int(row[place])
+            row[place] = word | bit if one.may_end else word & ~bit
 
     def _count_near(self, logits: torch.Tensor, best: torch.Tensor) -> torch.Tensor:
         """Return how many tokens sums in another order might choose."""
@@ -205,22 +207,22 @@ class TokenChooser:
 
     def _drawn(
         self,
-        asked: Sequence[TokenQuestion],
+        questions: Sequence[TokenQuestion],
         logits: torch.Tensor,
         best: torch.Tensor,
         likeliest: torch.Tensor,
     ) -> torch.Tensor:
         """Return the tokens, drawn where a temperature is above 0."""
-        told = [[one.temperature or 1.0, one.drawn] for one in asked]
-        settings = to_device(torch.tensor(told, dtype=torch.float64), self._device)
+        draws = [[one.temperature or 1.0, one.draw] for one in questions]
+        settings = to_device(torch.tensor(draws, dtype=torch.float64), self._device)
         is_drawn = to_device(
-            torch.tensor([one.temperature > 0 for one in asked]), self._device
+            torch.tensor([one.temperature > 0 for one in questions]), self._device
         )
         weights = ((logits.double() - best[:, None]) / settings[:, :1]).exp()
         bounds = weights.cumsum(dim=1)
         places = settings[:, 1:] * bounds[:, -1:]
-        drawn = torch.searchsorted(bounds, places, right=True)[:, 0]
-        return torch.where(is_drawn, drawn, likeliest)
+        tokens = torch.searchsorted(bounds, places, right=True)[:, 0]
+        return torch.where(is_drawn, tokens, likeliest)
 
 
 def _together(rows: Sequence[RowLogits]) -> torch.Tensor:
@@ -242,20 +244,20 @@ def _best(logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     if logits.device.type != "cpu":
         best = logits.max(dim=1)
         return best.values, best.indices
-    seen = logits.numpy()
-    tokens = seen.argmax(axis=1)
-    best_here = seen[np.arange(len(seen)), tokens]
+    array = logits.numpy()
+    tokens = array.argmax(axis=1)
+    best_here = array[np.arange(len(array)), tokens]
     return torch.from_numpy(best_here), torch.from_numpy(tokens)
 
 
-def _read(asked: Sequence[TokenQuestion], table: np.ndarray) -> list[ChosenToken]:
+def _read(questions: Sequence[TokenQuestion], table: np.ndarray) -> list[ChosenToken]:
     """Return what was chosen, from a column a text: token, best logit, tokens near."""
-    near = table[2] if len(table) > 2 else [1.0] * len(asked)  # noqa: PLR2004 - the third line
+    near = table[2] if len(table) > 2 else [1.0] * len(questions)  # noqa: PLR2004 - the third line
     return [
         ChosenToken(
             token=int(token),
             best=float(best),
             tied=bool(one.look_for_ties and count > 1),
         )
-        for one, token, best, count in zip(asked, *table[:2], near, strict=True)
+        for one, token, best, count in zip(questions, *table[:2], near, strict=True)
     ]

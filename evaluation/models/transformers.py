@@ -99,7 +99,7 @@ class TransformersDecoding:
     def _admit(
         self, prompt: Sequence[int], line: str | None
     ) -> tuple[torch.Tensor, int]:
-        if not self._abilities.kept:
+        if not self._abilities.keeps:
             row = WholeRow(self._forward)
             self._separate.admit(row)
             return row.feed(prompt), 0
@@ -126,14 +126,14 @@ class TransformersDecoding:
         logits = self._rows.feed(rows)
         return FedPass(logits=logits, work=self._clock.since(begun))
 
-    def choose(self, asked: Sequence[TokenQuestion]) -> ChosenTokens:
+    def choose(self, questions: Sequence[TokenQuestion]) -> ChosenTokens:
         """Choose tokens; see `evaluation.models.base.Decoding`."""
-        return self._chooser.choose(asked)
+        return self._chooser.choose(questions)
 
     def is_handed_over(self, rows: Sequence[Sequence[int]]) -> bool:
         """Return whether `feed` only launches the pass, and returns at once."""
-        kept = isinstance(self._batch, SlotRows) and self._batch.is_kept
-        return kept and self._abilities.batch and max(map(len, rows)) == 1
+        captured = isinstance(self._batch, SlotRows) and self._batch.is_kept
+        return captured and self._abilities.batch and max(map(len, rows)) == 1
 
     def keep(self, rows: Sequence[int]) -> None:
         """Go on with these rows only."""
@@ -196,7 +196,7 @@ class TransformersModel:
             "warm_up": self._steps.warm_up,
             "attention": str(self.module.config._attn_implementation),  # noqa: SLF001 - nothing public says it
             "cache": {
-                "kept": able.kept,
+                "kept": able.keeps,
                 "several_tokens": able.several,
                 "batch": able.batch,
                 "why": able.why,
@@ -212,14 +212,14 @@ class TransformersModel:
         On the cores that the model leaves: beside a GPU all but that of the loop.
         """
         on_gpu = self.module.device.type == "cuda"
-        taken = 1 if on_gpu else torch.get_num_threads()
-        return max(1, len(usable_cores()) - taken)
+        busy = 1 if on_gpu else torch.get_num_threads()
+        return max(1, len(usable_cores()) - busy)
 
     @property
     def limits(self) -> str:
         """What cannot be done with its cache, and why; empty where everything can."""
         able = self._abilities
-        if not able.kept:
+        if not able.keeps:
             return f"each token reads the whole text again ({able.why})"
         if not able.several:
             return f"texts run alone, forced tokens one by one ({able.why})"
@@ -259,10 +259,10 @@ class TransformersModel:
             return 1
         cache = DynamicCache(config=self.module.config)
         self._forward.over([0] * _MEASURED, cache)
-        held = [layer for layer in cache.layers if isinstance(layer, DynamicLayer)]
+        dynamic = [layer for layer in cache.layers if isinstance(layer, DynamicLayer)]
         of_a_token = sum(
             part.nbytes // _MEASURED
-            for layer in held
+            for layer in dynamic
             for part in (layer.keys, layer.values)
             if part is not None
         )
@@ -298,8 +298,8 @@ def _end_tokens(
 ) -> frozenset[int]:
     """Return every token that ends a text, as the model's own settings say."""
     settings = getattr(model.generation_config, "eos_token_id", None)
-    listed = settings if isinstance(settings, list) else [settings]
-    tokens = (*listed, tokenizer.eos_token_id)
+    ends = settings if isinstance(settings, list) else [settings]
+    tokens = (*ends, tokenizer.eos_token_id)
     return frozenset(int(token) for token in tokens if token is not None)
 
 

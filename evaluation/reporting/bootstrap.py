@@ -75,18 +75,18 @@ def geometric_ratio(
         for x, y, group in zip(a, b, groups, strict=True)
         if x > 0 and y > 0
     ]
-    found = mean_difference(
+    mean = mean_difference(
         [x for x, _, _ in logs],
         [y for _, y, _ in logs],
         [group for _, _, group in logs],
         seed,
     )
-    if found is None:
+    if mean is None:
         return None
-    between = found.interval and Interval(
-        exp(found.interval.low), exp(found.interval.high)
+    between = mean.interval and Interval(
+        exp(mean.interval.low), exp(mean.interval.high)
     )
-    return PairedRatio(exp(found.value), between, found.pairs, found.p)
+    return PairedRatio(exp(mean.value), between, mean.pairs, mean.p)
 
 
 def mean_difference(
@@ -156,13 +156,13 @@ def _resampled_means(
     sums: Sequence[float], sizes: Sequence[int], seed: int
 ) -> np.ndarray:
     """Return the means of resampled clusters, in order."""
-    given, counts = np.asarray(sums, dtype=float), np.asarray(sizes, dtype=float)
+    totals, counts = np.asarray(sums, dtype=float), np.asarray(sizes, dtype=float)
     draw = np.random.default_rng(seed)
-    batch = max(1, _HELD // len(given))
+    batch = max(1, _HELD // len(totals))
     means = []
-    for left in range(_RESAMPLES, 0, -batch):
-        taken = draw.integers(0, len(given), (min(batch, left), len(given)))
-        means.append(given[taken].sum(axis=1) / counts[taken].sum(axis=1))
+    for remaining in range(_RESAMPLES, 0, -batch):
+        sampled = draw.integers(0, len(totals), (min(batch, remaining), len(totals)))
+        means.append(totals[sampled].sum(axis=1) / counts[sampled].sum(axis=1))
     return np.sort(np.concatenate(means))
 
 
@@ -210,12 +210,12 @@ def bootstrap_means(
         return [None] * columns
     counts = _draw_counts(rows, resamples, seed)
     total = counts @ weights
-    drawn = (counts @ (values * weights[:, None]))[total > 0] / total[total > 0, None]
-    drawn.sort(axis=0)
-    low, high = (tail * (len(drawn) - 1) for tail in (0.025, 0.975))
+    means = (counts @ (values * weights[:, None]))[total > 0] / total[total > 0, None]
+    means.sort(axis=0)
+    low, high = (tail * (len(means) - 1) for tail in (0.025, 0.975))
     return [
         Interval(float(column[floor(low)]), float(column[ceil(high)]))
-        for column in drawn.T
+        for column in means.T
     ]
 
 
@@ -225,6 +225,6 @@ def _draw_counts(rows: int, resamples: int, seed: int) -> np.ndarray:
     draw = np.random.default_rng(seed)
     counts = np.empty((resamples, rows))
     for resample in counts:
-        chosen = draw.integers(0, rows, rows)
-        resample[:] = np.bincount(chosen, minlength=rows)
+        sampled = draw.integers(0, rows, rows)
+        resample[:] = np.bincount(sampled, minlength=rows)
     return counts

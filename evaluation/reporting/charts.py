@@ -156,12 +156,12 @@ def _steps(sample: Quantiles) -> list[tuple[float, float]]:
         ordered = ordered[ordered < sample.first_bound]
     stride = max(1, len(ordered) // _POINTS)
     # The tail is what such a plot is for: its last values are all drawn.
-    kept = [*ordered[:-_POINTS:stride].tolist(), *ordered[-_POINTS:].tolist()]
+    thinned = [*ordered[:-_POINTS:stride].tolist(), *ordered[-_POINTS:].tolist()]
     # Everything takes at least as long as the first; then the curve falls.
-    points = [(value, 1.0) for value in kept[:1]]
-    points += [(value, sample.share_above(value) or 0.0) for value in kept]
+    points = [(value, 1.0) for value in thinned[:1]]
+    points += [(value, sample.share_above(value) or 0.0) for value in thinned]
     if sample.first_bound is not None:
-        last = points[-1][1] if kept else 1.0
+        last = points[-1][1] if thinned else 1.0
         points.append((sample.first_bound, last))
     return points
 
@@ -169,7 +169,7 @@ def _steps(sample: Quantiles) -> list[tuple[float, float]]:
 def points(  # noqa: PLR0913 (what a plot of points says of itself)
     name: str,
     title: str,
-    found: Mapping[str, Point],
+    by_engine: Mapping[str, Point],
     *,
     x_label: str,
     y_label: str,
@@ -182,7 +182,7 @@ def points(  # noqa: PLR0913 (what a plot of points says of itself)
 
     def draw(figure: Figure) -> None:
         axes = axes_of(figure, title, x_label, y_label)
-        for index, (point, place) in enumerate(found.items()):
+        for index, (point, place) in enumerate(by_engine.items()):
             axes.errorbar(
                 [place.x],
                 [place.y],
@@ -278,7 +278,7 @@ def stack(
             part for part in _names(bars) if any(b.get(part) for b in bars.values())
         ]
         totals = [sum(bar.values()) for bar in bars.values()]
-        left = [0.0] * len(bars)
+        starts = [0.0] * len(bars)
         for index, part in enumerate(parts):
             shares = [
                 100 * bar.get(part, 0) / total if total else 0.0
@@ -287,14 +287,16 @@ def stack(
             axes.barh(
                 range(len(bars)),
                 shares,
-                left=left,
+                left=starts,
                 height=0.7,
                 color=(colours or {}).get(part, COLOURS[index % len(COLOURS)]),
                 edgecolor="white",
                 linewidth=0.4,
                 label=label(part),
             )
-            left = [start + share for start, share in zip(left, shares, strict=True)]
+            starts = [
+                start + share for start, share in zip(starts, shares, strict=True)
+            ]
         for row, total in enumerate(totals):
             axes.text(101, row, f"{total:,}", va="center", fontsize=6.5)
         axes.set_yticks(range(len(bars)), [label(bar) for bar in bars], fontsize=7)

@@ -134,18 +134,18 @@ def sign_flip(differences: Iterable[int]) -> float:
     1935, "The Design of Experiments", 21): p is the share of all ways to choose signs
     whose sum is at least as far from 0. With one answer a cluster it is `mcnemar`.
     """
-    listed = [difference for difference in differences if difference]
-    if all(abs(difference) == 1 for difference in listed):
-        return mcnemar(listed.count(-1), listed.count(1))
-    total = sum(map(abs, listed))
+    nonzero = [difference for difference in differences if difference]
+    if all(abs(difference) == 1 for difference in nonzero):
+        return mcnemar(nonzero.count(-1), nonzero.count(1))
+    total = sum(map(abs, nonzero))
     # chances[n]: that those with a plus sign add up to n.
     chances = np.zeros(total + 1)
     chances[0] = 1
-    for size in map(abs, listed):
+    for size in map(abs, nonzero):
         chances[size:] = (chances[size:] + chances[:-size]) / 2
         chances[:size] /= 2
     sums = np.abs(2 * np.arange(total + 1) - total)
-    return min(1.0, float(chances[sums >= abs(sum(listed))].sum()))
+    return min(1.0, float(chances[sums >= abs(sum(nonzero))].sum()))
 
 
 def holm(ps: Mapping[_T, float]) -> dict[_T, float]:

@@ -29,8 +29,8 @@ def chance_within(t: float, freedom: int) -> float:
     series = 1 + float(np.cumprod(ratios).sum())
     if not odd:
         return min(1.0, sine * series)
-    rest = sine * cosine * series if freedom > 1 else 0.0
-    return min(1.0, 2 / pi * (angle + rest))
+    odd_part = sine * cosine * series if freedom > 1 else 0.0
+    return min(1.0, 2 / pi * (angle + odd_part))
 
 
 @cache

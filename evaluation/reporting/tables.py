@@ -54,9 +54,9 @@ class Rate:
             >>> str(Rate.total([Rate(20, 20), Rate(20, 20), Rate(20, 20)]))
             '100.0 % [43.9, 100.0] (60 of 60)'
         """
-        listed = [(rate.count, rate.of) for rate in rates]
-        of, worth = sum(of for _, of in listed), independent_worth(listed)
-        count = sum(count for count, _ in listed)
+        pairs = [(rate.count, rate.of) for rate in rates]
+        of, worth = sum(of for _, of in pairs), independent_worth(pairs)
+        count = sum(count for count, _ in pairs)
         return cls(count, of, None if worth == of else worth)
 
     @classmethod
@@ -69,7 +69,7 @@ class Rate:
         counts: dict[Hashable, list[bool]] = {}
         for schema, good in answers:
             counts.setdefault(schema, []).append(good)
-        return cls.total(cls(sum(known), len(known)) for known in counts.values())
+        return cls.total(cls(sum(group), len(group)) for group in counts.values())
 
     @property
     def share(self) -> float | None:
@@ -152,8 +152,8 @@ class Quartiles:
     @classmethod
     def of(cls, values: Quantiles, unit: str = "ns") -> Quartiles | None:
         """Return the cell of measured values; None where there is none."""
-        found = [values.at(percent) for percent in (25.0, 50.0, 75.0)]
-        low, middle, high = found
+        quartiles = [values.at(percent) for percent in (25.0, 50.0, 75.0)]
+        low, middle, high = quartiles
         if low is None or middle is None or high is None:
             return None
         return cls((low, middle, high), unit)
@@ -171,11 +171,11 @@ class Quartiles:
 
     def parts(self) -> dict[str, Json]:
         """Return its figures by name, the unit in the name."""
-        found: dict[str, Json] = {}
+        parts: dict[str, Json] = {}
         for name, one in zip(_QUARTILES, self.quartiles, strict=True):
-            found[f"{name} {self.unit}"] = _number(one.value)
-            found[f"{name} at_least"] = one.at_least
-        return found
+            parts[f"{name} {self.unit}"] = _number(one.value)
+            parts[f"{name} at_least"] = one.at_least
+        return parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,15 +336,15 @@ class Table:
 
     def without_empty_columns(self) -> Table:
         """Return the table without the columns in which no row has a figure."""
-        kept = [
+        columns = [
             index
             for index in range(len(self.columns))
             if index == 0 or not all(_is_empty(row[index]) for row in self.rows)
         ]
         return replace(
             self,
-            columns=tuple(self.columns[index] for index in kept),
-            rows=tuple(tuple(row[index] for index in kept) for row in self.rows),
+            columns=tuple(self.columns[index] for index in columns),
+            rows=tuple(tuple(row[index] for index in columns) for row in self.rows),
         )
 
     @property

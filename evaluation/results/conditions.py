@@ -99,12 +99,12 @@ def _models(first: Header, other: Header) -> str:
 def _model(header: Header) -> Mapping[str, UntypedJson]:
     """Return what decides what a model writes; one graphics card is like the next."""
     about = _mapping(header.get("models"))
-    found = {name: part for name, part in about.items() if name not in _NOT_OF_MODELS}
-    if isinstance(found.get("device"), str):
-        found["device"] = _DEVICE_NUMBER.sub("", found["device"])
-    if found:
-        found["code that writes and judges"] = header.get("writing")
-    return found
+    parts = {name: part for name, part in about.items() if name not in _NOT_OF_MODELS}
+    if isinstance(parts.get("device"), str):
+        parts["device"] = _DEVICE_NUMBER.sub("", parts["device"])
+    if parts:
+        parts["code that writes and judges"] = header.get("writing")
+    return parts
 
 
 def _sources(first: Header, other: Header) -> str:
@@ -214,15 +214,15 @@ def _each(first: Header, other: Header, names: Iterable[str]) -> str:
     )
 
 
-def _one(name: str, first: UntypedJson, other: UntypedJson, shown: str) -> str:
+def _one(name: str, first: UntypedJson, other: UntypedJson, label: str) -> str:
     """Return in words how one member differs; empty if it does not."""
     if first == other:
         return ""
-    shown = _SHOWN.get(shown, shown)
+    label = _SHOWN.get(label, label)
     texts = [_text(value) for value in (other, first)]
     if any(len(text) > _LONG for text in texts):
-        return f"another {shown or name}"
-    return f"{shown} {texts[0]}, not {texts[1]}".strip()
+        return f"another {label or name}"
+    return f"{label} {texts[0]}, not {texts[1]}".strip()
 
 
 def _text(value: UntypedJson) -> str:

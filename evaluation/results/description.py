@@ -71,8 +71,8 @@ def _data(header: RunHeader) -> Iterator[str]:
         parts.append(f"{data.schemas:,} schemas")
     if header.shard != "1/1":
         parts.append(f"shard {header.shard} of them")
-    chosen = [*data.configs, *data.splits]
-    parts += [f"only {', '.join(chosen)}"] if chosen else []
+    selection = [*data.configs, *data.splits]
+    parts += [f"only {', '.join(selection)}"] if selection else []
     parts += [f"instances {data.instances}"] if data.instances else []
     parts += [f"{data.left_out:,} left out"] if data.left_out else []
     parts += [f"{data.invalid:,} of them invalid"] if data.invalid else []
@@ -102,16 +102,16 @@ def _model(model: ModelHeader) -> Iterator[str]:
         yield f"libraries: {', '.join(versions)}"
     budget = "by witnesses" if model.budget is None else f"{model.budget:,} tokens"
     greedy = not model.temperature
-    asked = [
+    options = [
         f"prompt {model.prompt} with {len(model.shots)} shots",
         f"budget {budget}",
         "greedy" if greedy else f"temperature {model.temperature:g}, seed {model.seed}",
     ]
-    asked += [f"{model.samples} for each schema"] if model.samples > 1 else []
-    asked += [f"batch {model.batch}"] if model.batch > 1 else []
-    asked += [f"as {model.compat}"] if model.compat else []
-    asked += [f"dated {model.template_date}"] if model.template_date else []
-    yield f"texts: {', '.join(asked)}"
+    options += [f"{model.samples} for each schema"] if model.samples > 1 else []
+    options += [f"batch {model.batch}"] if model.batch > 1 else []
+    options += [f"as {model.compat}"] if model.compat else []
+    options += [f"dated {model.template_date}"] if model.template_date else []
+    yield f"texts: {', '.join(options)}"
     if model.clock:
         yield f"clock: {model.clock}"
     if model.warm_up:
@@ -119,8 +119,8 @@ def _model(model: ModelHeader) -> Iterator[str]:
     if model.compile:
         yield f"steps of decoding kept as: {model.compile}"
     if model.gpu_settings:
-        told = (f"{name} {figure}" for name, figure in model.gpu_settings.items())
-        yield f"GPU: {', '.join(told)}"
+        settings = (f"{name} {figure}" for name, figure in model.gpu_settings.items())
+        yield f"GPU: {', '.join(settings)}"
 
 
 def _device(model: ModelHeader) -> str:

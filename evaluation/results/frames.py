@@ -129,13 +129,13 @@ def _case(row: Row) -> tuple[Any, ...]:
 
 
 def _judged(walks: Iterable[InstanceResult]) -> tuple[int, ...]:
-    known = [(walk.valid, engine_is_right(walk), walk.verdict) for walk in walks]
+    judged = [(walk.valid, engine_is_right(walk), walk.verdict) for walk in walks]
     return (
-        sum(valid for valid, _, _ in known),
-        sum(valid and good is True for valid, good, _ in known),
-        sum(not valid for valid, _, _ in known),
-        sum(not valid and good is True for valid, good, _ in known),
-        *(sum(verdict is wanted for _, _, verdict in known) for wanted in _COUNTED),
+        sum(valid for valid, _, _ in judged),
+        sum(valid and good is True for valid, good, _ in judged),
+        sum(not valid for valid, _, _ in judged),
+        sum(not valid and good is True for valid, good, _ in judged),
+        *(sum(verdict is counted for _, _, verdict in judged) for counted in _COUNTED),
     )
 
 
@@ -205,12 +205,12 @@ def _frames(run: RunRows) -> list[tuple[str, pl.DataFrame]]:
 
 def _as_json(frame: pl.DataFrame) -> list[pl.Expr]:
     """Return the columns of lists as JSON text."""
-    found = []
+    columns = []
     for name, kind in frame.schema.items():
         if kind == pl.List(pl.String):
             struct = pl.struct(pl.col(name).alias("list")).struct.json_encode()
-            found.append(struct.str.slice(len('{"list":')).str.head(-1).alias(name))
+            columns.append(struct.str.slice(len('{"list":')).str.head(-1).alias(name))
         elif isinstance(kind, pl.List):
             numbers = pl.col(name).cast(pl.List(pl.String)).list.join(",")
-            found.append(pl.concat_str(pl.lit("["), numbers, pl.lit("]")).alias(name))
-    return found
+            columns.append(pl.concat_str(pl.lit("["), numbers, pl.lit("]")).alias(name))
+    return columns

@@ -140,12 +140,12 @@ def measure_run(
         task: The task whose rows are taken.
         passes: Whether a row is as it should be; None: its outcome decides.
     """
-    found: dict[str, list[CaseMeasurement]] = {}
+    cases: dict[str, list[CaseMeasurement]] = {}
     rows = (row for row in run.all_rows() if row.task == task)
     for (engine, _, _), group in groupby(rows, lambda row: (row.engine, *_key(row))):
         case = measure_repeated(group, run.header.limits.compile_ns, passes)
-        found.setdefault(engine, []).append(case)
-    return found
+        cases.setdefault(engine, []).append(case)
+    return cases
 
 
 def _key(row: Row) -> tuple[str, str]:
@@ -162,12 +162,12 @@ def measure_repeated(
         cut_ns: The deadline of a compile call in nanoseconds; None where there is none.
         passes: Whether a row is as it should be; None: its outcome decides.
     """
-    first, *others = rows
+    first, *repeated = rows
     case = measure(first, cut_ns, passes)
     return replace(
         case,
-        repetitions=(*case.repetitions, *map(times_of, others)),
-        unlike=any(_verdicts(row) != _verdicts(first) for row in others),
+        repetitions=(*case.repetitions, *map(times_of, repeated)),
+        unlike=any(_verdicts(row) != _verdicts(first) for row in repeated),
     )
 
 
@@ -191,7 +191,7 @@ def times_of(row: Row) -> RepetitionTimes:
         for walk in row.walks
         if walk.mask_ns and not is_judged_apart(walk) and not is_length_bound_miss(walk)
     ]
-    taken = sum(
+    total = sum(
         sum(walk.mask_ns) + sum(walk.commit_ns) - _waited(walk) for walk in walks
     )
     masks = sum(len(walk.mask_ns) for walk in walks)
@@ -201,7 +201,7 @@ def times_of(row: Row) -> RepetitionTimes:
         if compiled is None
         else _without(compiled, row.compile_waited_ns or 0),
         first_mask_ns=row.first_mask_ns,
-        between_ns=taken / masks if masks else None,
+        between_ns=total / masks if masks else None,
         calibration_ns=row.calibration_ns,
     )
 
@@ -279,8 +279,8 @@ def measure(
 
 
 def _right(walks: Sequence[InstanceResult]) -> Rate:
-    known = [engine_is_right(walk) for walk in walks]
-    return Rate(known.count(True), len(known) - known.count(None))
+    verdicts = [engine_is_right(walk) for walk in walks]
+    return Rate(verdicts.count(True), len(verdicts) - verdicts.count(None))
 
 
 def compiled_by_all(
@@ -290,11 +290,11 @@ def compiled_by_all(
 
     On them times can be compared.
     """
-    taken = [
+    compiled = [
         {case.case_key for case in cases if case.compiled}
         for cases in cases_by_engine.values()
     ]
-    common = set.intersection(*taken) if taken else set()
+    common = set.intersection(*compiled) if compiled else set()
     return len(common), {
         name: [case for case in cases if case.case_key in common]
         for name, cases in cases_by_engine.items()
@@ -306,10 +306,10 @@ def to_first_mask(cases: Iterable[CaseMeasurement]) -> Quantiles:
 
     Schemas that were refused, or on which the engine died, have no such time.
     """
-    listed = list(cases)
+    all_cases = list(cases)
     return Quantiles.of(
-        [case.compile_ns for case in listed if case.compile_ns is not None],
-        [case.compile_cut_ns for case in listed if case.compile_cut_ns is not None],
+        [case.compile_ns for case in all_cases if case.compile_ns is not None],
+        [case.compile_cut_ns for case in all_cases if case.compile_cut_ns is not None],
     )
 
 

@@ -73,10 +73,10 @@ def check_joinable(runs: Sequence[RecordedRun]) -> None:
             raise BadData("; ".join(gaps), str(run.folder), to_finish(run))
     first = runs[0]
     for other in runs[1:]:
-        found = differences(first.raw_header, other.raw_header)
-        if found:
+        unlike = differences(first.raw_header, other.raw_header)
+        if unlike:
             raise BadConfiguration(
-                f"not the {', '.join(map(str, found))} of {first.folder}",
+                f"not the {', '.join(map(str, unlike))} of {first.folder}",
                 str(other.folder),
                 "run it anew in the same way, or use csbdata results compare",
             )
@@ -91,11 +91,11 @@ def check_joinable(runs: Sequence[RecordedRun]) -> None:
 
 def _check_participants(runs: Sequence[RecordedRun]) -> None:
     """Check that one label stands for one way of running an engine."""
-    known: dict[str, tuple[RecordedRun, Mapping[str, UntypedJson]]] = {}
+    first_entries: dict[str, tuple[RecordedRun, Mapping[str, UntypedJson]]] = {}
     for run in runs:
         for entry in run.raw_header.get("engines") or ():
-            first, wanted = known.setdefault(entry["engine"], (run, entry))
-            difference = participant_difference(wanted, entry)
+            first, expected = first_entries.setdefault(entry["engine"], (run, entry))
+            difference = participant_difference(expected, entry)
             if difference:
                 raise BadConfiguration(
                     f"another {entry['engine']} than in {first.folder} ({difference})",
@@ -143,13 +143,13 @@ def _participants(
     heads: Sequence[Mapping[str, UntypedJson]],
 ) -> list[Mapping[str, UntypedJson]]:
     """Return who takes part, each once; where one run had it, it was there."""
-    found: dict[str, Mapping[str, UntypedJson]] = {}
+    entries: dict[str, Mapping[str, UntypedJson]] = {}
     for head in heads:
         for entry in head.get("engines") or ():
-            known = found.setdefault(entry["engine"], entry)
-            if known.get("unavailable") and not entry.get("unavailable"):
-                found[entry["engine"]] = entry
-    return list(found.values())
+            earlier = entries.setdefault(entry["engine"], entry)
+            if earlier.get("unavailable") and not entry.get("unavailable"):
+                entries[entry["engine"]] = entry
+    return list(entries.values())
 
 
 def _rows(runs: Sequence[RecordedRun]) -> Iterator[Row]:
@@ -158,14 +158,14 @@ def _rows(runs: Sequence[RecordedRun]) -> Iterator[Row]:
     Raises:
         BadData: two runs have different results of the same case.
     """
-    seen: dict[tuple[str, ...], str] = {}
+    origins: dict[tuple[str, ...], str] = {}
     for run in runs:
         for row in run.all_rows():
             key = (row.engine, row.task, row.config, row.id, str(row.repetition))
-            if key not in seen:
-                seen[key] = row.fingerprint
+            if key not in origins:
+                origins[key] = row.fingerprint
                 yield row
-            elif seen[key] != row.fingerprint:
+            elif origins[key] != row.fingerprint:
                 raise BadData(
                     f"another result of {'/'.join(key[:-1])} than in a run before it",
                     str(run.folder),

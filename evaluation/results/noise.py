@@ -109,7 +109,7 @@ def times_taken(
     case: CaseMeasurement, time: Callable[[RepetitionTimes], float | None]
 ) -> list[float]:
     """Return what each repetition of a case took; empty unless all have a time."""
-    times = [time(taken) for taken in case.repetitions]
+    times = [time(repetition) for repetition in case.repetitions]
     return [] if None in times else [ns for ns in times if ns]
 
 
@@ -136,6 +136,6 @@ def noise_table(cases_by_engine: Mapping[str, Sequence[CaseMeasurement]]) -> Tab
 def _spread(
     cases: Sequence[CaseMeasurement], time: Callable[[RepetitionTimes], float | None]
 ) -> Cell:
-    known = [taken for case in cases if (taken := times_taken(case, time))]
-    offsets = repetition_offsets(known)
+    repeated = [times for case in cases if (times := times_taken(case, time))]
+    offsets = repetition_offsets(repeated)
     return Ratio(exp(max(offsets) - min(offsets))) if offsets else None

@@ -77,8 +77,8 @@ def text_class(row: Row) -> str | None:
 
     A row with walks is of a task that walks texts: its label means something else.
     """
-    found = None if row.walks else row.label.get(WRITTEN)
-    return None if found is None else str(found)
+    written = None if row.walks else row.label.get(WRITTEN)
+    return None if written is None else str(written)
 
 
 def engine_is_right(walked: InstanceResult) -> bool | None:
@@ -136,11 +136,11 @@ def number_in(row: Row, name: str, default: int) -> int:
 
 def features_of(row: Row) -> tuple[str, ...]:
     """Return the features of a row's schema; none where the row does not say."""
-    stated = row.label.get("features")
-    return tuple(map(str, stated)) if isinstance(stated, list) else ()
+    names = row.label.get("features")
+    return tuple(map(str, names)) if isinstance(names, list) else ()
 
 
 def formats_of(row: Row) -> tuple[str, ...]:
     """Return the values of `format` in a row's schema; none if it does not say."""
-    stated = row.label.get("formats")
-    return tuple(map(str, stated)) if isinstance(stated, list) else ()
+    names = row.label.get("formats")
+    return tuple(map(str, names)) if isinstance(names, list) else ()

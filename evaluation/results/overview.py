@@ -188,7 +188,9 @@ def outcomes(cases_by_engine: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
         for outcome in Outcome
         if any(counts[outcome] for counts in counted.values())
     ]
-    asked = len({case.case_key for cases in cases_by_engine.values() for case in cases})
+    schemas = len(
+        {case.case_key for cases in cases_by_engine.values() for case in cases}
+    )
     return Table(
         title="Outcomes",
         columns=(
@@ -202,7 +204,7 @@ def outcomes(cases_by_engine: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
                 name,
                 counts.total(),
                 *(counts[outcome] for outcome in occurring),
-                asked - counts.total(),
+                schemas - counts.total(),
             )
             for name, counts in counted.items()
         ),
@@ -241,23 +243,29 @@ def latency(
         ("Mask applied to logits", "schemas", _APPLIED_NOTE, mask_applied),
     )
     for title, what, meaning, times in kinds:
-        found = {name: times(cases) for name, cases in cases_by_engine.items()}
-        if any(map(len, found.values())):
+        quantiles_by_engine = {
+            name: times(cases) for name, cases in cases_by_engine.items()
+        }
+        if any(map(len, quantiles_by_engine.values())):
             text = " ".join(filter(None, (meaning, note)))
-            yield quantiles(title + suffix, found, what, text)
+            yield quantiles(title + suffix, quantiles_by_engine, what, text)
 
 
 def quantiles(
-    title: str, found: Mapping[str, Quantiles], what: str, note: str = ""
+    title: str, times_by_engine: Mapping[str, Quantiles], what: str, note: str = ""
 ) -> Table:
     """Return a table of the quantiles of times in nanoseconds, and their mean."""
-    shown = [
+    percents = [
         percent
         for percent in PERCENTILES
-        if any(_has_values_for(percent, len(times)) for times in found.values())
+        if any(
+            _has_values_for(percent, len(times)) for times in times_by_engine.values()
+        )
     ]
-    names = ["max" if percent == 100 else f"p{percent:g}" for percent in shown]  # noqa: PLR2004 (per cent)
-    cut = ["cut off"] if any(times.cut_off for times in found.values()) else []
+    names = ["max" if percent == 100 else f"p{percent:g}" for percent in percents]  # noqa: PLR2004 (per cent)
+    cut = (
+        ["cut off"] if any(times.cut_off for times in times_by_engine.values()) else []
+    )
     return Table(
         title=title,
         columns=("engine", what, *cut, *names, "mean"),
@@ -266,10 +274,10 @@ def quantiles(
                 name,
                 len(times),
                 *([times.cut_off] if cut else []),
-                *(_at(times, percent) for percent in shown),
+                *(_at(times, percent) for percent in percents),
                 _mean(times),
             )
-            for name, times in found.items()
+            for name, times in times_by_engine.items()
         ),
         note=note,
     )
@@ -286,8 +294,8 @@ def _has_values_for(percent: float, count: int) -> bool:
 
 
 def _at(times: Quantiles, percent: float) -> Cell:
-    found = times.at(percent) if _has_values_for(percent, len(times)) else None
-    return None if found is None else Duration(found.value, found.at_least)
+    value = times.at(percent) if _has_values_for(percent, len(times)) else None
+    return None if value is None else Duration(value.value, value.at_least)
 
 
 def _mean(times: Quantiles) -> Cell:
@@ -317,10 +325,10 @@ def conditions(cases_by_engine: Mapping[str, Sequence[CaseMeasurement]]) -> Tabl
 
 def _conditions(cases: Sequence[CaseMeasurement]) -> tuple[Cell, ...]:
     most = max((case.rss_bytes for case in cases if case.rss_bytes), default=None)
-    known = [case.quiet for case in cases if case.quiet is not None]
+    quiet = [case.quiet for case in cases if case.quiet is not None]
     return (
         None if most is None else Size(most),
-        Rate(sum(known), len(known)),
+        Rate(sum(quiet), len(quiet)),
         sum(case.ended_by_wall_clock for case in cases),
     )
 
@@ -347,10 +355,10 @@ def plots(
         ("time-to-first-mask", "Time to first mask", first),
         ("time-between-masks", "Time between masks", between),
     )
-    for slug, title, found in kinds:
-        if any(map(len, found.values())):
+    for slug, title, times_by_engine in kinds:
+        if any(map(len, times_by_engine.values())):
             name = f"{task}-{slug}"
-            yield survival(name, title, found)
+            yield survival(name, title, times_by_engine)
     yield points(
         f"{task}-coverage-and-cost",
         "Coverage and its cost",
@@ -368,15 +376,15 @@ def _points(
     cases_by_engine: Mapping[str, Sequence[CaseMeasurement]],
     between: Mapping[str, Quantiles],
 ) -> dict[str, Point]:
-    found = {}
+    points_by_engine = {}
     for name, cases in cases_by_engine.items():
         middle = between[name].at(50)
         passed = _passed(cases)
         interval = passed.interval
         if middle is not None and interval is not None:
-            found[name] = Point(
+            points_by_engine[name] = Point(
                 x=middle.value,
                 y=100 * passed.count / passed.of,
                 y_interval=(100 * interval.low, 100 * interval.high),
             )
-    return found
+    return points_by_engine

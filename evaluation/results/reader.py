@@ -141,11 +141,11 @@ def open_run(folder: Path) -> RecordedRun:
     problems: list[str] = []
     rows = 0
     for path in sorted(folder.glob(LINES)):
-        for found in _lines(path):
-            if isinstance(found, str):
-                problems.append(found)
+        for line in _lines(path):
+            if isinstance(line, str):
+                problems.append(line)
                 continue
-            key, place = found
+            key, place = line
             rows += 1
             places[key] = place
     return RecordedRun(
@@ -170,9 +170,9 @@ def _header(path: Path) -> tuple[RunHeader, Mapping[str, UntypedJson]]:
     if not isinstance(content, dict):
         raise BadData("not a run's header", str(path))
     # A part that is null is one that is not there.
-    there = {name: part for name, part in content.items() if part is not None}
+    present = {name: part for name, part in content.items() if part is not None}
     try:
-        return msgspec.convert(there, RunHeader), content
+        return msgspec.convert(present, RunHeader), content
     except msgspec.ValidationError as error:
         raise BadData(f"not a run's header ({error})", str(path)) from error
 
@@ -220,9 +220,9 @@ def gaps_of(run: RecordedRun) -> list[str]:
         of = "" if run.header.asked is None else f" of {run.header.asked:,}"
         return [f"not finished: {len(run):,}{of} rows are there"]
     return [
-        f"{part.engine} has {there:,} of {part.rows:,} rows of task {part.task}"
+        f"{part.engine} has {count:,} of {part.rows:,} rows of task {part.task}"
         for part in finished.parts
-        if (there := run.row_counts.get((part.engine, part.task), 0)) < part.rows
+        if (count := run.row_counts.get((part.engine, part.task), 0)) < part.rows
     ]
 
 
@@ -247,26 +247,26 @@ def missing_shards(runs: Sequence[RecordedRun]) -> list[str]:
             own.add(run.header.shard)
     return [
         f"{engine} has no shard {', '.join(missing)} of task {task}"
-        for (engine, task), there in shards.items()
-        if (missing := _missing(there))
+        for (engine, task), parts in shards.items()
+        if (missing := _missing(parts))
     ]
 
 
-def _missing(there: set[str]) -> list[str]:
+def _missing(present: set[str]) -> list[str]:
     """Return what is missing of the division that lacks least."""
     divisions = {
         int(parts)
-        for shard in there
+        for shard in present
         if (parts := shard.partition("/")[2]).isdecimal() and 0 < int(parts) <= _MOST
     }
     if not divisions:
-        return [f"that makes sense (it says {', '.join(sorted(there))})"]
+        return [f"that makes sense (it says {', '.join(sorted(present))})"]
     return min(
         (
             [
                 shard
                 for part in range(1, parts + 1)
-                if (shard := f"{part}/{parts}") not in there
+                if (shard := f"{part}/{parts}") not in present
             ]
             for parts in sorted(divisions)
         ),

@@ -52,10 +52,10 @@ def pair_sides(
     counted = {
         label: {
             (scored.record, scored.repeat): scored
-            for scored in listed
+            for scored in responses
             if scored.verdict.counted
         }
-        for label, listed in sides.items()
+        for label, responses in sides.items()
     }
     return [
         PairedSides(
@@ -128,29 +128,29 @@ def paired_rates(
 
 def _record_differences(pair: PairedSides) -> dict[str, int]:
     """Return of each record how many more answers of b pass than of a."""
-    found: dict[str, int] = {}
+    differences: dict[str, int] = {}
     for a, b in pair.answers:
         more = int(b.verdict.passed) - int(a.verdict.passed)
-        found[a.record] = found.get(a.record, 0) + more
-    return found
+        differences[a.record] = differences.get(a.record, 0) + more
+    return differences
 
 
 def _difference(pair: PairedSides) -> Cell:
-    found = mean_difference(
+    mean = mean_difference(
         [float(a.verdict.passed) for a, _ in pair.answers],
         [float(b.verdict.passed) for _, b in pair.answers],
         [a.record for a, _ in pair.answers],
     )
-    if found is None:
+    if mean is None:
         return None
     # Resampling pairs that all agree would give an interval without width.
     differ = any(_record_differences(pair).values())
-    return Shift(found.value, found.interval if differ else None)
+    return Shift(mean.value, mean.interval if differ else None)
 
 
 def time_ratios(pairs: Sequence[PairedSides]) -> list[Ratio | None]:
     """Return how many times as long as a b takes for an answer; None if unknown."""
-    found = []
+    ratios = []
     for pair in pairs:
         timed = [
             (a.seconds, b.seconds, a.record)
@@ -162,8 +162,8 @@ def time_ratios(pairs: Sequence[PairedSides]) -> list[Ratio | None]:
             [b for _, b, _ in timed],
             [record for _, _, record in timed],
         )
-        found.append(None if ratio is None else Ratio(ratio.value, ratio.interval))
-    return found
+        ratios.append(None if ratio is None else Ratio(ratio.value, ratio.interval))
+    return ratios
 
 
 def paired_times(pairs: Sequence[PairedSides]) -> Table:

@@ -122,10 +122,10 @@ def ask_again(raw_header: Mapping[str, UntypedJson], group: str, row_id: str) ->
     if not command:
         return ""
     words: list[str] = []
-    given = iter(str(word) for word in command)
-    for word in given:
+    iterator = iter(str(word) for word in command)
+    for word in iterator:
         if word in _CHOOSING:
-            next(given, None)
+            next(iterator, None)
         elif word != "--first":
             words.append(word)
     record = row_id.partition("#")[0]
@@ -156,19 +156,19 @@ def joined_runs(runs: Mapping[str, RecordedSuiteRun]) -> RecordedSuiteRun:
         name: run.facts.get("compat") or "recommended" for name, run in runs.items()
     }
     if len(set(readings.values())) > 1:
-        told = ", ".join(f"{name}: {reading}" for name, reading in readings.items())
-        what = f"the runs were scored by different readings ({told})"
+        names = ", ".join(f"{name}: {reading}" for name, reading in readings.items())
+        what = f"the runs were scored by different readings ({names})"
         raise BadConfiguration(what, then="score them anew by one of them")
-    found: dict[str, Sequence[ScoredResponse]] = {}
+    joined: dict[str, Sequence[ScoredResponse]] = {}
     for name, run in runs.items():
-        for label, listed in run.by_label.items():
-            found[f"{label} ({name})" if label in found else label] = listed
+        for label, responses in run.by_label.items():
+            joined[f"{label} ({name})" if label in joined else label] = responses
     facts = [run.facts for run in runs.values()]
     data = dict.fromkeys(str(one.get("data", "not recorded")) for one in facts)
     origins = dict.fromkeys(str(one.get("origin", "?")) for one in facts)
     return RecordedSuiteRun(
         facts={**facts[0], "data": ", ".join(data), "origin": ", ".join(origins)},
-        by_label=found,
+        by_label=joined,
     )
 
 
@@ -182,14 +182,16 @@ def scored_run(
         suite: The suite's name.
         raw_header: The whole content of `run.json`.
     """
-    found: dict[str, list[ScoredResponse]] = {
+    by_label: dict[str, list[ScoredResponse]] = {
         participant.engine: [] for participant in run.header.engines
     }
     for row in run.rows():
         if row.task == suite:
-            found.setdefault(row.engine, []).append(scored_from_row(row))
+            by_label.setdefault(row.engine, []).append(scored_from_row(row))
     facts = raw_header.get(SUITE)
     return RecordedSuiteRun(
         facts=facts if isinstance(facts, dict) else {},
-        by_label={label: listed for label, listed in found.items() if listed},
+        by_label={
+            label: responses for label, responses in by_label.items() if responses
+        },
     )

@@ -34,8 +34,8 @@ def pass_rates(run: ScoredRun) -> Table:
     """Return each side's pass rate, by group and over all."""
     rows: list[tuple[Cell, ...]] = []
     for group in groups_of(run.by_label):
-        for label, listed in run.by_label.items():
-            own = texts_of_group(listed, group)
+        for label, responses in run.by_label.items():
+            own = texts_of_group(responses, group)
             counted = [one for one in own if one.verdict.counted]
             passed = sum(one.verdict.passed for one in counted)
             rows.append((group, label, len(own), Rate(passed, len(counted))))
@@ -52,12 +52,12 @@ def pass_rates(run: ScoredRun) -> Table:
 def repairs_table(run: ScoredRun) -> Table:
     """Return what passes at once, and after so many repairs; empty without any."""
     most = max(
-        (len(one.verdicts) for listed in run.by_label.values() for one in listed),
+        (len(one.verdicts) for responses in run.by_label.values() for one in responses),
         default=1,
     )
     rows: list[tuple[Cell, ...]] = []
-    for label, listed in run.by_label.items() if most > 1 else ():
-        counted = [one for one in listed if one.verdict.counted]
+    for label, responses in run.by_label.items() if most > 1 else ():
+        counted = [one for one in responses if one.verdict.counted]
         rates = [
             Rate(
                 sum(
@@ -82,15 +82,15 @@ def repairs_table(run: ScoredRun) -> Table:
 
 def groups_of(by_label: Mapping[str, Sequence[ScoredResponse]]) -> list[str]:
     """Return the groups in order of their names, and `all`."""
-    names = {scored.group for listed in by_label.values() for scored in listed}
+    names = {scored.group for responses in by_label.values() for scored in responses}
     return [*sorted(names), ALL] if len(names) > 1 else [ALL]
 
 
 def texts_of_group(
-    listed: Iterable[ScoredResponse], group: str
+    responses: Iterable[ScoredResponse], group: str
 ) -> list[ScoredResponse]:
     """Return the responses of one group, or of all."""
-    return [scored for scored in listed if group in (ALL, scored.group)]
+    return [scored for scored in responses if group in (ALL, scored.group)]
 
 
 def classes_table(run: ScoredRun, explained: Mapping[str, str]) -> Table:
@@ -102,19 +102,21 @@ def classes_table(run: ScoredRun, explained: Mapping[str, str]) -> Table:
     """
     explained = {**explained, **SCORING_CLASSES}
     counts = {
-        label: Counter(scored.verdict.failure_class or "passed" for scored in listed)
-        for label, listed in run.by_label.items()
+        label: Counter(scored.verdict.failure_class or "passed" for scored in responses)
+        for label, responses in run.by_label.items()
     }
-    used = [name for name in explained if any(found[name] for found in counts.values())]
-    others = {name for found in counts.values() for name in found}
-    used += sorted(others - {*used, "passed"})
+    used = [
+        name for name in explained if any(counter[name] for counter in counts.values())
+    ]
+    unexplained = {name for counter in counts.values() for name in counter}
+    used += sorted(unexplained - {*used, "passed"})
     columns = ["passed", *used]
     return Table(
         title="What became of every response",
         columns=("model", "responses", *columns),
         rows=tuple(
-            (label, len(run.by_label[label]), *(found[name] for name in columns))
-            for label, found in counts.items()
+            (label, len(run.by_label[label]), *(counter[name] for name in columns))
+            for label, counter in counts.items()
         ),
         note="; ".join(f"{name}: {explained.get(name, '?')}" for name in used),
         name="classes",
@@ -124,18 +126,18 @@ def classes_table(run: ScoredRun, explained: Mapping[str, str]) -> Table:
 def costs(run: ScoredRun) -> Table:
     """Return time, tokens and cost of each side; what is not known stays empty."""
     rows: list[tuple[Cell, ...]] = []
-    for label, listed in run.by_label.items():
-        times = Quantiles.of([one.seconds * _NS for one in listed if one.seconds])
+    for label, responses in run.by_label.items():
+        times = Quantiles.of([one.seconds * _NS for one in responses if one.seconds])
         rows.append(
             (
                 label,
                 _quantile(times, 50.0),
                 _quantile(times, 95.0),
-                _total([one.prompt_tokens for one in listed]),
-                _total([one.output_tokens for one in listed]),
-                _total([one.reasoning_tokens for one in listed]),
-                _cost([one.cost for one in listed]),
-                _cost_of_50([one.cost for one in listed]),
+                _total([one.prompt_tokens for one in responses]),
+                _total([one.output_tokens for one in responses]),
+                _total([one.reasoning_tokens for one in responses]),
+                _cost([one.cost for one in responses]),
+                _cost_of_50([one.cost for one in responses]),
             )
         )
     return Table(
@@ -158,20 +160,20 @@ def costs(run: ScoredRun) -> Table:
 
 
 def _quantile(times: Quantiles, percent: float) -> Cell:
-    found = times.at(percent)
-    return None if found is None else duration(found.value)
+    value = times.at(percent)
+    return None if value is None else duration(value.value)
 
 
 def _total(figures: Sequence[int | None]) -> int | None:
-    known = [figure for figure in figures if figure is not None]
-    return sum(known) if known else None
+    present = [figure for figure in figures if figure is not None]
+    return sum(present) if present else None
 
 
 def _cost(figures: Sequence[float | None]) -> float | None:
-    known = [figure for figure in figures if figure is not None]
-    return sum(known) if known else None
+    present = [figure for figure in figures if figure is not None]
+    return sum(present) if present else None
 
 
 def _cost_of_50(figures: Sequence[float | None]) -> float | None:
-    known = [figure for figure in figures if figure is not None]
-    return 50 * sum(known) / len(known) if known else None
+    present = [figure for figure in figures if figure is not None]
+    return 50 * sum(present) / len(present) if present else None

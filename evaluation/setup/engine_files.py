@@ -108,12 +108,12 @@ def engine_paths() -> Mapping[str, Path]:
     Raises:
         BadConfiguration: an entry point names what is no module.
     """
-    found = {
+    paths = {
         path.stem: path
         for path in sorted(_FOLDER.glob("*.py"))
         if path.stem != "__init__"
     }
-    return {**found, **dict(_third_party())}
+    return {**paths, **dict(_third_party())}
 
 
 def find_engine(spec: str) -> EngineFile:
@@ -160,9 +160,9 @@ def choose_options(
         BadConfiguration: no such preset or option, or a value of another type.
     """
     # An engine without presets is the same under each that others have.
-    known = file.presets or PRESETS
-    if preset not in known:
-        names = ", ".join(known)
+    presets = file.presets or PRESETS
+    if preset not in presets:
+        names = ", ".join(presets)
         raise BadConfiguration(
             f"{file.name} has no preset {preset!r}", then=f"choose of {names}"
         )
@@ -200,19 +200,19 @@ def _read(name: str, path: Path, version: str) -> EngineFile:
         tree = ast.parse(path.read_bytes(), str(path))
     except (OSError, SyntaxError, ValueError) as error:
         raise BadConfiguration(f"no Python file ({error})", str(path)) from error
-    found: dict[str, dict[str, Json]] = {name: {} for name in _LITERALS}
+    literals: dict[str, dict[str, Json]] = {name: {} for name in _LITERALS}
     loads = False
     for statement in tree.body:
         loads |= isinstance(statement, ast.FunctionDef) and statement.name == "load"
         target, value = _assignment(statement)
-        if target in found and value is not None:
-            found[target] = _literal(target, value, path)
+        if target in literals and value is not None:
+            literals[target] = _literal(target, value, path)
     if not loads:
         raise BadConfiguration("no function `load(tokenizer, options)`", str(path))
-    about = _convert("ABOUT", found["ABOUT"], EngineAbout, path)
+    about = _convert("ABOUT", literals["ABOUT"], EngineAbout, path)
     _check_patterns(about, path)
     presets: dict[str, Mapping[str, Json]] = {}
-    for preset, options in found["PRESETS"].items():
+    for preset, options in literals["PRESETS"].items():
         if not isinstance(options, dict):
             raise BadConfiguration(f"PRESETS: {preset} must be a dict", str(path))
         presets[preset] = options
@@ -222,7 +222,7 @@ def _read(name: str, path: Path, version: str) -> EngineFile:
         version=version,
         about=about,
         beside=_beside(about, path),
-        options=_convert("OPTIONS", found["OPTIONS"], dict[str, str], path),
+        options=_convert("OPTIONS", literals["OPTIONS"], dict[str, str], path),
         presets=presets,
     )
 
@@ -236,11 +236,9 @@ def _check_patterns(about: EngineAbout, path: Path) -> None:
             raise BadConfiguration(what, str(path)) from error
 
 
-def _convert(
-    name: str, literal: Mapping[str, Json], wanted: type[_T], path: Path
-) -> _T:
+def _convert(name: str, literal: Mapping[str, Json], type_: type[_T], path: Path) -> _T:
     try:
-        return msgspec.convert(literal, wanted)
+        return msgspec.convert(literal, type_)
     except msgspec.ValidationError as error:
         raise BadConfiguration(f"{name}: {error}", str(path)) from error
 
@@ -265,12 +263,12 @@ def _assignment(statement: ast.stmt) -> tuple[str, ast.expr | None]:
 
 def _literal(name: str, value: ast.expr, path: Path) -> dict[str, Json]:
     try:
-        found = ast.literal_eval(value)
+        literal = ast.literal_eval(value)
     except ValueError:
-        found = None
-    if not isinstance(found, dict):
+        literal = None
+    if not isinstance(literal, dict):
         raise BadConfiguration(f"{name} must be a plain literal dict", str(path))
-    return found
+    return literal
 
 
 def _third_party() -> Iterator[tuple[str, Path]]:

@@ -174,21 +174,21 @@ def plan_install(row: KnownVersion, folder: Path) -> InstallPlan:
     Raises:
         Unavailable: pip finds no way.
     """
-    found: dict[str, _Installation] = {}
+    planned: dict[str, _Installation] = {}
     for request in _requests(row):
         with tempfile.TemporaryDirectory() as place:
             report = Path(place) / "report.json"
             _pip(folder, *request, "--dry-run", f"--report={report}")
             for package in _read_report(report).install:
-                found[package.metadata.name] = package
+                planned[package.metadata.name] = package
     network = Network(limits=FetchLimits(silence=_SIZE_SECONDS))
-    sizes = [_size(package.download_info.url, network) for package in found.values()]
-    known = None if None in sizes else sum(size or 0 for size in sizes)
-    estimated = known is None and row.megabytes is not None
+    sizes = [_size(package.download_info.url, network) for package in planned.values()]
+    total = None if None in sizes else sum(size or 0 for size in sizes)
+    estimated = total is None and row.megabytes is not None
     return InstallPlan(
         row=row,
-        packages={name: package.metadata.version for name, package in found.items()},
-        download_bytes=(row.megabytes or 0) * 10**6 if estimated else known,
+        packages={name: package.metadata.version for name, package in planned.items()},
+        download_bytes=(row.megabytes or 0) * 10**6 if estimated else total,
         estimated=estimated,
     )
 
@@ -282,8 +282,8 @@ def _packages(folder: Path) -> dict[str, str]:
     command = [str(environment_python(folder)), "-m", "pip", "list", "--format=json"]
     printed, _ = _run([*command, "--disable-pip-version-check"], _TRIAL)
     start = printed.find("[")
-    listed = printed[start : printed.rfind("]") + 1] if start >= 0 else "[]"
-    packages = msgspec.json.decode(listed, type=list[_Metadata])
+    array = printed[start : printed.rfind("]") + 1] if start >= 0 else "[]"
+    packages = msgspec.json.decode(array, type=list[_Metadata])
     return {package.name: package.version for package in packages}
 
 

@@ -49,8 +49,8 @@ def main(path: str, options: str) -> None:
 def _tokenizer_json() -> str:
     """Return the text of a `tokenizer.json` of the same vocabulary."""
     printing = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    others = iter(range(256, 512))
-    letters = [chr(n if n in printing else next(others)) for n in range(256)]
+    free = iter(range(256, 512))
+    letters = [chr(n if n in printing else next(free)) for n in range(256)]
     end = {"id": 256, "content": "<|end|>", "special": True}
     flags = {
         "single_word": False,

@@ -105,15 +105,17 @@ def environment_python(folder: Path) -> Path:
     return folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
-def environment_folder(cache: Path, name: str, wanted: str) -> Path:
+def environment_folder(cache: Path, name: str, version: str) -> Path:
     """Return where the environment of an engine's version is, or would be.
 
     Raises:
         BadConfiguration: this is no version.
     """
-    if not _VERSION.fullmatch(wanted):
-        raise BadConfiguration(f"{wanted!r} is no version", then=f"write {name}==1.2.3")
-    return environments_folder(cache) / f"{name}-{wanted}"
+    if not _VERSION.fullmatch(version):
+        raise BadConfiguration(
+            f"{version!r} is no version", then=f"write {name}==1.2.3"
+        )
+    return environments_folder(cache) / f"{name}-{version}"
 
 
 @cache
@@ -133,17 +135,17 @@ def version_to_install(file: EngineFile) -> KnownVersion:
         raise BadConfiguration(
             f"{file.name} needs nothing installed", then=f"--engine {file.spec}"
         )
-    for known in known_versions():
-        if known.engine == file.name and file.version in ("", known.version):
-            return known
+    for pinned in known_versions():
+        if pinned.engine == file.name and file.version in ("", pinned.version):
+            return pinned
     if not file.version:
         raise BadConfiguration(
             f"no version of {file.name} is known to work",
             then=f"name one: csbdata engines add {file.name}==VERSION",
         )
-    wanted = f"{file.distribution}=={file.version}"
+    requirement = f"{file.distribution}=={file.version}"
     return KnownVersion(
-        engine=file.name, version=file.version, alone=(), together=(wanted,)
+        engine=file.name, version=file.version, alone=(), together=(requirement,)
     )
 
 
@@ -175,16 +177,16 @@ def find_interpreter(cache: Path, file: EngineFile) -> Path | NotInstalled:
         for environment in existing_environments(cache, file.name)
     }
     if file.version:
-        chosen = ready.get(file.version)
+        interpreter = ready.get(file.version)
     else:
         tried = [
-            known.version for known in known_versions() if known.engine == file.name
+            pinned.version for pinned in known_versions() if pinned.engine == file.name
         ]
-        others = sorted(ready, reverse=True)
-        order = [version for version in tried if version in ready] + others
-        chosen = ready[order[0]] if order else None
-    if chosen is not None:
-        return chosen.interpreter
+        newest = sorted(ready, reverse=True)
+        order = [version for version in tried if version in ready] + newest
+        interpreter = ready[order[0]] if order else None
+    if interpreter is not None:
+        return interpreter.interpreter
     name = f"{file.distribution} {file.version}".strip()
     also = f" (but {here} is)" if here and file.version else ""
     extra = file.about.extra
@@ -203,9 +205,9 @@ def install_line(file: EngineFile) -> str:
     """
     if not file.distribution:
         return ""
-    wanted = f"=={file.version}" if file.version else ""
+    version = f"=={file.version}" if file.version else ""
     if engine_paths().get(file.name) == file.path:
-        return f"csbdata engines add {file.name}{wanted}"
+        return f"csbdata engines add {file.name}{version}"
     install = file.about.install
     words = (file.distribution if install is None else install).split()
     return shlex.join(["pip", "install", *words])
@@ -234,12 +236,12 @@ def remove_environments(cache: Path, spec: str) -> list[Environment]:
         if file.version in ("", environment.version)
     ]
     if not gone:
-        there = ", ".join(
+        installed = ", ".join(
             f"{environment.engine}=={environment.version}"
             for environment in existing_environments(cache)
         )
         raise NoInput(
-            "there is no such environment", spec, f"there are {there or 'none'}"
+            "there is no such environment", spec, f"there are {installed or 'none'}"
         )
     for environment in gone:
         folder = environment.folder

@@ -139,7 +139,7 @@ def _with_preset(spec: str, preset: str) -> tuple[str, str]:
 def _options_by_engine(
     files: Sequence[EngineFile], assignments: Sequence[str]
 ) -> list[dict[str, str]]:
-    found: list[dict[str, str]] = [{} for _ in files]
+    assigned: list[dict[str, str]] = [{} for _ in files]
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
         if not equals:
@@ -157,8 +157,8 @@ def _options_by_engine(
                 then=f"there are {', '.join(options) or 'none'}",
             )
         for index in matching:
-            found[index][option] = text
-    return found
+            assigned[index][option] = text
+    return assigned
 
 
 def _engine_under_test(
@@ -179,8 +179,8 @@ def _engine_under_test(
 def _version(file: EngineFile, interpreter: str) -> str:
     """Return which version of an engine an interpreter runs, as rows name it."""
     if not file.distribution:
-        stated = file.about.version
-        return file.digest()[:8] if stated is None else stated
+        version = file.about.version
+        return file.digest()[:8] if version is None else version
     if interpreter == sys.executable:
         return installed_version(file.distribution) or _NO_VERSION
     return _foreign_version(interpreter, file.distribution) or _NO_VERSION
@@ -190,7 +190,7 @@ def _version(file: EngineFile, interpreter: str) -> str:
 def _foreign_version(interpreter: str, distribution: str) -> str:
     command = [interpreter, "-I", "-c", _ASK, distribution]
     try:
-        said = run_to_end(command, 60, environment=environment_for_others())
+        output = run_to_end(command, 60, environment=environment_for_others())
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return "" if said.code else said.printed.strip()
+    return "" if output.code else output.printed.strip()

@@ -96,20 +96,20 @@ class Encoder:
     def greedy(self, text: str) -> list[int] | None:
         """Return the ids of the longest token at every place; None if that fails."""
         if not self._ids:
-            known = [
+            tokens = [
                 (content, number)
                 for number, content in enumerate(self._bytes)
                 if content
             ]
-            self._ids = dict(reversed(known))
+            self._ids = dict(reversed(tokens))
             self._longest = max(map(len, self._ids), default=0)
         content = text.encode()
         ids: list[int] = []
         place = 0
         while place < len(content):
             ends = range(min(len(content), place + self._longest), place, -1)
-            found = (self._ids.get(content[place:end]) for end in ends)
-            token = next((number for number in found if number is not None), None)
+            candidates = (self._ids.get(content[place:end]) for end in ends)
+            token = next((number for number in candidates if number is not None), None)
             if token is None:
                 return None
             ids.append(token)
@@ -128,21 +128,22 @@ def _check_ids(
         ValueError: one has not.
     """
     for number, token in tokenizer.get_added_tokens_decoder().items():
-        known = token_bytes[number] if number < len(token_bytes) else None
-        same = known in {token.content.encode(), piece_bytes(token.content)}
+        content = token_bytes[number] if number < len(token_bytes) else None
+        same = content in {token.content.encode(), piece_bytes(token.content)}
         if not same and number not in special_ids:
             raise ValueError(f"it gives {token.content!r} the id {number} of another")
 
 
 def plain_json(tokenizer_json: bytes) -> bytes:
     """Return a tokenizer that changes nothing about a text before it cuts it."""
-    given: dict[str, Json] = orjson.loads(tokenizer_json)
+    tokenizer: dict[str, Json] = orjson.loads(tokenizer_json)
     parts = ("pre_tokenizer", "decoder", "normalizer")
-    kind = vocabulary_kind(*(given.get(part) for part in parts))
+    kind = vocabulary_kind(*(tokenizer.get(part) for part in parts))
     replaced_later = any(
-        step.get("type") == "Metaspace" for step in steps_of(given.get("pre_tokenizer"))
+        step.get("type") == "Metaspace"
+        for step in steps_of(tokenizer.get("pre_tokenizer"))
     )
-    for step in steps_of(given.get("pre_tokenizer")):
+    for step in steps_of(tokenizer.get("pre_tokenizer")):
         if step.get("type") == "Metaspace":
             step["prepend_scheme"] = "never"
             step.pop("add_prefix_space", None)
@@ -150,26 +151,26 @@ def plain_json(tokenizer_json: bytes) -> bytes:
             step["add_prefix_space"] = False
     keep = kind is VocabularyKind.SENTENCEPIECE and not replaced_later
     plain = {
-        **given,
+        **tokenizer,
         "truncation": None,
         "padding": None,
         "post_processor": None,
         "normalizer": MARKED_SPACES if keep else None,
-        "added_tokens": _plain_added_tokens(given.get("added_tokens")),
+        "added_tokens": _plain_added_tokens(tokenizer.get("added_tokens")),
     }
     return orjson.dumps(plain)
 
 
 def _plain_added_tokens(tokens: Json) -> list[Json]:
     """Return added tokens that are found in a text as they are written."""
-    found: list[Json] = []
+    plain_tokens: list[Json] = []
     for token in tokens if isinstance(tokens, list) else ():
         if isinstance(token, dict):
             # Its U+2581 means a space, but it would be looked for as it is.
             special = token["special"] or SPACE in str(token["content"])
             plain = {"single_word": False, "lstrip": False, "rstrip": False}
-            found.append({**token, **plain, "special": special})
-    return found
+            plain_tokens.append({**token, **plain, "special": special})
+    return plain_tokens
 
 
 _TOKENIZER: Final = "tokenizer.json"

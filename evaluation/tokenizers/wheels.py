@@ -148,8 +148,8 @@ def wheel_file(
         CannotCreate: the cache cannot be written.
     """
     pin = pinned.pin
-    kept = cache.folder / "wheels" / pin.file
-    for file in (mirrored_file(pin, settings.mirror), kept):
+    cached = cache.folder / "wheels" / pin.file
+    for file in (mirrored_file(pin, settings.mirror), cached):
         if file is not None and _sha256(file) == pin.sha256:
             return file
     if settings.offline:
@@ -157,25 +157,27 @@ def wheel_file(
         raise Unavailable(what, pin.file)
     with cache.lock(pin.name, say):
         # Another process may have been faster.
-        if _sha256(kept) != pin.sha256:
+        if _sha256(cached) != pin.sha256:
             size = f"{pinned.megabytes} MB"
             say(
                 f"{pinned.name}: fetching {pin.repository}=={pin.commit} ({size}), once"
             )
-            _fetch(pin, kept, settings, cache)
-    return kept
+            _fetch(pin, cached, settings, cache)
+    return cached
 
 
-def _fetch(pin: ArchivePin, kept: Path, settings: FetchSettings, cache: Cache) -> None:
+def _fetch(
+    pin: ArchivePin, cached: Path, settings: FetchSettings, cache: Cache
+) -> None:
     """Bring a wheel from the package index into the cache; the caller has the lock."""
     folder = cache.downloads / pin.name
     try:
         folder.mkdir(parents=True, exist_ok=True)
         wheel = download_package(pin, folder, settings.network, cache)
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(wheel, kept)
+        cached.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(wheel, cached)
     except OSError as error:
-        raise cannot_write(kept, error) from error
+        raise cannot_write(cached, error) from error
     finally:
         cache.clear_downloads(pin.name)
 

@@ -49,10 +49,12 @@ _WRITING: Final = (
     "evaluation/servers",
     "evaluation/suites/coverage",
     "curation/instances/constraints",
-    "curation/instances/judging",
-    "curation/instances/regex",
-    "curation/instances/scalars",
+    "curation/instances/ecma_validators.py",
+    "curation/instances/grading.py",
     "curation/instances/model.py",
+    "curation/instances/regex",
+    "curation/instances/validators.py",
+    "curation/instances/values",
     "curation/instances/words.py",
     "curation/json",
     "curation/references",
@@ -80,8 +82,8 @@ def writing_files(root: Path = _ROOT) -> list[tuple[Path, Path]]:
     Args:
         root: The folder that holds both packages.
     """
-    found = _files(root, (*_MEASURING, *_WRITING))
-    return [(root, path) for root, path in found if path.name not in READING]
+    files = _files(root, (*_MEASURING, *_WRITING))
+    return [(root, path) for root, path in files if path.name not in READING]
 
 
 @cache
@@ -103,8 +105,8 @@ def writing_digest() -> str:
 
 
 def _files(root: Path, names: Iterable[str]) -> list[tuple[Path, Path]]:
-    found: set[Path] = set()
+    paths: set[Path] = set()
     for name in names:
         path = root / name
-        found.update(path.rglob("*.py") if path.is_dir() else (path,))
-    return [(root, path) for path in sorted(found)]
+        paths.update(path.rglob("*.py") if path.is_dir() else (path,))
+    return [(root, path) for path in sorted(paths)]

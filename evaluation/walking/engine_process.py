@@ -77,14 +77,14 @@ _PLACES = 509
 class Vocabulary:
     """What an engine's `load` is given, see `engine_protocol.Tokenizer`."""
 
-    def __init__(self, given: TokenizerSetup) -> None:
+    def __init__(self, setup: TokenizerSetup) -> None:
         """Take what the parent says of the tokenizer."""
-        self._tokens = given["tokens"]
-        self.vocab_size = given["vocab_size"]
-        self.eos_id = given["eos_id"]
-        self.special_ids = given["special_ids"]
-        self.kind = given["kind"]
-        self.tokenizer_json = given["tokenizer_json"]
+        self._tokens = setup["tokens"]
+        self.vocab_size = setup["vocab_size"]
+        self.eos_id = setup["eos_id"]
+        self.special_ids = setup["special_ids"]
+        self.kind = setup["kind"]
+        self.tokenizer_json = setup["tokenizer_json"]
 
     @cached_property
     def token_bytes(self) -> list[bytes | None]:
@@ -93,8 +93,8 @@ class Vocabulary:
         from binascii import a2b_base64  # noqa: PLC0415 - once a process
 
         with open(self._tokens, "rb") as file:  # noqa: PTH123 - pathlib is slow to import
-            listed = json.load(file)
-        return [None if token is None else a2b_base64(token) for token in listed]
+            tokens = json.load(file)
+        return [None if token is None else a2b_base64(token) for token in tokens]
 
 
 class PrintedOutput:
@@ -163,10 +163,10 @@ def compile_schema(
         raise
     except BaseException as error:  # noqa: BLE001 - a panic of native code is none of Exception
         return None, {"refusal": describe_error(error)}
-    found: Answer = {"compile_ns": perf_counter_ns() - start}
+    answer: Answer = {"compile_ns": perf_counter_ns() - start}
     if waits is not None:
-        found["waited_ns"] = waits.since_last()
-    return grammar, found
+        answer["waited_ns"] = waits.since_last()
+    return grammar, answer
 
 
 def engine_warnings(engine: Engine, grammar: object) -> list[str]:
@@ -189,9 +189,9 @@ def take_token(matcher: Matcher, token: int) -> bool:
     Raises:
         RuntimeError: the matcher says that it has failed.
     """
-    taken = bool(matcher.commit(token))
+    accepted = bool(matcher.commit(token))
     raise_failure(matcher)
-    return taken
+    return accepted
 
 
 def raise_failure(matcher: Matcher) -> None:
@@ -242,14 +242,14 @@ class Deadline:
 
     def look(self, now: int) -> bool:
         """Return whether it has passed; otherwise say when to look again."""
-        left = self._processor - process_time_ns()
-        if left <= 0:
+        remaining = self._processor - process_time_ns()
+        if remaining <= 0:
             self.passed = f"not through within {self._seconds:g} s of processor time"
         elif now >= self._wall:
             self.passed = f"not through within {self._wall_seconds:g} s"
             self.passed += " by the wall clock"
             self.by_wall_clock = True
-        self.next_look = min(now + max(left // self._cores, 1_000_000), self._wall)
+        self.next_look = min(now + max(remaining // self._cores, 1_000_000), self._wall)
         return bool(self.passed)
 
 

@@ -249,9 +249,9 @@ class EngineWorker:
         Raises:
             WorkerDidNotStart: the engine cannot be loaded.
         """
-        found = self._worker.collect()
-        if found or self._worker.child is None or not self._has_printed_too_much():
-            return found
+        outcomes = self._worker.collect()
+        if outcomes or self._worker.child is None or not self._has_printed_too_much():
+            return outcomes
         detail = f"it printed over {MOST_PRINTED_BYTES >> 20} MiB"
         if not self._pending or self._worker.starting_seconds():
             raise WorkerDidNotStart(f"{detail} while it was loaded")
@@ -320,7 +320,7 @@ class EngineWorker:
     ) -> list[tuple[CompileQuestion | WalkQuestion, float]]:
         """Return the questions of a case, each with its deadline in seconds."""
         bounds = self._bounds
-        found: list[tuple[CompileQuestion | WalkQuestion, float]] = [
+        questions: list[tuple[CompileQuestion | WalkQuestion, float]] = [
             (
                 CompileQuestion(
                     compile=pending.case.schema,
@@ -336,8 +336,8 @@ class EngineWorker:
                 wall_seconds=bounds.run_seconds * bounds.wall_times,
                 forced=_counts_forced(pending),
             )
-            found.append((walk, bounds.run_seconds + _GRACE))
-        return found
+            questions.append((walk, bounds.run_seconds + _GRACE))
+        return questions
 
     def _with_printed(self, outcome: ProcessResult) -> ProcessResult:
         """Add what the process printed before it died; memory may have been why."""
@@ -363,12 +363,12 @@ class EngineWorker:
 def _counts_forced(pending: PendingCase) -> list[bool]:
     """Return of which texts forced tokens are counted: of the first valid one."""
     walks = pending.case.walks
-    wanted = [
+    valid = [
         index
         for index, (walk, tokens) in enumerate(zip(walks, pending.tokens, strict=True))
         if tokens and walk.valid and not walk.label.get("apart")
     ]
-    return [index in wanted[:1] for index in range(len(walks))]
+    return [index in valid[:1] for index in range(len(walks))]
 
 
 def tokenizer_setup(tokenizer: TokenizerFiles) -> dict[str, Json]:

@@ -98,8 +98,8 @@ class _TextUnderWay:
         if "take" in question:
             return self._take(self._matcher, question["take"], question["forced"])
         if "retake" in question:
-            taken = all(take_token(self._matcher, one) for one in question["retake"])
-            return {"taken": taken}
+            accepted = all(take_token(self._matcher, one) for one in question["retake"])
+            return {"taken": accepted}
         begun, self._begun = self._begun, None
         return self._mask(self._matcher) if begun is None else begun.result()
 
@@ -144,13 +144,13 @@ class _TextUnderWay:
     def _take_forced(self, matcher: Matcher, most: int) -> list[int]:
         """Commit what is the only way on; closed if the engine refuses its own."""
         ask = getattr(matcher, "forced", None) if most else None
-        taken: list[int] = []
+        forced: list[int] = []
         for token in ((ask() or [])[:most]) if ask is not None else ():
             if not take_token(matcher, token):
                 self._ready = False
                 break
-            taken.append(token)
-        return taken
+            forced.append(token)
+        return forced
 
     def _mask(self, matcher: Matcher) -> Answer:
         start = perf_counter_ns()

@@ -45,7 +45,7 @@ class RunTotals:
     """What a run came to."""
 
     #: Cases whose row was there already.
-    found: int = 0
+    reused: int = 0
     #: Cases that were run now.
     ran: int = 0
     #: Cases at which the machine had something else to do on the core, of these.
@@ -57,10 +57,10 @@ class RunTotals:
     unavailable: dict[str, str] = field(default_factory=dict)
     reproducers: list[Path] = field(default_factory=list)
 
-    def add(self, others: RunTotals) -> None:
+    def add(self, other: RunTotals) -> None:
         """Add the totals of another part of the run."""
-        self.found += others.found
-        self.ran += others.ran
-        self.disturbed += others.disturbed
-        self.unanswered += others.unanswered
-        self.unavailable.update(others.unavailable)
+        self.reused += other.reused
+        self.ran += other.ran
+        self.disturbed += other.disturbed
+        self.unanswered += other.unanswered
+        self.unavailable.update(other.unavailable)

@@ -124,14 +124,14 @@ _OWN = frozenset(
 
 def _other_options(header: RunHeader) -> list[str]:
     """Return the options of a run that decide what a case is, as they were given."""
-    found: list[str] = []
+    options: list[str] = []
     keep = False
     for word in header.command:
         if word.startswith("--"):
             keep = word.partition("=")[0] not in _OWN
         if keep:
-            found.append(word)
-    return found
+            options.append(word)
+    return options
 
 
 def _list(items: Sequence[str]) -> str:

@@ -122,9 +122,9 @@ def build_row(  # noqa: PLR0913, PLR0917 (what a row is made of)
     if printed_too_much or compiled.printed_too_much or walked.printed_too_much:
         result = Result.TOO_MUCH_OUTPUT
         detail = f"it printed over {MOST_PRINTED_BYTES >> 20} MiB"
-    asked = (compiled, walked)[: len(answers)]
+    parts = (compiled, walked)[: len(answers)]
     last = walked if answers[1:] and answers[1] else compiled
-    quiets = [answer.quiet for answer in asked if answer.quiet is not None]
+    quiets = [answer.quiet for answer in parts if answer.quiet is not None]
     printed = [] if end is None else printed_lines(end.stderr)
     printed += list(compiled.warnings)
     printed += [*printed_lines(compiled.printed), *printed_lines(walked.printed)]
@@ -269,15 +269,15 @@ def find_contradictions(
         (_beginning_let_through(ids, text), index) for index, ids, text in pairs
     )
     beginnings = [beginning for beginning, _ in let_through]
-    found: dict[int, int] = {}
+    contradicted: dict[int, int] = {}
     for index, beginning in refused.items():
         # What begins like it stands right behind it, if there is any.
         place = bisect_left(beginnings, beginning)
         if beginnings[place : place + 1]:
             other, number = let_through[place]
             if other[: len(beginning)] == beginning:
-                found[index] = number
-    return found
+                contradicted[index] = number
+    return contradicted
 
 
 def _refused_beginning(tokens: list[int], walked: WalkedText) -> list[int]:

@@ -65,12 +65,12 @@ def run(
     with cores.off_timed_cores():
         for task in in_turn:
             run_in_turn(usable, task, work)
-        others = [task for task in plan.tasks if task not in in_turn]
-        for participant in usable if others else ():
+        one_by_one = [task for task in plan.tasks if task not in in_turn]
+        for participant in usable if one_by_one else ():
             if participant.label in totals.unavailable:
                 continue
             try:
-                run_engine(participant, others, work)
+                run_engine(participant, one_by_one, work)
             except WorkerDidNotStart as fault:
                 totals.unavailable[participant.label] = fault.what
     out.record_unavailable(totals.unavailable)
@@ -266,10 +266,10 @@ def _fill(
     for core in cores:
         while not core.busy:
             if not core.turns:
-                found = next(rounds, None)
-                if found is None:
+                round_ = next(rounds, None)
+                if round_ is None:
                     break
-                core.turns.extend(_turns(core, *found, work))
+                core.turns.extend(_turns(core, *round_, work))
                 continue
             measurement, pending = core.turns[0]
             row = measurement.timeouts.row_of(pending.case, pending.fingerprint)
@@ -286,7 +286,7 @@ def _turns(
     core: _Core, case: Case, tokens: Sequence[Sequence[int] | None], work: SharedWork
 ) -> list[tuple[_Repetition, PendingCase]]:
     """Return who has still to be asked a case, in an order drawn for it."""
-    found = []
+    turns = []
     for measurement in core.repetitions:
         number = measurement.number
         fingerprint = case_fingerprint(measurement.mark, case, number)
@@ -297,10 +297,10 @@ def _turns(
                 fingerprint=fingerprint,
                 repetition=number,
             )
-            found.append((measurement, pending))
+            turns.append((measurement, pending))
     seed = f"{work.plan.settings.seed} {case.config} {case.id}"
-    random.Random(seed).shuffle(found)  # noqa: S311 - drawn again alike, not secret
-    return found
+    random.Random(seed).shuffle(turns)  # noqa: S311 - drawn again alike, not secret
+    return turns
 
 
 def _collect(core: _Core, cores: Sequence[_Core], work: SharedWork) -> None:

@@ -42,10 +42,10 @@ class AppendedLines:
         Raises:
             CannotCreate: there is no room, or no right (exit 73).
         """
-        rest = memoryview(line + b"\n")
+        unwritten = memoryview(line + b"\n")
         try:
-            while rest:
-                rest = rest[os.write(self._file, rest) :]
+            while unwritten:
+                unwritten = unwritten[os.write(self._file, unwritten) :]
         except OSError as error:
             raise cannot_write(self.path, error) from error
 
@@ -116,13 +116,13 @@ class ResultsFolder:
         path = self.folder / HEADER
         header: dict[str, Json] = orjson.loads(path.read_bytes())
         engines = header.get("engines") or []
-        found: list[Json] = [
+        updated: list[Json] = [
             {**engine, "unavailable": reasons.get(str(engine.get("engine")))}
             for engine in (engines if isinstance(engines, list) else ())
             if isinstance(engine, dict)
         ]
-        if found != engines:
-            _write_header(path, {**header, "engines": found})
+        if updated != engines:
+            _write_header(path, {**header, "engines": updated})
 
     def record_end(self, row_counts: Mapping[tuple[str, str], int]) -> None:
         """Write into the header that the run has come to its end (`record_end`).
@@ -243,26 +243,26 @@ def _write_or_check_header(folder: Path, header: Mapping[str, Json]) -> None:
         _write_header(path, header)
         return
     try:
-        found = orjson.loads(path.read_bytes())
+        existing = orjson.loads(path.read_bytes())
     except orjson.JSONDecodeError:
-        found = {}
-    check_same_run(found, header, str(folder))
+        existing = {}
+    check_same_run(existing, header, str(folder))
 
 
 def check_same_run(
-    found: Mapping[str, UntypedJson], header: Mapping[str, Json], where: str
+    existing: Mapping[str, UntypedJson], header: Mapping[str, Json], where: str
 ) -> None:
     """Check that the header of a run's folder is of the run that is asked for.
 
     Args:
-        found: The header there.
+        existing: The header there.
         header: What is asked.
         where: The folder.
 
     Raises:
         BadConfiguration: it is of another run; says in what (exit 78).
     """
-    different = _different(found, orjson.loads(orjson.dumps(header)))
+    different = _different(existing, orjson.loads(orjson.dumps(header)))
     if different:
         raise BadConfiguration(
             f"this folder is of another run: {', '.join(different)}",
@@ -272,16 +272,16 @@ def check_same_run(
 
 
 def _different(
-    found: Mapping[str, UntypedJson], header: Mapping[str, UntypedJson]
+    existing: Mapping[str, UntypedJson], header: Mapping[str, UntypedJson]
 ) -> list[str]:
     """Return in what another run differs from the one there; empty if in nothing."""
-    different = [str(difference) for difference in differences(found, header)]
+    different = [str(difference) for difference in differences(existing, header)]
     different += [
-        f"{name} {header.get(name)}, not {found.get(name)}"
+        f"{name} {header.get(name)}, not {existing.get(name)}"
         for name in ("tasks", "shard", "repeats")
-        if found.get(name) != header.get(name)
+        if existing.get(name) != header.get(name)
     ]
-    if found.get("plan") != header.get("plan") and not different:
+    if existing.get("plan") != header.get("plan") and not different:
         different.append("other engines, or engines otherwise")
     return different
 

@@ -111,31 +111,31 @@ class WalkSession:
             self._warm_up()
         before = interruptions()
         if "compile" in question:
-            found = self._compile(question["compile"])
+            answer = self._compile(question["compile"])
         else:
-            found = self._walk_all(question)
+            answer = self._walk_all(question)
         after = interruptions()
-        found["quiet"] = None if before is None else before == after
-        found["printed"] = self._printed.take()
-        found["printed_too_much"] = self._printed.too_much
-        found["rss_bytes"] = resident_bytes()
-        return found
+        answer["quiet"] = None if before is None else before == after
+        answer["printed"] = self._printed.take()
+        answer["printed_too_much"] = self._printed.too_much
+        answer["rss_bytes"] = resident_bytes()
+        return answer
 
     def _compile(self, schema: str) -> Answer:
         self._grammar, self._compiled = None, False
         calibration = calibration_ns()
-        self._grammar, found = compile_schema(self._engine, schema, self._waits)
-        found["calibration_ns"] = calibration
-        self._compiled = "refusal" not in found
+        self._grammar, answer = compile_schema(self._engine, schema, self._waits)
+        answer["calibration_ns"] = calibration
+        self._compiled = "refusal" not in answer
         if self._compiled:
-            found["warnings"] = engine_warnings(self._engine, self._grammar)
-        return found
+            answer["warnings"] = engine_warnings(self._engine, self._grammar)
+        return answer
 
     def _walk_all(self, question: Question) -> Answer:
         if not self._compiled:
             return {"walks": []}
         deadline = Deadline(question["seconds"], question["wall_seconds"])
-        found: list[list[object]] = []
+        walks: list[list[object]] = []
         first, late, mask = None, False, None
         texts = question["walks"]
         counted = question.get("forced") or [True] * len(texts)
@@ -144,7 +144,7 @@ class WalkSession:
                 break
             if tokens is None:
                 why = "no tokens of this vocabulary spell it"
-                found.append([_NOT_RUN, None, [], [], None, why, None])
+                walks.append([_NOT_RUN, None, [], [], None, why, None])
                 continue
             walk = _Walk(
                 tokens, self._mask_bytes, deadline, self._checks_commit, forced
@@ -154,9 +154,9 @@ class WalkSession:
             mask = mask or walk.first_mask
             first = walk.first_ns if first is None else first
             late = walk.late
-            found.append([*walk.result(), self._waits.since_last()])
+            walks.append([*walk.result(), self._waits.since_last()])
         return {
-            "walks": found,
+            "walks": walks,
             "first_mask_ns": first,
             "apply_ns": None if mask is None else self._apply_ns(mask),
             "late": deadline.passed if late else "",
@@ -166,8 +166,8 @@ class WalkSession:
     def _apply_ns(self, mask: bytes | bytearray | memoryview) -> int | None:
         """Return how long the engine's kernel takes, of one schema among several."""
         self._walked += 1
-        told = (self._walked - 1) % _APPLIED_ONE_OF == 0
-        return apply_ns(self._engine, mask) if told else None
+        measured = (self._walked - 1) % _APPLIED_ONE_OF == 0
+        return apply_ns(self._engine, mask) if measured else None
 
 
 class _Walk:
@@ -259,10 +259,10 @@ class _Walk:
                 self._refused(matcher, index)
                 return False
             start = clock()
-            taken = commit(token)
+            accepted = commit(token)
             note_commit(clock() - start)
             failure = failure_of()
-            if failure or not taken:
+            if failure or not accepted:
                 self._not_taken(matcher, index, failure)
                 return False
         return True
@@ -275,9 +275,9 @@ class _Walk:
         what = f"token {self.tokens[index]} is in the mask, and commit refuses it"
         self._stop(_LIED, index, what + refusal_reason(matcher))
 
-    def _too_small(self, found: int, index: int) -> None:
+    def _too_small(self, size: int, index: int) -> None:
         """Book a mask that does not cover the vocabulary."""
-        what = f"a mask of {found} bytes where {self.mask_bytes} are needed"
+        what = f"a mask of {size} bytes where {self.mask_bytes} are needed"
         self._stop(_LIED, index, what)
 
     def _count_forced(self, ahead: Sequence[int] | None, token: int) -> list[int]:

@@ -109,11 +109,11 @@ class SharedWork:
 
     def is_finished(self, fingerprint: str) -> bool:
         """Return whether a row is there already; then it is counted."""
-        found = fingerprint in self.out.finished
-        if found:
-            self.totals.found += 1
+        finished = fingerprint in self.out.finished
+        if finished:
+            self.totals.reused += 1
             self.advance(1)
-        return found
+        return finished
 
     def tokens(self, case: Case) -> list[list[int] | None]:
         """Return the tokens of a case's texts."""
@@ -165,8 +165,8 @@ class TimedOutCases:
         """Return the row of a case that need not be asked; None for any other."""
         if self._repeats is None or self._repeats(case) not in self._rows:
             return None
-        known = self._rows[self._repeats(case)]
-        return replace(known, id=case.id, label=case.label, fingerprint=fingerprint)
+        earlier = self._rows[self._repeats(case)]
+        return replace(earlier, id=case.id, label=case.label, fingerprint=fingerprint)
 
 
 def case_fingerprint(mark: str, case: Case, repetition: int = 0) -> str:

@@ -60,10 +60,10 @@ def explain(
         own: The patterns of its own file, which come before those that csbdata knows.
     """
     text = message[:_LONGEST]
-    for known in (*own, *_messages().get(engine.replace("-", "_"), ())):
-        found = _compiled(known.pattern).search(text)
-        if found:
-            return _refusal(known, found.groupdict())
+    for pattern in (*own, *_messages().get(engine.replace("-", "_"), ())):
+        match = _compiled(pattern.pattern).search(text)
+        if match:
+            return _refusal(pattern, match.groupdict())
     return None
 
 
@@ -79,20 +79,20 @@ def _compiled(pattern: str) -> re.Pattern[str]:
         return _NOWHERE
 
 
-def _refusal(known: RefusalPattern, groups: Mapping[str, str | None]) -> Refusal:
-    keywords = set(known.keywords)
+def _refusal(pattern: RefusalPattern, groups: Mapping[str, str | None]) -> Refusal:
+    keywords = set(pattern.keywords)
     keywords.update(_QUOTED.findall(groups.get("keys") or ""))
     if groups.get("keyword"):
         keywords.add(str(groups["keyword"]))
     if groups.get("node") is not None:
         keywords.update(_of_node(str(groups["node"])))
-    stated = groups.get("format")
-    if stated is not None:
+    format_ = groups.get("format")
+    if format_ is not None:
         keywords.add("format")
     return Refusal(
-        kind=known.kind,
+        kind=pattern.kind,
         keywords=tuple(sorted(keywords)),
-        format=(stated or "").strip(),
+        format=(format_ or "").strip(),
     )
 
 
@@ -112,11 +112,11 @@ def _names(text: str) -> Iterator[str]:
     """Yield the names of the members of the object that a text begins with."""
     depth = place = 0
     while place < len(text):
-        found = _MEMBER.match(text, place)
-        if found:
-            if depth == 1 and found[3]:
-                yield found[1] if found[1] is not None else found[2]
-            place = found.end()
+        match = _MEMBER.match(text, place)
+        if match:
+            if depth == 1 and match[3]:
+                yield match[1] if match[1] is not None else match[2]
+            place = match.end()
             continue
         depth += (text[place] in _OPENING) - (text[place] in _CLOSING)
         if depth == 0 and text[place] in _CLOSING:
@@ -128,11 +128,11 @@ def _names(text: str) -> Iterator[str]:
 def _messages() -> Mapping[str, Sequence[RefusalPattern]]:
     """Return the patterns by engine, in the order of the file."""
     tables = msgspec.toml.decode(_TABLE.read_bytes(), type=_MessageFile).message
-    found: dict[str, list[RefusalPattern]] = {}
+    patterns: dict[str, list[RefusalPattern]] = {}
     for table in tables:
-        own = found.setdefault(table.engine, [])
-        own += found[table.like] if table.like else [table]
-    return MappingProxyType(found)
+        own = patterns.setdefault(table.engine, [])
+        own += patterns[table.like] if table.like else [table]
+    return MappingProxyType(patterns)
 
 
 class _MessageTable(RefusalPattern, frozen=True, kw_only=True):

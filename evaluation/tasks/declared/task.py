@@ -92,21 +92,23 @@ class EngineDeclarations:
 
     def keywords(self) -> list[tuple[str, int, int, int]]:
         """Return keyword, named, alone and unlocks; what unlocks most is first."""
-        named = Counter(keyword for meant, _ in self.refusals for keyword in meant)
+        named = Counter(
+            keyword for keywords, _ in self.refusals for keyword in keywords
+        )
         hopeless = named.keys() - self.compiled
         alone: Counter[str] = Counter()
         unlocks: Counter[str] = Counter()
-        for meant, features in self.refusals:
-            if len(meant) == 1:
-                (keyword,) = meant
+        for keywords, features in self.refusals:
+            if len(keywords) == 1:
+                (keyword,) = keywords
                 alone[keyword] += 1
-                unlocks[keyword] += not (hopeless & features) - meant
-        listed = [
+                unlocks[keyword] += not (hopeless & features) - keywords
+        rows = [
             (keyword, named[keyword], alone[keyword], unlocks[keyword])
             for keyword in named
         ]
         return sorted(
-            listed, key=lambda entry: (-entry[3], -entry[2], -entry[1], entry[0])
+            rows, key=lambda entry: (-entry[3], -entry[2], -entry[1], entry[0])
         )
 
 
@@ -122,15 +124,15 @@ def _meant_keywords(refusals: Iterable[Refusal | None]) -> frozenset[str]:
 def sum_declarations(run: RunRows) -> dict[str, EngineDeclarations]:
     """Sum a run's rows of the task up, by engine."""
     names = run.header.names()
-    found: dict[str, EngineDeclarations] = {}
+    declarations: dict[str, EngineDeclarations] = {}
     for row in run.rows():
         if row.task == NAME:
             label = row.engine
             name = names.get(label) or label.partition("==")[0].partition(" ")[0]
             own = run.header.participant(label).refusals
-            totals = found.setdefault(label, EngineDeclarations(engine=label))
+            totals = declarations.setdefault(label, EngineDeclarations(engine=label))
             totals.add(row, name, own)
-    return found
+    return declarations
 
 
 #: Lines of the table of keywords, for each engine.
@@ -177,20 +179,20 @@ def _tables(engines: list[EngineDeclarations]) -> Iterator[Table]:
 
 
 def _coverage(engines: list[EngineDeclarations]) -> Table:
-    others = [
+    failures = [
         result for result in Result if any(one.results[result] for one in engines)
     ]
-    others = [result for result in others if result is not Result.OK]
+    failures = [result for result in failures if result is not Result.OK]
     rows: list[tuple[Cell, ...]] = [
         (
             engine.engine,
             Rate(engine.results[Result.OK], engine.total),
             Rate(engine.warned, engine.results[Result.OK]),
-            *(engine.results[result] for result in others),
+            *(engine.results[result] for result in failures),
         )
         for engine in engines
     ]
-    words = (result.replace("_", " ") for result in others)
+    words = (result.replace("_", " ") for result in failures)
     return Table(
         title="Declared coverage",
         columns=("engine", "declared", "with a warning", *words),

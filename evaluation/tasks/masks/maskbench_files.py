@@ -122,10 +122,10 @@ def result_of(row: Row) -> MaskBenchResult:
         return {"pending_file": 1}
     measured = measure(row, None)
     walks = [walk for walk in row.walks if not is_judged_apart(walk)]
-    taken = (*measured.between_ns, *measured.bound_between_ns)
-    times = [time // _US for time in taken]
+    steps = (*measured.between_ns, *measured.bound_between_ns)
+    times = [time // _US for time in steps]
     ttfm = None if measured.compile_ns is None else measured.compile_ns // _US
-    found: MaskBenchResult = {
+    result: MaskBenchResult = {
         "id": _file_name(row),
         "ttfm_us": ttfm or 0,
         "max_ttfm_us": ttfm or 0,
@@ -138,9 +138,9 @@ def result_of(row: Row) -> MaskBenchResult:
         "num_invalid_tests": measured.invalid.count,
     }
     if row.result is Result.COMPILE_ERROR:
-        return {**found, "compile_error": row.detail}
+        return {**result, "compile_error": row.detail}
     error = _validation_error(row)
-    return {**found, "validation_error": error} if error else found
+    return {**result, "validation_error": error} if error else result
 
 
 def _validation_error(row: Row) -> str:
@@ -241,13 +241,13 @@ def _stats(totals: _Totals) -> dict[str, Json]:
 
 
 def _entries(totals: _Totals) -> dict[str, Json]:
-    found: dict[str, Json] = {}
+    entries: dict[str, Json] = {}
     for name, times in (("TBM", totals.masks_us), ("TTFM", totals.ttfm_us)):
-        found[f"{name} avg"] = _mean(times)
+        entries[f"{name} avg"] = _mean(times)
         for percent in PERCENTILES:
-            found[f"{name} p{percent:g}"] = index_percentile(times, percent)
+            entries[f"{name} p{percent:g}"] = index_percentile(times, percent)
     return {
-        **found,
+        **entries,
         "tokens": len(totals.masks_us),
         "schemas": totals.schemas,
         "passing": totals.passing,

@@ -100,8 +100,8 @@ def by_length(cases_by_engine: Cases) -> Table:
         classes = list(_classes(cases))
         total = sum(float(times.values.sum()) for _, _, times in classes)
         for label, texts, times in classes:
-            taken = float(times.values.sum())
-            share = 100 * taken / total if total else None
+            all_ns = float(times.values.sum())
+            share = 100 * all_ns / total if total else None
             rows.append(
                 (
                     name,
@@ -158,8 +158,8 @@ def _class(masks: int) -> str:
 
 
 def _at(times: Quantiles, percent: float) -> Cell:
-    found = times.at(percent)
-    return None if found is None else Duration(found.value, found.at_least)
+    value = times.at(percent)
+    return None if value is None else Duration(value.value, value.at_least)
 
 
 def slowest_schemas(cases_by_engine: Cases) -> Table:
@@ -267,13 +267,13 @@ class EngineLimits:
         for phase, message in dict(_messages(row)).items():
             key = row.engine, _NUMBER.sub("#", message)
             schema = f"{row.config}/{row.id}"
-            known = self._found.get(key)
-            if known is None:
+            earlier = self._found.get(key)
+            if earlier is None:
                 self._found[key] = _Limit(message, phase, schema, size)
                 continue
-            known.schemas += 1
-            if size < known.size:
-                known.message, known.schema, known.size = message, schema, size
+            earlier.schemas += 1
+            if size < earlier.size:
+                earlier.message, earlier.schema, earlier.size = message, schema, size
 
     def table(self) -> Table:
         """Return each bound with the smallest schema that meets it."""
@@ -294,9 +294,9 @@ class EngineLimits:
 
 def _messages(row: Row) -> Iterable[tuple[str, str]]:
     """Yield what an engine said of its limits, each with where it said so."""
-    said = [(row.phase or "walk", row.detail)]
-    said += [("walk", walk.detail) for walk in row.walks]
-    for phase, text in said:
+    messages = [(row.phase or "walk", row.detail)]
+    messages += [("walk", walk.detail) for walk in row.walks]
+    for phase, text in messages:
         line = text.partition("\n")[0].strip()
         if _LIMIT.search(line):
             yield phase, line[:_LONGEST]
@@ -351,7 +351,7 @@ def report_of(run: RunRows) -> Report:
     own = [_instances(engines), _keywords(engines)]
     if any(totals.orders for totals in engines.values()):
         own.append(_orders(engines))
-    coverage, outcomes, *others = tables(cases_by_engine)
+    coverage, outcomes, *more = tables(cases_by_engine)
     times = (
         warm.table(),
         by_length(cases_by_engine),
@@ -364,7 +364,7 @@ def report_of(run: RunRows) -> Report:
             coverage,
             outcomes,
             *own,
-            *others,
+            *more,
             *(table for table in times if table.rows),
         ),
         plots=tuple(plots(cases_by_engine, NAME)),
@@ -414,7 +414,7 @@ def _keywords(engines: Mapping[str, _EngineTotals]) -> Table:
     for totals in engines.values():
         for keyword, counts in totals.keywords.items():
             near_misses[keyword] += counts[True] + counts[False]
-    asked = [pair for pair in near_misses.most_common(_MOST_KEYWORDS) if pair[1]]
+    pairs = [pair for pair in near_misses.most_common(_MOST_KEYWORDS) if pair[1]]
     return Table(
         title="Near misses blocked, by the keyword that they violate",
         name="masks-keywords",
@@ -424,7 +424,7 @@ def _keywords(engines: Mapping[str, _EngineTotals]) -> Table:
                 keyword,
                 *(_right(totals.keywords[keyword]) for totals in engines.values()),
             )
-            for keyword, _ in asked
+            for keyword, _ in pairs
         ),
         note="Of the near misses walked to a verdict, in schemas that compile; what "
         "is not blocked was accepted: the engine does not enforce the keyword there.",
@@ -442,5 +442,5 @@ def _orders(engines: Mapping[str, _EngineTotals]) -> Table:
 
 
 def _right(counts: Counter[bool | None]) -> Rate | None:
-    known = counts[True] + counts[False]
-    return Rate(counts[True], known) if known else None
+    judged = counts[True] + counts[False]
+    return Rate(counts[True], judged) if judged else None

@@ -34,12 +34,12 @@ def permuted_texts(text: str, count: int, seed: int) -> Iterator[tuple[int, str]
         return
     start = hashlib.sha256(f"{seed}:{text}".encode()).digest()
     chance = random.Random(start)  # noqa: S311 - drawn again alike, not secret
-    seen = {_written(value)}
+    texts = {_written(value)}
     number = 0
     for _ in range(8 * count):
         other = _written(_shuffled(value, chance))
-        if other not in seen:
-            seen.add(other)
+        if other not in texts:
+            texts.add(other)
             number += 1
             yield number, other
         if number == count:

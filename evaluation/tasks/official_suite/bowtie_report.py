@@ -104,8 +104,8 @@ def _header(
     run: RecordedRun, config: str, rows: list[Row], gone: Sequence[str]
 ) -> Json:
     draft = config.partition(" ")[0]
-    there = {row.engine for row in rows}
-    participants = [engine for engine in run.header.engines if engine.engine in there]
+    labels = {row.engine for row in rows}
+    participants = [engine for engine in run.header.engines if engine.engine in labels]
     return {
         # Bowtie wants the version of who wrote the report.
         "bowtie_version": f"csbdata {run.header.csbdata}",
@@ -144,8 +144,8 @@ def _implementation(engine: ParticipantHeader, draft: str) -> Json:
 
 
 def _uri(draft: str) -> str:
-    known = BY_NAME.get(draft)
-    return draft if known is None else known.uri
+    dialect = BY_NAME.get(draft)
+    return draft if dialect is None else dialect.uri
 
 
 def _case(row: Row, case: Case) -> Json:

@@ -69,17 +69,17 @@ def outcome(row: Row) -> CaseOutcome:
 def _failures(row: Row, walked: list[InstanceResult]) -> Iterable[SuiteFailure]:
     valid = sum(walk.valid for walk in row.walks)
     wanted_valid = number_in(row, "valid", valid)
-    wanted = number_in(row, "tests", len(row.walks))
+    expected = number_in(row, "tests", len(row.walks))
     if row.result is Result.COMPILE_ERROR:
         return {SuiteFailure.COMPILE_ERROR} if wanted_valid else set()
-    found = {_WRONG[walk.valid] for walk in walked if engine_is_right(walk) is False}
-    found |= {
+    failures = {_WRONG[walk.valid] for walk in walked if engine_is_right(walk) is False}
+    failures |= {
         SuiteFailure(walk.verdict.value) for walk in walked if walk.verdict in FAULTS
     }
     ended = row.result in {Result.OK, Result.ENGINE_ERROR}
-    if not ended or len(walked) < wanted:
-        found.add(SuiteFailure.DIED)
-    return found
+    if not ended or len(walked) < expected:
+        failures.add(SuiteFailure.DIED)
+    return failures
 
 
 _WRONG: Final = {
@@ -89,25 +89,30 @@ _WRONG: Final = {
 
 
 def _rate(walked: list[InstanceResult], *, valid: bool) -> Rate:
-    found = [engine_is_right(walk) for walk in walked if walk.valid is valid]
-    return Rate(found.count(True), len(found))
+    verdicts = [engine_is_right(walk) for walk in walked if walk.valid is valid]
+    return Rate(verdicts.count(True), len(verdicts))
 
 
 def by_category(outcomes: Iterable[CaseOutcome]) -> Mapping[str, Rate]:
     """Return the share of passed cases of each category, in alphabetical order."""
-    found: dict[str, list[bool]] = defaultdict(list)
+    categories: dict[str, list[bool]] = defaultdict(list)
     for case in outcomes:
-        found[case.category].append(case.passed)
-    return {name: Rate(sum(found[name]), len(found[name])) for name in sorted(found)}
+        categories[case.category].append(case.passed)
+    return {
+        name: Rate(sum(categories[name]), len(categories[name]))
+        for name in sorted(categories)
+    }
 
 
 def failing_categories(outcomes: Iterable[CaseOutcome]) -> Mapping[SuiteFailure, int]:
     """Count for each kind of failure the categories in which it occurs (Table 5)."""
-    found: dict[SuiteFailure, set[str]] = {failure: set() for failure in SuiteFailure}
+    categories: dict[SuiteFailure, set[str]] = {
+        failure: set() for failure in SuiteFailure
+    }
     for case in outcomes:
         for failure in case.failures:
-            found[failure].add(case.category)
-    return {failure: len(names) for failure, names in found.items()}
+            categories[failure].add(case.category)
+    return {failure: len(names) for failure, names in categories.items()}
 
 
 #: Table 6: a level's name, and whether a share reaches it.
@@ -173,17 +178,17 @@ _CASES_NOTE: Final = "Instances are those of cases that compiled and were walked
 
 def report(run: RunRows) -> Report:
     """Return the tables of each draft, mandatory and optional tests apart."""
-    found: dict[str, dict[str, list[CaseOutcome]]] = {}
+    cases: dict[str, dict[str, list[CaseOutcome]]] = {}
     suites: dict[str, None] = {}
     for row in run.rows():
         if row.task == NAME:
-            engines = found.setdefault(row.config, {})
+            engines = cases.setdefault(row.config, {})
             engines.setdefault(row.engine, []).append(outcome(row))
             suites[str(row.label.get("suite"))] = None
     tables: list[Table] = []
     maps: list[Plot] = []
-    for config in sorted(found, reverse=True):
-        engines = {name: found[config][name] for name in sorted(found[config])}
+    for config in sorted(cases, reverse=True):
+        engines = {name: cases[config][name] for name in sorted(cases[config])}
         tables += _tables(config, engines, ", ".join(suites))
         maps.append(_heat_map(config, engines))
     return Report(tables=tuple(tables), plots=tuple(maps))

@@ -154,9 +154,9 @@ def dialect_of(name: str) -> Dialect:
     Raises:
         BadConfiguration: the suite has no such draft.
     """
-    for known in (name, f"draft-{name}", f"draft-0{name}"):
-        if known in _FOLDERS:
-            return BY_NAME[known]
+    for candidate in (name, f"draft-{name}", f"draft-0{name}"):
+        if candidate in _FOLDERS:
+            return BY_NAME[candidate]
     raise BadConfiguration(
         f"there is no draft {name!r}", then=f"choose of {', '.join(_FOLDERS)}"
     )
@@ -174,15 +174,15 @@ def read_suite_cases(
     dialect = dialect_of(draft)
     marker = f"tests/{_FOLDERS[dialect.name]}/"
     for path in pack.paths:
-        _, found, rest = path.partition(marker)
-        if not found or rest.startswith("optional/") is not optional:
+        _, separator, name = path.partition(marker)
+        if not separator or name.startswith("optional/") is not optional:
             continue
-        category = rest.removesuffix(".json")
+        category = name.removesuffix(".json")
         try:
-            listed = msgspec.convert(json.loads(pack.read(path)), list[_CaseContent])
+            groups = msgspec.convert(json.loads(pack.read(path)), list[_CaseContent])
             cases = [
                 _case(content, dialect, category, number)
-                for number, content in enumerate(listed)
+                for number, content in enumerate(groups)
             ]
         except (ValueError, LookupError, msgspec.ValidationError) as error:
             raise BadData("not a file of the test suite", path) from error
@@ -219,13 +219,13 @@ def needs_remote(schema: Json, dialect: Dialect) -> bool:
     """
     if isinstance(schema, dict) and str(schema.get("$schema")).startswith(_REMOTES):
         return True
-    found = scan_references(SchemaLocation((), schema), dialect)
-    for reference in found.references:
+    references = scan_references(SchemaLocation((), schema), dialect)
+    for reference in references.references:
         try:
             uri, _ = join(reference.base, str(reference.value))
         except ValueError:
             continue
-        if uri.startswith(_REMOTES) and uri not in found.resources:
+        if uri.startswith(_REMOTES) and uri not in references.resources:
             return True
     return False
 

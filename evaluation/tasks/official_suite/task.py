@@ -55,9 +55,9 @@ def cases(
         raise BadConfiguration("drafts is not a list of drafts", "--draft")
     names = [dialect_of(str(draft)).name for draft in drafts]
     suite = acquired()
-    wanted = [False, True] if settings.values.get("optional") else [False]
+    flags = [False, True] if settings.values.get("optional") else [False]
     for name in dict.fromkeys(names):
-        for optional in wanted:
+        for optional in flags:
             yield from draft_cases(suite, name, optional=optional)
 
 

@@ -89,10 +89,10 @@ def coverage(used: Iterable[str], support: Mapping[str, Support]) -> Support:
 
     Yes if every feature is supported, partly if each is at least in part, else no.
     """
-    found = {_support(feature, support) for feature in used}
-    if found <= {Support.YES}:
+    supports = {_support(feature, support) for feature in used}
+    if supports <= {Support.YES}:
         return Support.YES
-    return Support.PARTLY if found <= {Support.YES, Support.PARTLY} else Support.NO
+    return Support.PARTLY if supports <= {Support.YES, Support.PARTLY} else Support.NO
 
 
 def _support(feature: str, support: Mapping[str, Support]) -> Support:
@@ -217,12 +217,12 @@ def outcome(row: Row, own: Sequence[RefusalPattern] = ()) -> ProbeOutcome:
     texts = number_in(row, "texts", len(row.walks))
     if row.result is Result.OK and len(row.walks) < texts:
         return ProbeOutcome.CRASH
-    found = _OF_STANDING.get(outcome_of(row), ProbeOutcome.CRASH)
-    if found is ProbeOutcome.ENFORCED and texts == 1:
+    standing = _OF_STANDING.get(outcome_of(row), ProbeOutcome.CRASH)
+    if standing is ProbeOutcome.ENFORCED and texts == 1:
         return ProbeOutcome.TOLERATED
-    if found is ProbeOutcome.IGNORED and _warns_of_the_keyword(row, own):
+    if standing is ProbeOutcome.IGNORED and _warns_of_the_keyword(row, own):
         return ProbeOutcome.WARNED
-    return found
+    return standing
 
 
 def _warns_of_the_keyword(row: Row, own: Sequence[RefusalPattern]) -> bool:
@@ -238,8 +238,8 @@ def _warns_of_the_keyword(row: Row, own: Sequence[RefusalPattern]) -> bool:
     for warning in row.warnings:
         if named.search(warning):
             return True
-        meant = explain(name, warning, own)
-        if meant is not None and keyword in meant.keywords:
+        refusal = explain(name, warning, own)
+        if refusal is not None and keyword in refusal.keywords:
             return True
     return False
 
@@ -253,8 +253,8 @@ def proven(outcomes: Iterable[ProbeResult]) -> Mapping[str, tuple[Support, int, 
     for result in outcomes:
         counts[result.feature][result.outcome in GOOD] += 1
     return {
-        feature: (_level(found[True], found.total()), found[True], found.total())
-        for feature, found in counts.items()
+        feature: (_level(tally[True], tally.total()), tally[True], tally.total())
+        for feature, tally in counts.items()
     }
 
 

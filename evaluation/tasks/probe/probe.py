@@ -95,11 +95,11 @@ def keyword_probe(  # noqa: PLR0913, PLR0917 (one parameter a column)
         since: The oldest dialect that has it.
         until: The newest dialect that has it.
     """
-    stated: dict[str, Json] = {"type": type_name} if type_name else {}
+    typed: dict[str, Json] = {"type": type_name} if type_name else {}
     return Probe(
         name=f"{keyword} ({note})" if note else keyword,
         keyword=keyword,
-        schema={**stated, **keywords},
+        schema={**typed, **keywords},
         valid=valid,
         violating=violating,
         feature=feature,
@@ -170,9 +170,9 @@ def _value(value: Json, context: str) -> Json:
 
 def _beside(probe: Probe) -> dict[str, Json]:
     """Return a schema that adds nothing: the same type, else a mere title."""
-    stated = probe.schema.get("type")
-    if isinstance(stated, str) and stated in _kinds(probe.valid, probe.violating):
-        return {"type": stated}
+    type_ = probe.schema.get("type")
+    if isinstance(type_, str) and type_ in _kinds(probe.valid, probe.violating):
+        return {"type": type_}
     return {"title": "anything"}
 
 
@@ -184,11 +184,11 @@ def _foreign(probe: Probe) -> str:
 
 def _kinds(*values: Json | _Nothing) -> set[str]:
     """Return the types that all values have in common, or any of them has."""
-    found: set[str] = set()
+    kinds: set[str] = set()
     for value in values:
         if not isinstance(value, _Nothing):
-            found |= _kind(value)
-    return found
+            kinds |= _kind(value)
+    return kinds
 
 
 def _kind(value: Json) -> set[str]:

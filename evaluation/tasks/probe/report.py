@@ -46,47 +46,47 @@ _FIGURE_NOTE: Final = (
 
 def report(run: RunRows) -> Report:
     """Return outcomes, what is declared and what is proven, and every matrix."""
-    found: dict[str, list[ProbeResult]] = {}
+    by_engine: dict[str, list[ProbeResult]] = {}
     for row in run.rows():
         if row.task == NAME:
             own = run.header.participant(row.engine).refusals
-            found.setdefault(row.engine, []).append(judge_probe(row, own))
+            by_engine.setdefault(row.engine, []).append(judge_probe(row, own))
     names = run.header.names()
-    tables = [_outcomes(found), _features(found, names), _figure()]
-    tables += theoretical_coverages(run, found, names)
-    tables += [_matrix(engine, results) for engine, results in found.items()]
-    return Report(tables=tuple(tables), plots=(_heat_map(found),))
+    tables = [_outcomes(by_engine), _features(by_engine, names), _figure()]
+    tables += theoretical_coverages(run, by_engine, names)
+    tables += [_matrix(engine, results) for engine, results in by_engine.items()]
+    return Report(tables=tuple(tables), plots=(_heat_map(by_engine),))
 
 
-def _outcomes(found: Mapping[str, Sequence[ProbeResult]]) -> Table:
+def _outcomes(by_engine: Mapping[str, Sequence[ProbeResult]]) -> Table:
     counts = {
-        name: Counter(e.outcome for e in results) for name, results in found.items()
+        name: Counter(e.outcome for e in results) for name, results in by_engine.items()
     }
-    shown = [
+    occurring = [
         outcome for outcome in ProbeOutcome if any(c[outcome] for c in counts.values())
     ]
     rows: list[tuple[Cell, ...]] = [
         (
             name,
             Rate(sum(counted[good] for good in GOOD), counted.total()),
-            *(counted[outcome] for outcome in shown),
+            *(counted[outcome] for outcome in occurring),
         )
         for name, counted in counts.items()
     ]
     return Table(
         title="Probes: outcomes",
-        columns=("engine", "as specified", *shown),
+        columns=("engine", "as specified", *occurring),
         rows=tuple(rows),
         note=_OUTCOME_NOTE,
     )
 
 
 def _features(
-    found: Mapping[str, Sequence[ProbeResult]], names: Mapping[str, str]
+    by_engine: Mapping[str, Sequence[ProbeResult]], names: Mapping[str, str]
 ) -> Table:
     """Return what is declared of the engines in the run, beside what is proven."""
     columns: dict[str, Mapping[str, Cell]] = {}
-    for engine, results in found.items():
+    for engine, results in by_engine.items():
         for declaration in _declarations_of(names.get(engine, "")):
             columns[f"{declaration.title}: documents"] = _declared(declaration)
         columns[f"{engine}: probes"] = {
@@ -94,15 +94,15 @@ def _features(
             for feature, (level, good, total) in proven(results).items()
         }
     probed_only = sorted(
-        {e.feature for results in found.values() for e in results} - set(features())
+        {e.feature for results in by_engine.values() for e in results} - set(features())
     )
-    listed = (*features(), *probed_only)
+    rows_of = (*features(), *probed_only)
     return Table(
         title="Features declared by documents and proven by probes",
         columns=("feature", *columns),
         rows=tuple(
             (feature, *(column.get(feature) for column in columns.values()))
-            for feature in listed
+            for feature in rows_of
         ),
         note=_FIGURE_NOTE,
         name="probe features",
@@ -111,12 +111,12 @@ def _features(
 
 def _figure() -> Table:
     """Return Figure 4: what all documents declare, the paper's first."""
-    listed = sorted(declarations(), key=lambda declaration: not declaration.paper)
+    documented = sorted(declarations(), key=lambda declaration: not declaration.paper)
     return Table(
         title="Features declared by documents (Figure 4)",
-        columns=("feature", *(declaration.title for declaration in listed)),
+        columns=("feature", *(declaration.title for declaration in documented)),
         rows=tuple(
-            (name, *(declaration.of(name).value for declaration in listed))
+            (name, *(declaration.of(name).value for declaration in documented))
             for name in features()
         ),
         note=_sources(),
@@ -165,11 +165,9 @@ def _cell(outcome: ProbeOutcome | None) -> Cell:
     return NOT_RUN if outcome is None else outcome.value
 
 
-def _heat_map(found: Mapping[str, Sequence[ProbeResult]]) -> Plot:
-    shares = {engine: proven(results) for engine, results in found.items()}
-    listed = dict.fromkeys(
-        feature for support in shares.values() for feature in support
-    )
+def _heat_map(by_engine: Mapping[str, Sequence[ProbeResult]]) -> Plot:
+    shares = {engine: proven(results) for engine, results in by_engine.items()}
+    names = dict.fromkeys(feature for support in shares.values() for feature in support)
     return heat_map(
         "probe-features",
         "Share of probes that are as specified",
@@ -178,10 +176,10 @@ def _heat_map(found: Mapping[str, Sequence[ProbeResult]]) -> Plot:
                 engine: _share(supports.get(feature))
                 for engine, supports in shares.items()
             }
-            for feature in listed
+            for feature in names
         },
     )
 
 
-def _share(found: tuple[Support, int, int] | None) -> float | None:
-    return found[1] / found[2] if found else None
+def _share(support: tuple[Support, int, int] | None) -> float | None:
+    return support[1] / support[2] if support else None

@@ -48,11 +48,11 @@ def all_placed(dialects: Sequence[Dialect] = ()) -> Iterator[PlacedProbe]:
 
 
 def _chosen(probe: Probe, dialects: Sequence[Dialect]) -> Sequence[Dialect]:
-    known = probe.dialects
+    available = probe.dialects
     return (
-        [dialect for dialect in known if dialect in dialects]
+        [dialect for dialect in available if dialect in dialects]
         if dialects
-        else known[-1:]
+        else available[-1:]
     )
 
 
@@ -98,9 +98,9 @@ def _text(value: object) -> str:
 
 
 def _dialect(name: str) -> Dialect:
-    for known in (name, f"draft-{name}", f"draft-0{name}"):
-        if known in BY_NAME and BY_NAME[known] in DIALECTS:
-            return BY_NAME[known]
+    for candidate in (name, f"draft-{name}", f"draft-0{name}"):
+        if candidate in BY_NAME and BY_NAME[candidate] in DIALECTS:
+            return BY_NAME[candidate]
     names = ", ".join(dialect.name for dialect in DIALECTS)
     raise BadUsage(f"there is no draft {name!r}", then=f"choose of {names}")
 

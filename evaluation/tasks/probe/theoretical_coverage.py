@@ -74,7 +74,9 @@ class _Schemas:
 
 
 def theoretical_coverages(
-    run: RunRows, found: Mapping[str, Sequence[ProbeResult]], names: Mapping[str, str]
+    run: RunRows,
+    by_engine: Mapping[str, Sequence[ProbeResult]],
+    names: Mapping[str, str],
 ) -> list[Table]:
     """Return Table 11 of the run's schemas; nothing if it has none."""
     schemas = _schemas(run)
@@ -82,12 +84,12 @@ def theoretical_coverages(
         return []
     bases = {
         engine: _bases(names.get(engine, ""), results)
-        for engine, results in found.items()
+        for engine, results in by_engine.items()
     }
     rows: list[tuple[Cell, ...]] = []
     for config in (*sorted(schemas.features), _ALL):
         used = _of(config, schemas.features)
-        for engine in found:
+        for engine in by_engine:
             took = _of(config, _of_engine(engine, schemas))
             for basis, support_of in bases[engine]:
                 rows.append((config, engine, basis, *_rates(used, support_of, took)))
@@ -104,13 +106,13 @@ def theoretical_coverages(
 
 def _schemas(run: RunRows) -> _Schemas:
     """Read what rows of any task that wants data say of their schemas."""
-    schemas, seen, counted = _Schemas(), set(), set()
+    schemas, keys, counted = _Schemas(), set(), set()
     for row in run.rows():
         if "features" not in row.label:
             continue
         key = (row.config, row.id)
-        if key not in seen:
-            seen.add(key)
+        if key not in keys:
+            keys.add(key)
             schemas.features[row.config].append(tuple(_used(row)))
         if (row.engine, *key) not in counted:
             counted.add((row.engine, *key))
@@ -120,12 +122,12 @@ def _schemas(run: RunRows) -> _Schemas:
 
 def _used(row: Row) -> Iterator[str]:
     """Yield a schema's features; for `format` its values, if the row says them."""
-    stated = formats_of(row)
+    formats = formats_of(row)
     for feature in features_of(row):
-        if feature != "format" or not stated:
+        if feature != "format" or not formats:
             yield feature
         else:
-            for name in stated:
+            for name in formats:
                 yield FORMAT + (name if name in FORMAT_VALUES else UNKNOWN)
 
 
@@ -137,8 +139,8 @@ def contexts_of(features: Iterable[str]) -> frozenset[str]:
         ['item', 'property', 'root']
     """
     used = frozenset(features)
-    shown = {name for name, marks in _SHOWN_BY.items() if used & marks}
-    return frozenset({ROOT, "property", *shown})
+    contexts = {name for name, marks in _SHOWN_BY.items() if used & marks}
+    return frozenset({ROOT, "property", *contexts})
 
 
 def _probed(outcomes: Sequence[ProbeResult]) -> dict[str, Support]:
@@ -149,8 +151,8 @@ def _probed(outcomes: Sequence[ProbeResult]) -> dict[str, Support]:
         for result in outcomes
         if result.name in names
     ]
-    found = {**proven(outcomes), **proven(told_apart)}
-    return {feature: level for feature, (level, _, _) in found.items()}
+    support = {**proven(outcomes), **proven(told_apart)}
+    return {feature: level for feature, (level, _, _) in support.items()}
 
 
 def _of_engine(engine: str, schemas: _Schemas) -> dict[str, list[bool]]:
@@ -161,11 +163,11 @@ def _of_engine(engine: str, schemas: _Schemas) -> dict[str, list[bool]]:
     }
 
 
-def _of(config: str, listed: Mapping[str, list[_T]]) -> list[_T]:
+def _of(config: str, groups: Mapping[str, list[_T]]) -> list[_T]:
     """Return what is listed of one config, or of all."""
     if config == _ALL:
-        return [schema for found in listed.values() for schema in found]
-    return listed.get(config, [])
+        return [schema for group in groups.values() for schema in group]
+    return groups.get(config, [])
 
 
 def _bases(name: str, results: Sequence[ProbeResult]) -> list[tuple[str, _SupportOf]]:

@@ -46,7 +46,7 @@ def families() -> Mapping[str, Family]:
     """Return all families by name."""
     twos = tuple(2**power for power in range(11))
     fours = tuple(4**power for power in range(9))
-    listed = (
+    entries = (
         Family(
             name="depth",
             counts="levels of objects",
@@ -91,7 +91,7 @@ def families() -> Mapping[str, Family]:
             sized_schema=_any_of,
         ),
     )
-    return {family.name: family for family in listed}
+    return {family.name: family for family in entries}
 
 
 def _sized(schema: Json, valid: Json, invalid: Json | None) -> SizedSchema:

@@ -77,8 +77,8 @@ def _interval(
         return None
     middle, height = sum(across) / len(across), sum(up) / len(up)
     paired = zip(across, up, strict=True)
-    left = sum((y - height - slope * (x - middle)) ** 2 for x, y in paired)
-    wide = student.quantile(freedom) * sqrt(left / freedom / spread)
+    residual = sum((y - height - slope * (x - middle)) ** 2 for x, y in paired)
+    wide = student.quantile(freedom) * sqrt(residual / freedom / spread)
     return Interval(low=slope - wide, high=slope + wide)
 
 
@@ -123,8 +123,8 @@ class _Size:
             if walked.valid and len(walked.mask_ns) == walked.tokens:
                 # The first mask has a column of its own.
                 later = walked.mask_ns[1:]
-                kept = self.masks_ns or later
-                self.masks_ns = tuple(map(min, kept, later))
+                masks = self.masks_ns or later
+                self.masks_ns = tuple(map(min, masks, later))
 
     def cost(self, name: str) -> float | None:
         """Return one cost in nanoseconds; None where it was not measured."""
@@ -142,14 +142,14 @@ class _Size:
         """Return one cost; at least the deadline if it was cut off."""
         if name in self.cut:
             return Duration(deadline, at_least=True)
-        found = self.cost(name)
-        return None if found is None else Duration(found)
+        cost = self.cost(name)
+        return None if cost is None else Duration(cost)
 
 
-def _least(known: int | None, another: int | None) -> int | None:
-    if known is None or another is None:
-        return another if known is None else known
-    return min(known, another)
+def _least(current: int | None, another: int | None) -> int | None:
+    if current is None or another is None:
+        return another if current is None else current
+    return min(current, another)
 
 
 def _outcome(row: Row) -> str:
@@ -157,8 +157,8 @@ def _outcome(row: Row) -> str:
     if row.result in _WORDS:
         phase = f" ({row.phase})" if row.result is not Result.COMPILE_ERROR else ""
         return _WORDS[row.result] + phase
-    found = outcome_of(row)
-    return "ok" if found is Outcome.PASSED else found.value.replace("_", " ")
+    outcome = outcome_of(row)
+    return "ok" if outcome is Outcome.PASSED else outcome.value.replace("_", " ")
 
 
 def report_of(run: RunRows) -> Report:
@@ -197,8 +197,8 @@ def _exponents(engines: _Engines) -> Table:
             _reached(sizes),
             *_end(sizes),
         )
-        for engine, found in engines.items()
-        for name, sizes in _in_order(found)
+        for engine, by_family in engines.items()
+        for name, sizes in _in_order(by_family)
     ]
     return Table(
         title="How cost grows",
@@ -220,9 +220,9 @@ def _exponent(sizes: Mapping[int, _Size], cost: str) -> Cell:
 def _measured(sizes: Mapping[int, _Size], cost: str) -> Iterator[tuple[float, float]]:
     """Yield size and nanoseconds, but for what the deadline has cut off."""
     for size, measured in sorted(sizes.items()):
-        found = measured.cost(cost)
-        if found is not None and cost not in measured.cut:
-            yield float(size), found
+        value = measured.cost(cost)
+        if value is not None and cost not in measured.cut:
+            yield float(size), value
 
 
 def _reached(sizes: Mapping[int, _Size]) -> Cell:
@@ -255,8 +255,8 @@ def _curves(engines: _Engines, limits: LimitsHeader) -> Table:
             *(measured.cell(cost, run_ns) for cost in (_FIRST, _MASK, _WORST)),
             ", ".join(sorted(measured.outcomes)),
         )
-        for engine, found in engines.items()
-        for name, sizes in _in_order(found)
+        for engine, by_family in engines.items()
+        for name, sizes in _in_order(by_family)
         for size, measured in sorted(sizes.items())
     ]
     costs = (_COMPILE, _FIRST, _MASK, _WORST)
@@ -272,20 +272,22 @@ def _curves(engines: _Engines, limits: LimitsHeader) -> Table:
 
 
 def _in_order(
-    found: Mapping[str, dict[int, _Size]],
+    by_family: Mapping[str, dict[int, _Size]],
 ) -> Iterable[tuple[str, dict[int, _Size]]]:
-    order = [*families(), *found]
-    return sorted(found.items(), key=lambda item: order.index(item[0]))
+    order = [*families(), *by_family]
+    return sorted(by_family.items(), key=lambda item: order.index(item[0]))
 
 
 def _plots(engines: _Engines) -> Iterator[Plot]:
     """Yield a plot of compile and one of mask time for each family."""
-    known = families()
-    names = dict.fromkeys(name for found in engines.values() for name in found)
-    for name in sorted(names, key=[*known, *names].index):
-        counts = known[name].counts if name in known else "size"
+    named = families()
+    names = dict.fromkeys(name for by_family in engines.values() for name in by_family)
+    for name in sorted(names, key=[*named, *names].index):
+        counts = named[name].counts if name in named else "size"
         for cost in (_COMPILE, _MASK):
-            own = {engine: found.get(name, {}) for engine, found in engines.items()}
+            own = {
+                engine: by_family.get(name, {}) for engine, by_family in engines.items()
+            }
             late = {engine: _cut_off(sizes, cost) for engine, sizes in own.items()}
             curves = {engine: _points(sizes, cost) for engine, sizes in own.items()}
             yield lines(
@@ -303,7 +305,7 @@ def _plots(engines: _Engines) -> Iterator[Plot]:
 
 
 def _points(sizes: Mapping[int, _Size], cost: str) -> list[tuple[float, float]]:
-    return [(size, found / 1e6) for size, found in _measured(sizes, cost)]
+    return [(size, value / 1e6) for size, value in _measured(sizes, cost)]
 
 
 def _cut_off(sizes: Mapping[int, _Size], cost: str) -> list[float]:

@@ -30,28 +30,28 @@ def cases(_samples: Iterable[Sample], settings: TaskSettings) -> Iterator[Case]:
     Raises:
         BadConfiguration: a setting makes no sense.
     """
-    known = families()
-    chosen = _chosen(settings, known)
+    available = families()
+    names = _chosen(settings, available)
     largest = _number(settings, "largest", 1 << 30)
     for repetition in range(_number(settings, "repeats", REPEATS)):
-        for name in chosen:
-            for size in known[name].sizes:
+        for name in names:
+            for size in available[name].sizes:
                 if size <= largest:
-                    yield _case(known[name], size, repetition)
+                    yield _case(available[name], size, repetition)
 
 
-def _chosen(settings: TaskSettings, known: Mapping[str, Family]) -> list[str]:
+def _chosen(settings: TaskSettings, available: Mapping[str, Family]) -> list[str]:
     """Return the names of the setting `families`; without it all."""
-    given = settings.values.get("families") or list(known)
-    if isinstance(given, list):
-        names = [name for name in given if isinstance(name, str)]
-        unknown = [name for name in given if name not in known]
+    selected = settings.values.get("families") or list(available)
+    if isinstance(selected, list):
+        names = [name for name in selected if isinstance(name, str)]
+        unknown = [name for name in selected if name not in available]
         if not unknown:
             return names
         wrong = ", ".join(f"no {name!r}" for name in unknown)
     else:
         wrong = "not a list"
-    then = f"known: {', '.join(known)}"
+    then = f"known: {', '.join(available)}"
     raise BadConfiguration(f"--set families=[...]: {wrong}", then=then)
 
 

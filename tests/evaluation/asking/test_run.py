@@ -97,7 +97,7 @@ def test_every_record_is_asked_free_and_constrained(tmp_path: Path) -> None:
     with loopback(reply) as server:
         request = _request(tmp_path, server.base, engines=("none", "json_schema"))
         result = run(request)
-    assert (result.totals.ran, result.totals.found, result.problems) == (6, 0, ())
+    assert (result.totals.ran, result.totals.reused, result.problems) == (6, 0, ())
     assert _verdicts(result) == {
         "small free": [[""], ["hallucination"], ["truncated"]],
         "small json_schema": [[""], [""], [""]],
@@ -185,7 +185,7 @@ def test_a_run_that_was_ended_goes_on(tmp_path: Path) -> None:
         asked = len(server.asked)
         result = run(_request(tmp_path, server.base))
         assert len(server.asked) - asked == 2
-    assert (result.totals.ran, result.totals.found) == (2, 1)
+    assert (result.totals.ran, result.totals.reused) == (2, 1)
     assert _verdicts(result) == {"small free": [[""], [""], [""]]}
 
 
@@ -235,7 +235,7 @@ def test_what_a_server_in_trouble_left_out_is_asked_again(tmp_path: Path) -> Non
         assert _verdicts(first) == {"small free": [[""], ["api_error"], [""]]}
         mended.append(True)
         second = run(_request(tmp_path, server.base))
-    assert (second.totals.ran, second.totals.found, second.totals.unanswered) == (
+    assert (second.totals.ran, second.totals.reused, second.totals.unanswered) == (
         1,
         2,
         0,

@@ -52,7 +52,7 @@ def test_the_same_request_continues_its_run(tmp_path: Path) -> None:
     """Nothing is measured twice; other samples are another run."""
     request = _request(tmp_path)
     evaluation.run(request)
-    assert evaluation.run(request).totals.found == 3
+    assert evaluation.run(request).totals.reused == 3
     with pytest.raises(BadConfiguration, match=r"another run: data \(another content"):
         evaluation.run(replace(request, data=_SAMPLES[:2]))
 

@@ -140,8 +140,8 @@ def test_tokens_are_drawn_by_their_weights() -> None:
     drawn = []
     for share in (0.01, 0.74, 0.76, 0.999):
         asked = [
-            TokenQuestion(logits=RowLogits(of=logits), temperature=1.0, drawn=share),
-            TokenQuestion(logits=RowLogits(of=logits, row=1), drawn=share),
+            TokenQuestion(logits=RowLogits(of=logits), temperature=1.0, draw=share),
+            TokenQuestion(logits=RowLogits(of=logits, row=1), draw=share),
         ]
         first, second = _chooser().choose(asked).tokens
         drawn.append(first.token)

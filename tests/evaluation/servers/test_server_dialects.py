@@ -206,6 +206,6 @@ def test_what_had_no_answer_is_asked_for_again(tmp_path: Path) -> None:
         second = evaluation.run(request)
         assert (second.totals.ran, second.totals.unanswered) == (2, 0)
         third = evaluation.run(request)
-    assert (third.totals.found, third.totals.ran) == (2, 0)
+    assert (third.totals.reused, third.totals.ran) == (2, 0)
     assert [row.label["outcome"] for row in third.open().rows()] == ["compliant"] * 2
     assert third.open().header.finished is not None

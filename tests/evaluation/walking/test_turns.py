@@ -53,7 +53,7 @@ def test_a_run_that_was_ended_goes_on_where_it_was(tmp_path: Path) -> None:
     (path,) = run.folder.glob("rows-*.jsonl")
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:9]))
     totals, again = measured(tmp_path, _ENGINES, request)
-    assert (totals.found, totals.ran) == (9, 15)
+    assert (totals.reused, totals.ran) == (9, 15)
     assert _written(again.folder) == whole
 
 

@@ -139,7 +139,7 @@ def test_a_torn_last_line_is_measured_again(tmp_path: Path, whole: RecordedRun) 
     content = lines.read_bytes()
     lines.write_bytes(content[:-40])
     totals, run = measured(tmp_path, [miniature("troubled")], request)
-    assert (totals.ran, totals.found) == (1, _UNITS + 1)
+    assert (totals.ran, totals.reused) == (1, _UNITS + 1)
     _same(run, whole)
 
 
@@ -153,7 +153,7 @@ def test_a_damaged_line_is_measured_again(tmp_path: Path, whole: RecordedRun) ->
     content[3] = b"\x00" * 20 + b"\n"
     lines.write_bytes(b"".join(content))
     totals, run = measured(tmp_path, [miniature("troubled")], request)
-    assert (totals.ran, totals.found) == (1, _UNITS + 1)
+    assert (totals.ran, totals.reused) == (1, _UNITS + 1)
     _same(run, whole)
 
 

@@ -83,7 +83,7 @@ def test_f38_rows_of_other_code_are_not_found(
         evaluation.run(_request(tmp_path))
     (tmp_path / "run" / "run.json").unlink()
     (tmp_path / "run").rename(tmp_path / "old")
-    assert evaluation.run(_request(tmp_path)).totals.found == 0
+    assert evaluation.run(_request(tmp_path)).totals.reused == 0
     fingerprints = [
         {row.fingerprint for row in open_run(folder).rows()}
         for folder in (_with_header(tmp_path / "old"), tmp_path / "run")
@@ -116,7 +116,7 @@ def test_f38_other_weights_do_not_go_on_in_the_same_folder(
     model = tmp_path / "model"
     shutil.copytree(model_folder, model)
     assert evaluation.run(_writing(tmp_path, model)).totals.ran == 2
-    assert evaluation.run(_writing(tmp_path, model)).totals.found == 2
+    assert evaluation.run(_writing(tmp_path, model)).totals.reused == 2
     weights = model / "model.safetensors"
     content = bytearray(weights.read_bytes())
     content[-1] ^= 1
