@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from curation.core.benchmark import split_of
 from curation.core.documents import ABSENT, KEPT, Change, Origin, Reason
 from curation.core.records import Record
-from curation.dataset.ledger import LedgerRow
-from curation.dataset.summary import Pin, RuleNote, Summary, summarise
+from curation.dataset.ledger import LedgerRow, open_ledger, write_ledger
+from curation.dataset.summary import ConfigSummary, Pin, RuleNote, Summary
+from curation.packaging.recount import recount_configs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,6 +103,13 @@ def change(rule: str = "pattern", **given: UntypedJson) -> Change:
 ADDED = change("dialect", pointer="/$schema", before=ABSENT, after='"draft"')
 
 
+def count_entries(entries: Sequence[LedgerRow]) -> tuple[ConfigSummary, ...]:
+    """Return the figures of each config, counted in a ledger of these entries."""
+    with TemporaryDirectory() as folder:
+        write_ledger(entries, Path(folder))
+        return recount_configs(open_ledger(Path(folder)))
+
+
 def summary(entries: Sequence[LedgerRow], **given: UntypedJson) -> Summary:
     """Return the summary of a build with these entries."""
     made = Summary(
@@ -107,7 +117,7 @@ def summary(entries: Sequence[LedgerRow], **given: UntypedJson) -> Summary:
         rule_notes=(
             RuleNote(name="pattern", summary="Repairs `pattern`.", source="ECMA-262"),
         ),
-        configs=summarise(entries),
+        configs=count_entries(entries),
         pins=(
             Pin(
                 source="github",

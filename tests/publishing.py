@@ -66,6 +66,7 @@ def write_folder(
         "versions": {},
         "rule_list": [],
         "extras": [],
+        "options": [],
         "files": listed,
     }
     (folder / "manifest.json").write_text(json.dumps(manifest))

@@ -236,10 +236,11 @@ def _print_rejected(rows: pl.DataFrame, *, with_reason: bool) -> None:
 
 
 def _tell_stories(build: Path, name: str, format_: Format, *, every: bool) -> None:
-    from curation.dataset.story import rule_summaries, stories
+    from curation.dataset.story import stories
+    from curation.packaging.manifest import read_facts
 
     documents = stories(build, name)
-    summaries = rule_summaries(build)
+    summaries = {rule.name: rule.summary for rule in read_facts(build).rule_list}
     if format_ is Format.JSON:
         print_json([_as_json(story) for story in documents])
         return

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import tempfile
 from dataclasses import dataclass, fields, replace
-from sys import intern
 from typing import TYPE_CHECKING, Self
 
 import msgspec
@@ -88,19 +87,12 @@ class RecordHead(msgspec.Struct, frozen=True):
     field_count: int = 0
 
 
-class ChangeRule(msgspec.Struct, frozen=True):
-    """The part of a change that a build's figures are counted from."""
-
-    rule: str
-
-
 class ResultHead(msgspec.Struct, frozen=True):
     """The part of a `DocumentResult` that is held in memory."""
 
     config: str
     record: RecordHead | None
     rejected: Rejected | None
-    changes: tuple[ChangeRule, ...]
 
 
 _HEAD = msgspec.json.Decoder(ResultHead)
@@ -175,7 +167,6 @@ class ResultFile:
             sha256=record.sha256,
             split_key=record.split_key,
             field_count=record.field_count,
-            rules=tuple(sorted({intern(change.rule) for change in head.changes})),
             file=self,
             start=start,
             length=length,
@@ -196,8 +187,6 @@ class HeldResult:
     sha256: str
     split_key: str
     field_count: int
-    #: The rules that changed the document, by name.
-    rules: tuple[str, ...]
     #: Where the whole of it is.
     file: ResultFile
     start: int
@@ -272,11 +261,6 @@ class DecidedDocument:
     def split(self) -> str:
         """Its split; empty unless kept."""
         return split_of(self.result.split_key) if self.kept else ""
-
-    @property
-    def rules(self) -> tuple[str, ...]:
-        """The rules that changed it, by name."""
-        return self.result.rules
 
     def record(self) -> Record:
         """Return the record with this document's own id, provenance and cluster.

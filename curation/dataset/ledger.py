@@ -80,11 +80,6 @@ class LedgerRow:
     raw_draft: str | None = None
     changes: tuple[Change, ...] = ()
 
-    @property
-    def rules(self) -> frozenset[str]:
-        """The rules that changed the document, by name."""
-        return frozenset(change.rule for change in self.changes)
-
 
 _POSITION = pa.field("document", pa.int64())
 #: Columns of the table of documents.

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import msgspec
 import polars as pl
 
 from curation.core.documents import KEPT, Reason
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.dataset.ledger import LedgerRow
 
-_MANIFEST = "manifest.json"
 _SUGGESTIONS = 5
 
 
@@ -99,45 +96,3 @@ def closest_ids(wanted: str, known: Sequence[str]) -> list[str]:
         return [by_lower[bare]]
     found = closest_names(bare, by_lower, most=_SUGGESTIONS)
     return [by_lower[name] for name in found]
-
-
-def manifest_of(folder: Path) -> Mapping[str, Json]:
-    """Return a build's manifest.
-
-    Raises:
-        NoInput: the folder holds none.
-        BadData: it is not what `csbdata build` writes.
-    """
-    path = folder / _MANIFEST
-    try:
-        found: Json = json.loads(path.read_bytes())
-    except FileNotFoundError as error:
-        raise NoInput("no such file", str(path), "csbdata build writes one") from error
-    except (ValueError, RecursionError, OSError) as error:
-        raise BadData(f"not readable as JSON ({error})", str(path)) from error
-    if not isinstance(found, dict):
-        raise BadData("not a manifest", str(path))
-    return found
-
-
-class _RuleSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """One rule, as the manifest lists it."""
-
-    name: str
-    summary: str
-
-
-def rule_summaries(folder: Path) -> dict[str, str]:
-    """Return what each rule of the build does, by name.
-
-    Raises:
-        NoInput: the folder holds no manifest.
-        BadData: its manifest is not what `csbdata build` writes.
-    """
-    listed = manifest_of(folder).get("rule_list", [])
-    try:
-        rules = msgspec.convert(listed, list[_RuleSummary])
-    except msgspec.ValidationError as error:
-        what = f"lists its rules otherwise ({error})"
-        raise BadData(what, str(folder / _MANIFEST)) from error
-    return {rule.name: rule.summary for rule in rules}

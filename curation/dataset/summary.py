@@ -1,16 +1,13 @@
-"""The figures of a build, which the card, the manifest and the command share.
-
-Everything is counted from the ledger's entries, so that no two of them differ.
-"""
+"""The figures of a build, which the card, the manifest and the command share."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from curation.core.benchmark import MAJOR, SPLITS, in_benchmark_order
-from curation.core.documents import KEPT, Origin, Reason
+from curation.core.benchmark import MAJOR
+from curation.core.documents import Origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -92,8 +89,8 @@ class Summary:
     #: Day of its release, `YYYY-MM-DD`; empty before it.
     released: str = ""
     rule_notes: tuple[RuleNote, ...]
-    #: In benchmark order, then the extras by name.
-    configs: tuple[ConfigSummary, ...]
+    #: In benchmark order, then the extras by name; empty until they are counted.
+    configs: tuple[ConfigSummary, ...] = ()
     #: Configs outside the ten and outside `default`.
     extras: frozenset[str] = frozenset()
     pins: tuple[Pin, ...] = ()
@@ -102,9 +99,8 @@ class Summary:
     #: One plain sentence for each reason why the build is partial.
     partial: tuple[str, ...] = ()
     publication: Publication = field(default_factory=Publication)
-    #: What was asked beside the rules: `fastjsonschema`, `instances`; None where it is
-    #: not known.
-    options: tuple[str, ...] | None = None
+    #: Options beside the rules: `fastjsonschema`, `instances`.
+    options: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -117,44 +113,6 @@ class Summary:
             if summary.config == config:
                 return summary
         raise KeyError(config)
-
-
-class Counted(Protocol):
-    """What of a raw document is counted: a row of the ledger has it, and what it says.
-
-    A build counts its decided documents, which need not be read again for it.
-    """
-
-    @property
-    def config(self) -> str:
-        """The config it ended in, or would have."""
-
-    @property
-    def origin(self) -> Origin:
-        """Where it came from."""
-
-    @property
-    def outcome(self) -> str:
-        """`kept`, or the value of a `Reason`."""
-
-    @property
-    def split(self) -> str:
-        """Its split; empty unless kept."""
-
-    @property
-    def rules(self) -> Iterable[str]:
-        """The rules that changed it, each once."""
-
-
-def summarise(entries: Iterable[Counted]) -> tuple[ConfigSummary, ...]:
-    """Count documents by config, in benchmark order."""
-    tallies: dict[str, _Tally] = {}
-    for entry in entries:
-        tally = tallies.get(entry.config)
-        if tally is None:
-            tally = tallies[entry.config] = _Tally()
-        tally.count(entry)
-    return tuple(tallies[name].done(name) for name in in_benchmark_order(tallies))
 
 
 def total_of(configs: Iterable[ConfigSummary], name: str) -> ConfigSummary:
@@ -177,36 +135,3 @@ def _added(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
     for count in counts:
         total.update(count)
     return total
-
-
-class _Tally:
-    def __init__(self) -> None:
-        self._raw = 0
-        self._origins: set[str] = set()
-        self._rejected: Counter[str] = Counter()
-        self._changed: Counter[str] = Counter()
-        self._splits: Counter[str] = Counter()
-
-    def count(self, entry: Counted) -> None:
-        self._raw += 1
-        self._origins.add(str(entry.origin))
-        if entry.outcome == KEPT:
-            self._splits[entry.split] += 1
-            self._changed.update(entry.rules)
-        else:
-            self._rejected[entry.outcome] += 1
-
-    def done(self, config: str) -> ConfigSummary:
-        return ConfigSummary(
-            config=config,
-            origin="+".join(origin for origin in Origin if origin in self._origins),
-            raw=self._raw,
-            kept=self._splits.total(),
-            rejected={
-                reason.value: self._rejected[reason]
-                for reason in Reason
-                if self._rejected[reason]
-            },
-            changed=dict(sorted(self._changed.items())),
-            splits={split: self._splits[split] for split in SPLITS},
-        )

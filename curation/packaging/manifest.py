@@ -104,9 +104,8 @@ class BuildFacts(msgspec.Struct, frozen=True, kw_only=True):
     rule_list: list[RuleNote]
     #: Configs outside the ten and outside `default`.
     extras: list[str]
-    #: What was asked beside the rules: `fastjsonschema`, `instances`; absent in builds
-    #: of earlier versions.
-    options: list[str] | msgspec.UnsetType = msgspec.UNSET
+    #: Options beside the rules: `fastjsonschema`, `instances`.
+    options: list[str]
     #: Where it is published; absent until `csbdata card` was told.
     publication: Publication | msgspec.UnsetType = msgspec.UNSET
     #: Day of the release, `YYYY-MM-DD` or empty; absent before the first.
@@ -149,7 +148,7 @@ def facts_of(summary: Summary) -> BuildFacts:
         pins=[ManifestPin(**asdict(pin)) for pin in summary.pins],
         rule_list=list(summary.rule_notes),
         extras=sorted(summary.extras),
-        options=msgspec.UNSET if summary.options is None else list(summary.options),
+        options=list(summary.options),
     )
 
 

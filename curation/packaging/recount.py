@@ -49,7 +49,7 @@ def recount(facts: BuildFacts, folder: Path) -> Summary:
             if isinstance(facts.publication, Publication)
             else Publication()
         ),
-        options=tuple(facts.options) if isinstance(facts.options, list) else None,
+        options=tuple(facts.options),
     )
 
 

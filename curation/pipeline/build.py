@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from curation.dataset.decisions import ResultFile
-from curation.dataset.summary import summarise
 from curation.packaging.derived_files import carry_over, write_folder
 from curation.packaging.plot_process import PlotProcess
 from curation.packaging.plot_tables import tables_of_documents
@@ -233,7 +232,7 @@ def _write(
         plan.rules,
         plan.inputs,
         plan.missing,
-        summarise(documents),
+        (document.config for document in documents),
     )
     compiled = steps.compile_records(documents) if request.fastjsonschema else {}
     clock.lap("fastjsonschema")

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curation.core.documents import Origin
-from curation.dataset.editions import configs_with_instances
 from curation.packaging.manifest import FILE, read_manifest
 from curation.system.errors import BadData, CannotCreate, Unavailable
 
@@ -77,7 +76,7 @@ def refuse_other_build(
         return
     try:
         found = read_manifest(out)
-        differences = list(_differences(out, found, rules, options, inputs))
+        differences = list(_differences(found, rules, options, inputs))
     except BadData as error:
         differences = [f"its manifest.json cannot be read ({error.what})"]
     if differences:
@@ -89,7 +88,6 @@ def refuse_other_build(
 
 
 def _differences(
-    out: Path,
     found: Manifest,
     rules: str,
     options: Sequence[str],
@@ -98,12 +96,11 @@ def _differences(
     """Say in what a build differs from the one that is asked."""
     if found.rules != rules:
         yield f"rules {found.rules}, not {rules}"
-    there = _options_of(found, out)
-    asked = set(options) if isinstance(found.options, list) else {*options} & {*_SEEN}
-    if there - asked:
-        yield f"with {', '.join(sorted(there - asked))}, which is not asked now"
-    if asked - there:
-        yield f"without {', '.join(sorted(asked - there))}, which is asked now"
+    before, now = set(found.options), set(options)
+    if before - now:
+        yield f"with {', '.join(sorted(before - now))}, which is not asked now"
+    if now - before:
+        yield f"without {', '.join(sorted(now - before))}, which is asked now"
     old = {pin.source: (pin.archive, pin.origin, pin.sha256) for pin in found.pins}
     new = {
         given.pin.source: (given.pin.archive, given.pin.origin, given.pin.sha256)
@@ -112,16 +109,6 @@ def _differences(
     for source in dict.fromkeys([*old, *new]):
         if old.get(source) != new.get(source):
             yield f"{source} {_input(old.get(source))}, not {_input(new.get(source))}"
-
-
-#: The options that a folder shows without its manifest.
-_SEEN = ("instances",)
-
-
-def _options_of(found: Manifest, out: Path) -> set[str]:
-    if isinstance(found.options, list):
-        return set(found.options)
-    return {"instances"} if configs_with_instances(out) else set()
 
 
 def _input(read: tuple[str, str, str] | None) -> str:

@@ -1,14 +1,14 @@
-"""What the card and the manifest say of a build, beside its rows."""
+"""The facts of a build that cannot be counted from its files."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from curation.core.benchmark import CONFIGS, in_benchmark_order
-from curation.dataset.summary import ConfigSummary, RuleNote, Summary
+from curation.dataset.summary import RuleNote, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from curation.pipeline.inputs import BuildInput, MissingSource
     from curation.rules.sets import RuleSet
@@ -19,7 +19,7 @@ def summary_of(
     rules: RuleSet,
     inputs: Sequence[BuildInput],
     missing: Sequence[MissingSource],
-    configs: tuple[ConfigSummary, ...],
+    configs: Iterable[str],
 ) -> Summary:
     """Return what the card and the manifest say of the build.
 
@@ -28,7 +28,7 @@ def summary_of(
         rules: The rule set.
         inputs: What was read.
         missing: Sources that could not be had.
-        configs: Counts of each config.
+        configs: The config of each document.
     """
     whys: dict[str, list[str]] = {}
     for given in inputs:
@@ -37,8 +37,8 @@ def summary_of(
     for absent in missing:
         whys.setdefault(f"missing ({absent.why})", []).extend(absent.configs)
     partial = tuple(
-        f"{', '.join(in_benchmark_order(configs))}: {why}."
-        for why, configs in whys.items()
+        f"{', '.join(in_benchmark_order(incomplete))}: {why}."
+        for why, incomplete in whys.items()
     )
     return Summary(
         rules=rules.name,
@@ -46,8 +46,7 @@ def summary_of(
             RuleNote(name=rule.name, summary=rule.summary, source=rule.source)
             for rule in rules.all_rules
         ),
-        configs=configs,
-        extras=frozenset(config.config for config in configs) - frozenset(CONFIGS),
+        extras=frozenset(configs) - frozenset(CONFIGS),
         pins=tuple(given.pin for given in inputs),
         partial=partial,
         options=options,

@@ -8,14 +8,11 @@ that came before, byte for byte.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, TypeVar
-
-import msgspec
+from typing import TYPE_CHECKING, Final
 
 from curation.dataset.difference import KINDS, config_counts
 from curation.packaging.markdown import code, escape_markdown, prose, render_template
 from curation.publish.dataset_diff import PUBLISHED, Level
-from curation.system.errors import BadData
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -23,6 +20,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from curation.dataset.difference import EditionRow, RecordPair
     from curation.dataset.editions import Edition
+    from curation.packaging.manifest import Manifest
     from curation.publish.dataset_diff import DatasetDiff, DatasetFolder, Version
 
 _TEMPLATE: Final = "diff/DIFF.md.j2"
@@ -118,7 +116,6 @@ def _record_name(row: EditionRow) -> str:
     )
 
 
-_T = TypeVar("_T")
 #: The file's name in a dataset folder.
 FILE = "CHANGELOG.md"
 _CHANGELOG = "CHANGELOG.md.j2"
@@ -152,7 +149,7 @@ def changelog(  # noqa: PLR0913 (what a section says)
         earlier: The changelog of the release before.
         label: The month of the release, `2026-11`; empty if it shall not be told.
     """
-    name = after.manifest.get("name", "the data")
+    name = after.manifest.name if after.manifest else "the data"
     made = render_template(
         _CHANGELOG,
         {
@@ -162,9 +159,7 @@ def changelog(  # noqa: PLR0913 (what a section says)
             "label": label,
             **(parts(diff.before, diff.after, diff.pairs) if diff.before else FIRST),
             "instances": diff.instances,
-            "rules": list(_rules(before, after)),
-            "sources": list(_sources(before, after)),
-            "versions": list(_versions(before, after)),
+            **_facts(before.manifest if before else None, after.manifest),
         },
     )
     older = _SECTION.search(earlier)
@@ -181,66 +176,41 @@ def _sentence(previous: Version | None, diff: DatasetDiff) -> str:
     )
 
 
-def _facts(
-    side: DatasetFolder | None, name: str, key: str
-) -> dict[str, Mapping[str, str]]:
-    """Return the facts of a list in a manifest, by one of their members."""
-    facts = _member(side, name, list[dict[str, str]]) or []
-    return {fact[key]: fact for fact in facts}
+def _facts(old: Manifest | None, new: Manifest | None) -> dict[str, list[str]]:
+    """Return the lines on rules, sources and versions that differ."""
+    if new is None:
+        return {"rules": [], "sources": [], "versions": []}
+    return {
+        "rules": list(_rules(old, new)) if old else [],
+        "sources": list(_sources(old, new)) if old else [],
+        "versions": list(_versions(old.versions if old else {}, new.versions)),
+    }
 
 
-def _member(side: DatasetFolder | None, name: str, kind: type[_T]) -> _T | None:
-    """Return a member of a manifest; None where there is none.
-
-    Raises:
-        BadData: it is of another type than csbdata writes.
-    """
-    if side is None or name not in side.manifest:
-        return None
-    try:
-        return msgspec.convert(side.manifest[name], kind)
-    except msgspec.ValidationError as error:
-        raise BadData(
-            f"not a manifest that csbdata writes: {name}: {error}", str(side.folder)
-        ) from error
+def _rules(old: Manifest, new: Manifest) -> Iterator[str]:
+    before, after = (
+        {rule.name: rule for rule in side.rule_list} for side in (old, new)
+    )
+    for name, rule in after.items():
+        if before.get(name) != rule:
+            word = "changed" if name in before else "added"
+            yield f"{word} {code(name)}: {prose(rule.summary)}"
+    yield from (f"gone {code(name)}" for name in before if name not in after)
 
 
-def _rules(before: DatasetFolder | None, after: DatasetFolder) -> Iterator[str]:
-    """Yield the rules that came, went or say something else."""
-    if before is None or "rule_list" not in before.manifest:
-        return
-    old, new = (_facts(side, "rule_list", "name") for side in (before, after))
-    for name, rule in new.items():
-        if name not in old:
-            yield f"added {code(name)}: {prose(rule['summary'])}"
-        elif old[name] != rule:
-            yield f"changed {code(name)}: {prose(rule['summary'])}"
-    for name in old:
-        if name not in new:
-            yield f"gone {code(name)}"
+def _sources(old: Manifest, new: Manifest) -> Iterator[str]:
+    before, after = ({pin.archive: pin for pin in side.pins} for side in (old, new))
+    for name, pin in after.items():
+        if name not in before:
+            yield f"added {code(name)} at {code(pin.commit)}"
+        elif before[name].sha256 != pin.sha256:
+            first = code(before[name].commit)
+            yield f"{code(name)}: from {first} to {code(pin.commit)}"
+    yield from (f"gone {code(name)}" for name in before if name not in after)
 
 
-def _sources(before: DatasetFolder | None, after: DatasetFolder) -> Iterator[str]:
-    """Yield the archives that came, went or are another state."""
-    if before is None or "pins" not in before.manifest:
-        return
-    old, new = (_facts(side, "pins", "archive") for side in (before, after))
-    for name, pin in new.items():
-        if name not in old:
-            yield f"added {code(name)} at {code(pin.get('commit', ''))}"
-        elif old[name].get("sha256") != pin.get("sha256"):
-            yield (
-                f"{code(name)}: from {code(old[name].get('commit', ''))} "
-                f"to {code(pin.get('commit', ''))}"
-            )
-    for name in old:
-        if name not in new:
-            yield f"gone {code(name)}"
-
-
-def _versions(before: DatasetFolder | None, after: DatasetFolder) -> Iterator[str]:
-    old = _member(before, "versions", dict[str, str]) or {}
-    for name, version in (_member(after, "versions", dict[str, str]) or {}).items():
+def _versions(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:
+    for name, version in new.items():
         if old.get(name) != version:
             was = f" (was {escape_markdown(old[name])})" if name in old else ""
             yield f"{escape_markdown(name)} {escape_markdown(version)}{was}"

@@ -8,10 +8,11 @@ changes metadata of the records. The edition published with the paper counts as 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
+import msgspec
 import polars as pl
 
 from curation.core.benchmark import in_benchmark_order
@@ -26,12 +27,12 @@ from curation.packaging.croissant import FILE as CROISSANT
 from curation.packaging.derived_files import CHANGELOG
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
-    from curation.core.json_types import Json
     from curation.dataset.difference import RecordPair
     from curation.dataset.editions import Edition
+    from curation.packaging.manifest import Manifest
 
 _VERSION = re.compile(r"(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})")
 
@@ -83,8 +84,6 @@ PUBLISHED = Version(1, 0, 0)
 
 _KEY = ("unique_id", "number")
 _SAID = ("text", "valid")
-#: Facts of a manifest that a release itself sets, or that follow from the files.
-_SET = frozenset({"data_version", "released", "configs", "files", "canary"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,29 +120,10 @@ class DatasetDiff:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetFolder:
-    """One dataset folder and what its manifest says; empty where it has none."""
+    """A dataset folder and its manifest; the published edition has none."""
 
     folder: Path
-    manifest: Mapping[str, Json] = field(default_factory=dict)
-
-    @property
-    def version(self) -> Json:
-        """The version, which stands in the card and in `croissant.json` too."""
-        return self.manifest.get("data_version")
-
-    @property
-    def facts(self) -> dict[str, Json]:
-        """What decides the content, and is not a matter of the release."""
-        return {
-            name: value for name, value in self.manifest.items() if name not in _SET
-        }
-
-    def files(self, *, but: Collection[str]) -> dict[str, Json]:
-        """Return the digests of the files that the manifest lists, some left out."""
-        files = self.manifest.get("files")
-        if not isinstance(files, dict):
-            return {}
-        return {name: file for name, file in files.items() if name not in but}
+    manifest: Manifest | None = None
 
 
 def compare_folders(before: DatasetFolder | None, after: DatasetFolder) -> DatasetDiff:
@@ -166,9 +146,27 @@ def compare_folders(before: DatasetFolder | None, after: DatasetFolder) -> Datas
 
 
 def _differ_otherwise(before: DatasetFolder, after: DatasetFolder) -> bool:
-    same_version = before.version == after.version
-    but = {CHANGELOG} if same_version else {CHANGELOG, CARD, CROISSANT}
-    return (before.facts, before.files(but=but)) != (after.facts, after.files(but=but))
+    """Return whether the manifests' facts, or any file's digest, differ."""
+    old, new = before.manifest, after.manifest
+    if old is None or new is None:
+        return old is not new
+    # The card and `croissant.json` state the version.
+    same = old.data_version == new.data_version
+    ignored = {CHANGELOG} if same else {CHANGELOG, CARD, CROISSANT}
+    return _content(old, ignored) != _content(new, ignored)
+
+
+def _content(manifest: Manifest, ignored: Collection[str]) -> Manifest:
+    """Return a manifest without the facts of its release, and without some files."""
+    files = {name: file for name, file in manifest.files.items() if name not in ignored}
+    return msgspec.structs.replace(
+        manifest,
+        files=files,
+        configs={},
+        data_version="",
+        canary="",
+        released=msgspec.UNSET,
+    )
 
 
 def _instances(before: Path, after: Path) -> list[InstanceChanges]:

@@ -13,10 +13,9 @@ import msgspec
 
 from curation.core.benchmark import MAJOR, canary, is_table
 from curation.core.hub_names import dataset_name
-from curation.dataset.story import manifest_of
 from curation.packaging.derived_files import rebuild
 from curation.packaging.manifest import FILE as MANIFEST
-from curation.packaging.manifest import read_facts
+from curation.packaging.manifest import read_facts, read_manifest
 from curation.publish.changelog import FILE, changelog
 from curation.publish.dataset_diff import (
     PUBLISHED,
@@ -89,18 +88,18 @@ def next_release(
             the folder was built for, or a first release would replace the changelog
             of earlier ones (exit 78).
     """
-    facts = read_facts(folder)
-    if facts.partial and not allow_partial:
+    manifest = read_manifest(folder)
+    if manifest.partial and not allow_partial:
         raise BadData(
             "the build is partial: a version stands for the whole benchmark",
             str(folder),
             "build all of it, or say --allow-partial",
         )
-    after = DatasetFolder(folder=folder, manifest=manifest_of(folder))
+    after = DatasetFolder(folder=folder, manifest=manifest)
     before = last.dataset if last else None
     diff = compare_folders(before, after)
     version = _version(last.version if last else None, diff.level)
-    if version.major != MAJOR or facts.canary != canary(version.major):
+    if version.major != MAJOR or manifest.canary != canary(version.major):
         raise BadConfiguration(
             f"this is version {version}, but the folder was built for another major "
             "version",
@@ -198,17 +197,17 @@ def last_release(where: str) -> Iterator[LastRelease]:
 def _read_release(
     folder: Path, where: str, tagged: Version | None = None
 ) -> LastRelease:
-    manifest = manifest_of(folder) if (folder / MANIFEST).is_file() else {}
-    if "data_version" in manifest:
-        version = Version.parse(str(manifest["data_version"]))
-    else:
-        version = tagged or PUBLISHED
-    if version is None:
-        raise BadData(
-            f"it says version {manifest['data_version']}, which was never released",
-            where,
-            "name the edition that was released last",
-        )
+    manifest = read_manifest(folder) if (folder / MANIFEST).is_file() else None
+    version = tagged or PUBLISHED
+    if manifest is not None:
+        own = Version.parse(manifest.data_version)
+        if own is None:
+            raise BadData(
+                f"it says version {manifest.data_version}, which was never released",
+                where,
+                "name the edition that was released last",
+            )
+        version = own
     log = folder / FILE
     earlier = log.read_text(encoding="utf-8") if log.is_file() else ""
     dataset = DatasetFolder(folder=folder, manifest=manifest)

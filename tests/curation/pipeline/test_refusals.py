@@ -87,18 +87,6 @@ def test_other_inputs_are_named(sample_build: Path, inputs: list[BuildInput]) ->
     assert "left out" in refusal(sample_build, rest)
 
 
-def test_a_manifest_of_an_earlier_version_still_shows_its_instances(
-    sample_build: Path, inputs: list[BuildInput], tmp_path: Path
-) -> None:
-    """Where the manifest says nothing of options, the folders of instances do."""
-    manifest = manifest_of(sample_build)
-    del manifest["options"]
-    (tmp_path / FILE).write_text(json.dumps(manifest))
-    assert refusal(tmp_path, inputs) == ""
-    (tmp_path / "instances/Snowplow").mkdir(parents=True)
-    assert "with instances" in refusal(tmp_path, inputs)
-
-
 def test_an_unreadable_manifest_is_no_leave_to_replace(
     inputs: list[BuildInput], tmp_path: Path
 ) -> None:

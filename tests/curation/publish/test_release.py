@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 
 from curation.core import benchmark
-from curation.dataset.story import manifest_of
 from curation.packaging.manifest import read_manifest
 from curation.publish import release as module
 from curation.publish.dataset_diff import DatasetFolder, Level, compare_folders
@@ -42,7 +41,13 @@ def _digested(folder: Path) -> Path:
     """List the digests of all tables in a manifest."""
     path = folder / "manifest.json"
     names = sorted(each for each in names_in(folder) if each.endswith(".parquet"))
-    files = {name: file_digest(folder / name) for name in names}
+    files = {
+        name: {
+            "bytes": (folder / name).stat().st_size,
+            "sha256": file_digest(folder / name),
+        }
+        for name in names
+    }
     path.write_text(json.dumps(json.loads(path.read_bytes()) | {"files": files}))
     return folder
 
@@ -101,7 +106,7 @@ def test_other_columns_make_a_patch(base: Path, tmp_path: Path) -> None:
     ("name", "version", "level"),
     [
         ("LICENSE", "2.0.0-dev", Level.PATCH),
-        ("eval.yaml", "2.0.0", Level.PATCH),
+        ("NOTES.md", "2.0.0", Level.PATCH),
         ("README.md", "2.0.0", Level.PATCH),
         # These two say the version, and so differ in any case.
         ("README.md", "2.0.0-dev", Level.NONE),
@@ -117,7 +122,7 @@ def test_another_file_makes_a_patch(
     after = _stated(shutil.copytree(before, tmp_path / "x"), version)
     path = after / "manifest.json"
     manifest = json.loads(path.read_bytes())
-    manifest["files"][name] = {"sha256": "another"}
+    manifest["files"][name] = {"bytes": 1, "sha256": "another"}
     path.write_text(json.dumps(manifest))
     assert _against(before, after).level is level
 
@@ -182,7 +187,9 @@ def test_instances_count_as_records_do(
         else shutil.copytree(base, tmp_path / name)
         for name, rows in (("one", before), ("two", after))
     ]
-    sides = [DatasetFolder(folder=each, manifest=manifest_of(each)) for each in folders]
+    sides = [
+        DatasetFolder(folder=each, manifest=read_manifest(each)) for each in folders
+    ]
     assert compare_folders(*sides).level is level
 
 
@@ -193,7 +200,7 @@ def test_a_folder_may_be_called_like_a_pattern(base: Path, tmp_path: Path) -> No
         for name in ("o[u]t", "b[a]ck")
     )
     sides = [
-        DatasetFolder(folder=each, manifest=manifest_of(each)) for each in (one, two)
+        DatasetFolder(folder=each, manifest=read_manifest(each)) for each in (one, two)
     ]
     assert compare_folders(*sides).level is Level.NONE
 
@@ -223,8 +230,9 @@ def test_on_the_hub_the_highest_version_tag_is_the_last_release(
     held = contents(base)
     with connected(monkeypatch, tmp_path / "home") as there:
         tags = {}
+        stated_before = json.loads(held["manifest.json"])
         for version in ("2.9.0", "2.10.0", "2.11.0-dev"):
-            stated = json.dumps({**manifest_of(base), "data_version": version})
+            stated = json.dumps({**stated_before, "data_version": version})
             files = {**held, "manifest.json": stated.encode()}
             tags[f"v{version}"] = there.hub.store.put(NAME, files)
         there.hub.repository(NAME).tags.update(tags, other=tags["v2.11.0-dev"])
