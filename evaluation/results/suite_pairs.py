@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from evaluation.core.suite_records import FREE
 from evaluation.reporting.bootstrap import geometric_ratio, mean_difference
 from evaluation.reporting.statistics import holm, sign_flip
 from evaluation.reporting.tables import Rate, Ratio, Shift, Table
@@ -68,6 +69,23 @@ def pair_sides(
             ],
         )
         for a, b in labels or combinations(sides, 2)
+    ]
+
+
+def pairs_with_free(
+    sides: Mapping[str, Sequence[ScoredResponse]],
+) -> list[tuple[str, str]]:
+    """Return the labels of each model's free side and of each constrained side."""
+    first = {label: answers[0] for label, answers in sides.items() if answers}
+    free = {
+        answer.model: label
+        for label, answer in first.items()
+        if answer.condition == FREE
+    }
+    return [
+        (free[answer.model], label)
+        for label, answer in first.items()
+        if answer.condition != FREE and answer.model in free
     ]
 
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from evaluation.core.suite_records import FREE
 from evaluation.reporting.report import Report
 from evaluation.reporting.tables import NOT_RUN, FixedFigure, Rate, Table
-from evaluation.results.suite_pairs import PairedSides, pair_sides, paired_rates
+from evaluation.results.suite_pairs import pair_sides, paired_rates, pairs_with_free
 from evaluation.results.suite_tables import classes_table, costs, reading
 from evaluation.suites.quality.records import MEMBERS, TASKS, Orders, group_name
 from evaluation.suites.quality.scorer import CLASSES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from evaluation.core.suite import ScoredResponse, ScoredRun
     from evaluation.reporting.tables import Cell
+    from evaluation.results.suite_pairs import PairedSides
 
 #: The name of the table that has the form of the paper's Table 7.
 PAPER_FORM: Final = "paper-table-7"
@@ -126,23 +126,8 @@ def _constraint(groups: _Groups) -> Table:
     pairs: list[PairedSides] = []
     for group, sides in groups.items():
         named = {f"{group}: {label}": answers for label, answers in sides.items()}
-        pairs += pair_sides(named, list(_with_free(named)))
+        pairs += pair_sides(named, pairs_with_free(named))
     return paired_rates(pairs, "Constrained (b) against free (a)", "constrained")
-
-
-def _with_free(
-    sides: Mapping[str, Sequence[ScoredResponse]],
-) -> Iterator[tuple[str, str]]:
-    """Yield the labels of a model's free answers and of each constrained side."""
-    free = {
-        answers[0].model: label
-        for label, answers in sides.items()
-        if answers[0].condition == FREE
-    }
-    for label, answers in sides.items():
-        model = answers[0].model
-        if answers[0].condition != FREE and model in free:
-            yield free[model], label
 
 
 def _order(groups: _Groups) -> Table:

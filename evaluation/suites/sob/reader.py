@@ -33,7 +33,6 @@ _NEGATION: Final = re.compile(
     r"\b(?:no|not|never|nobody|none|nothing|without|neither|nor|\w+n't)\b",
     re.IGNORECASE,
 )
-_TENS: Final = 10
 
 
 def complaints(record: SobRecord) -> list[str]:
@@ -174,5 +173,5 @@ OPERATIONS: Final[Mapping[str, Callable[[Sequence[Json]], Json]]] = {
         min(zip(_figures(operands), map(str, operands[1::2]), strict=True))[1]
     ),
     "times 1000": lambda operands: round(_figures(operands)[0] * 1_000, 6),
-    "times 10": lambda operands: round(_figures(operands)[0] * _TENS, 6),
+    "times 10": lambda operands: round(_figures(operands)[0] * 10, 6),
 }

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from itertools import product
 from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 from curation.json.values import is_number
-from evaluation.core.suite_records import FREE
 from evaluation.reporting.bootstrap import mean_difference
 from evaluation.reporting.charts import Point, points
 from evaluation.reporting.report import Report
 from evaluation.reporting.statistics import mcnemar
 from evaluation.reporting.tables import NOT_RUN, Rate, Shift, Table
-from evaluation.results.suite_pairs import pair_sides
+from evaluation.results.suite_pairs import pair_sides, pairs_with_free
 from evaluation.results.suite_tables import classes_table, costs, reading
 from evaluation.suites.sob.leaderboard import (
     CATEGORIES,
@@ -216,9 +216,15 @@ def _plots(figures: RunFigures) -> Iterator[Plot]:
 
 
 def _paired_table(run: ScoredRun) -> Table:
-    """Return the effect of each condition, record by record."""
+    """Return the effect of each condition, record by record.
+
+    A constrained side is compared with the free one of its model; if there is none,
+    every side with the first.
+    """
     rows: list[tuple[Cell, ...]] = []
-    for sides in pair_sides(run.by_label, _pairs(run.by_label)):
+    labels = [*run.by_label]
+    conditions = pairs_with_free(run.by_label) or product(labels[:1], labels[1:])
+    for sides in pair_sides(run.by_label, conditions):
         pairs = sorted(sides.answers, key=lambda pair: (pair[0].record, pair[0].repeat))
         if not pairs:
             continue
@@ -248,26 +254,6 @@ def _paired_table(run: ScoredRun) -> Table:
         "answers perfectly and validly; p: McNemar's exact test of them.",
         name="paired",
     )
-
-
-def _pairs(
-    by_label: Mapping[str, Sequence[ScoredResponse]],
-) -> list[tuple[str, str]]:
-    """Return which labels are compared: each with the free one of its model."""
-    free: dict[str, str] = {}
-    models = {label: responses[0] for label, responses in by_label.items() if responses}
-    for label, response in models.items():
-        if response.condition == FREE:
-            free.setdefault(response.model, label)
-    pairs = [
-        (free[response.model], label)
-        for label, response in models.items()
-        if response.model in free and free[response.model] != label
-    ]
-    if pairs or len(by_label) < 2:  # noqa: PLR2004 (a pair)
-        return pairs
-    first, *further = by_label
-    return [(first, label) for label in further]
 
 
 def _shift(

@@ -141,10 +141,10 @@ def judge(prepared: PreparedRecord, response: SuiteResponse) -> Verdict:
         return _verdict(prepared, _figures(ZERO), Mistake.NO_ANSWER, (error,))
     expected = prepared.expected
     answer = parse_strictly(response.text, expected.rules)
-    if answer.value is None:
+    if answer.problem is not None:
         lenient = parse_leniently(response.text, expected.rules)
         figures = _figures(ZERO, score_answer(lenient.value, expected))
-        reason = f"not parsed: {answer.problem}"
+        reason = f"not parsed: {answer.detail or answer.problem}"
         return _verdict(prepared, figures, Mistake.PARSE, (reason,))
     leaves = all_leaves(answer.value)
     scores = score_answer(answer.value, expected, leaves)
@@ -154,19 +154,7 @@ def judge(prepared: PreparedRecord, response: SuiteResponse) -> Verdict:
     return _verdict(prepared, _figures(scores, scores), mistake, reasons, wrong)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParsedAnswer:
-    """The JSON value of a response's text."""
-
-    #: An object or an array; None if the text is neither.
-    value: dict[str, Json] | list[Json] | None
-    #: Why there is no value.
-    problem: str = ""
-    #: Repeated names of one object; the last one counts.
-    duplicates: tuple[str, ...] = ()
-
-
-def parse_strictly(text: str, rules: ScoringRules) -> ParsedAnswer:
+def parse_strictly(text: str, rules: ScoringRules) -> JsonAnswer:
     """Return the candidate that the benchmark's metrics are of.
 
     Only an object or an array counts. A string that holds JSON is not parsed again.
@@ -174,34 +162,33 @@ def parse_strictly(text: str, rules: ScoringRules) -> ParsedAnswer:
     answer = read_json_answer(text)
     if answer.problem is JsonProblem.NOT_A_NUMBER and not rules.strict_numbers:
         answer = _as_python_reads(text, answer)
-    return _candidate(answer)
+    return _with_root(answer)
 
 
-def parse_leniently(text: str, rules: ScoringRules) -> ParsedAnswer:
+def parse_leniently(text: str, rules: ScoringRules) -> JsonAnswer:
     """Return the candidate of a text with thinking, fence or words around it."""
     inner_text = split_thinking(text).answer
-    answer = _candidate(read_json_answer(inner_text))
+    answer = _with_root(read_json_answer(inner_text))
     for policy in (outer_fence, outer_braces):
-        if answer.value is not None:
+        if answer.problem is None:
             return answer
         part = policy(inner_text).text
         inner_text = inner_text if part is None else part
         answer = parse_strictly(inner_text, rules)
-    if answer.value is None:
+    if answer.problem is not None:
         inner = read_json_answer(text).value
         if isinstance(inner, str):
             return parse_strictly(inner, rules)
     return answer
 
 
-def _candidate(answer: JsonAnswer) -> ParsedAnswer:
-    if answer.problem is not None:
-        return ParsedAnswer(value=None, problem=answer.detail or str(answer.problem))
-    if not isinstance(answer.value, dict | list):
-        kind = "null" if answer.value is None else type(answer.value).__name__
-        problem = f"the root is a {kind}, no object or array"
-        return ParsedAnswer(value=None, problem=problem)
-    return ParsedAnswer(value=answer.value, duplicates=answer.duplicates)
+def _with_root(answer: JsonAnswer) -> JsonAnswer:
+    """Refuse a root that is neither an object nor an array."""
+    if answer.problem is not None or isinstance(answer.value, dict | list):
+        return answer
+    kind = "null" if answer.value is None else type(answer.value).__name__
+    detail = f"the root is a {kind}, no object or array"
+    return JsonAnswer(problem=JsonProblem.SYNTAX, detail=detail)
 
 
 def _as_python_reads(text: str, refused: JsonAnswer) -> JsonAnswer:
