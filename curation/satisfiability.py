@@ -5,7 +5,6 @@ A schema without a proof may accept nothing all the same.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import version
@@ -17,7 +16,7 @@ import jsonschema_rs
 from curation.json.pointer import Tokens, at, pointer, tokens_of_fragment
 from curation.json.text import plain
 from curation.lint.contradictions import CHECKS, named_types, types_of
-from curation.references.resolution import SchemaDocument, document_of, follow_reference
+from curation.references.schema import Schema, schema_of
 from curation.schema.keywords import KeywordKind, names_of_kind
 from curation.schema.subschemas import SchemaLocation, subschemas
 from curation.validation.metaschemas import RUST_DRAFTS
@@ -113,7 +112,7 @@ def refute(schema: Json, dialect: Dialect) -> Proof | None:
     # A validator may assert formats or not: neither way may anything be accepted.
     if not all(_is_refuted(schema, dialect, formats=on) for on in (False, True)):
         return None
-    return _named(document_of(schema, dialect)) or Proof(
+    return _named(schema_of(schema, dialect)) or Proof(
         pointer="", why="nothing is accepted", name=_PROVER
     )
 
@@ -200,7 +199,7 @@ def _combinations(schema: Json) -> int:
     return own * prod(map(prod, together))
 
 
-def _named(document: SchemaDocument) -> Proof | None:
+def _named(document: Schema) -> Proof | None:
     """Return the first contradiction within one schema object, if there is any.
 
     Only schemas that every instance has to satisfy are looked at.
@@ -237,7 +236,7 @@ def _proof(name: str, tokens: Tokens, why: str) -> Proof:
 
 
 def _applied(
-    location: SchemaLocation, document: SchemaDocument
+    location: SchemaLocation, document: Schema
 ) -> dict[Tokens, SchemaLocation]:
     """Return the schemas that apply with one, `$ref` and `allOf` followed."""
     applied: dict[Tokens, SchemaLocation] = {}
@@ -251,9 +250,8 @@ def _applied(
             applied[part.tokens] = part
             stack += _below(part, "allOf", base)
         if isinstance(reference, str):
-            with suppress(LookupError, ValueError):
-                record = follow_reference(reference, base, [document])
-                stack += [] if record is None else [record[1]]
+            target = document.lookup(reference, base)
+            stack += [] if target is None else [target]
     return applied
 
 
@@ -268,7 +266,7 @@ def _below(part: SchemaLocation, keyword: str, base: str) -> list[SchemaLocation
 
 
 def _required(
-    parts: dict[Tokens, SchemaLocation], document: SchemaDocument
+    parts: dict[Tokens, SchemaLocation], document: Schema
 ) -> Iterator[SchemaLocation]:
     """Yield the schemas of the members that the value must have."""
     schemas: list[UntypedJson] = [part.keywords for part in parts.values()]

@@ -31,7 +31,7 @@ from curation.core.documents import (
 from curation.core.rule import Context, Library, Rule
 from curation.json import text as jsontext
 from curation.pipeline.documents.process_document import read
-from curation.references.library import NoLibrary
+from curation.references.library import NO_LIBRARY
 from curation.rules.clean.references import NAME as REFERENCES
 from curation.rules.clean.references import SAME_PLACE
 from curation.rules.sets import rule_set
@@ -167,7 +167,7 @@ def start(setup: Json) -> Callable[[Json], RulesAnswer | VerdictAnswer]:
     """Assemble the rules; return the handler of one question."""
     rule_set("clean")
     given = msgspec.convert(setup, NeighbourFiles)
-    library: Library = NoLibrary()
+    library: Library = NO_LIBRARY
     if given.root:
         library = NeighbourLibrary(Path(given.root), given.claims)
     gc.disable()

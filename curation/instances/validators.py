@@ -172,7 +172,7 @@ def _validator(compiled: CompiledSchema, *, formats: bool) -> PythonValidator:
     if found is None:
         make = ECMA_VALIDATORS[compiled.dialect.name]
         checker = _RecordingChecker(make.FORMAT_CHECKER) if formats else None
-        found = make(compiled.schema, registry=Registry(), format_checker=checker)
+        found = make(compiled.value, registry=Registry(), format_checker=checker)
         known[formats] = found
     return found
 

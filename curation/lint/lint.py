@@ -14,7 +14,7 @@ from curation.references.reachable import (
     any_leaves_the_subschemas,
     taking_part,
 )
-from curation.references.resolution import document_of
+from curation.references.schema import schema_of
 from curation.schema.dialects import ANY_DIALECT, Dialect
 from curation.schema.keywords import KNOWN_KEYWORDS, TYPE_OF_KEYWORD, Shape
 from curation.schema.roots import constrains, looks_like_a_schema
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 def accepts_every_non_object(schema: Json, dialect: Dialect) -> bool:
     """Return whether a schema surely accepts every value that is no object."""
-    document = document_of(schema, dialect)
+    document = schema_of(schema, dialect)
     try:
         accepted = AcceptedTypes(document).of(document.root)
     except RecursionError:

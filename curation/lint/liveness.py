@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from curation.lint.contradictions import FORMATS, named_types
 from curation.references.reachable import referred, schemas_taking_part
-from curation.references.resolution import base_of, document_of
+from curation.references.schema import base_of, schema_of
 from curation.schema.keywords import (
     ANNOTATIONS,
     CONTAINERS,
@@ -270,7 +270,7 @@ class _Search:
     def __init__(self, schema: Json, dialect: Dialect) -> None:
         self._schema = schema
         self._dialect = dialect
-        self._document = document_of(schema, dialect)
+        self._document = schema_of(schema, dialect)
         #: The live keywords of every schema that validation can enter, by where it
         #: stands.
         self.live: dict[Tokens, AbstractSet[str]] = {}

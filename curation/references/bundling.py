@@ -22,7 +22,7 @@ from curation.json.pointer import (
     fragment_of,
     rewritten,
 )
-from curation.references.resolution import MARKS, ResolvedReference
+from curation.references.schema import MARKS, ResolvedReference
 from curation.schema.roots import unused
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Bundle:
         self.schema: Json = self._bundled()
 
     def _bundled(self) -> Json:
-        schema = rewritten(self._record.schema, self._own_edits())
+        schema = rewritten(self._record.value, self._own_edits())
         if not self._units or not isinstance(schema, dict):
             return schema
         definitions = dict(self._definitions(schema))
@@ -90,7 +90,7 @@ class Bundle:
 
     def _chosen_names(self) -> Mapping[tuple[int, Tokens], str]:
         """Return a name among the definitions for each schema that is brought in."""
-        taken = set(self._definitions(self._record.schema))
+        taken = set(self._definitions(self._record.value))
         names: dict[tuple[int, Tokens], str] = {}
         for unit in self._units:
             short, longer = _candidates(unit)
@@ -141,7 +141,7 @@ class Bundle:
             for resource in self._record.scanned.inner_resources:
                 tokens = (*resource, self._record.dialect.id_keyword)
                 edits[tokens] = Drop()
-                gone = at(self._record.schema, tokens)
+                gone = at(self._record.value, tokens)
                 self._change(tokens, gone, ABSENT, "pointers start at the root")
         return edits
 

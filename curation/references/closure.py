@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from curation.core.documents import Reason, Rejected
 from curation.json.pointer import Tokens, pointer
-from curation.json.values import SameObject, remembered
-from curation.references.library import NoLibrary, standard_document
-from curation.references.resolution import (
+from curation.json.values import remembered
+from curation.references.library import NO_LIBRARY, standard_document
+from curation.references.schema import (
     Reference,
     ReferenceScan,
     ResolvedReference,
-    SchemaDocument,
-    document_of,
+    Schema,
     follow_reference,
     scan_references,
 )
-from curation.schema.dialects import DRAFT_04, Dialect
+from curation.schema.dialects import DRAFT_04
 from curation.schema.drafts import statement
 from curation.schema.translation import CannotPortError, ported
 from curation.validation.metaschemas import is_valid
@@ -41,7 +39,7 @@ _SHOWN = 120
 class ReachedSchema:
     """A schema that is reached, with the references that stand in it."""
 
-    document: SchemaDocument
+    document: Schema
     location: SchemaLocation
     scan: ReferenceScan
     references: list[ResolvedReference] = field(default_factory=list)
@@ -52,7 +50,7 @@ class ReachedSchema:
         return id(self.document), self.location.tokens
 
 
-class NotResolvedError(Exception):
+class _NotResolvedError(Exception):
     """A reference that leads nowhere, or further than the source reaches."""
 
     def __init__(self, reason: Reason, detail: str, where: str = "") -> None:
@@ -65,26 +63,22 @@ class Closure:
     """The schemas that a record's references reach, gathered on creation.
 
     Attributes:
-        record: The schema itself, as a document.
+        record: The schema itself.
     """
 
-    def __init__(
-        self, schema: Json, dialect: Dialect, uri: str, library: Library
-    ) -> None:
+    def __init__(self, schema: Schema, library: Library) -> None:
         """Follow every reference of a schema.
 
         Args:
-            schema: The record.
-            dialect: Its dialect. What it refers to is brought to that one.
-            uri: The URI under which it was found; empty if that is unknown.
+            schema: The record. What it refers to is brought to its dialect.
             library: The other documents of its source. Metaschemas need not be there.
 
         Raises:
-            NotResolvedError: one of the references cannot be resolved.
+            _NotResolvedError: one of the references cannot be resolved.
         """
-        self.record = document_of(schema, dialect, uri)
+        self.record = schema
         self._library = library
-        self._documents: dict[int, SchemaDocument] = {}
+        self._documents: dict[int, Schema] = {}
         self._reached: dict[tuple[int, Tokens], ReachedSchema] = {}
         root = self.record.root
         first = ReachedSchema(
@@ -133,7 +127,7 @@ class Closure:
     def _reach(self, resolved: ResolvedReference) -> ReachedSchema:
         if len(self._reached) >= MOST_REACHED:
             detail = f"refers to more than {MOST_REACHED} schemas"
-            raise NotResolvedError(Reason.TOO_LARGE, detail)
+            raise _NotResolvedError(Reason.TOO_LARGE, detail)
         document, location = resolved.document, resolved.location
         new = ReachedSchema(
             document=document,
@@ -181,13 +175,11 @@ class Closure:
         document = next(iter(entries.values()))
         return ResolvedReference(dynamic.reference, document, family[id(document)])
 
-    def _resolve(
-        self, reference: Reference, document: SchemaDocument
-    ) -> ResolvedReference:
+    def _resolve(self, reference: Reference, document: Schema) -> ResolvedReference:
         own = document is self.record
         where = pointer((*reference.tokens, reference.keyword)) if own else ""
         if not isinstance(reference.value, str):
-            raise NotResolvedError(
+            raise _NotResolvedError(
                 Reason.UNRESOLVED_REFERENCE, _complaint(reference, "is no text"), where
             )
         try:
@@ -198,27 +190,27 @@ class Closure:
                 self._document,
             )
         except (LookupError, ValueError):
-            raise NotResolvedError(
+            raise _NotResolvedError(
                 Reason.UNRESOLVED_REFERENCE,
                 _complaint(reference, "leads nowhere"),
                 where,
             ) from None
         if found is None:
-            raise NotResolvedError(
+            raise _NotResolvedError(
                 Reason.REMOTE_REFERENCE,
                 _complaint(reference, "leads out of the source"),
                 where,
             )
         resolved = ResolvedReference(reference, *found)
         if not _is_schema(resolved):
-            raise NotResolvedError(
+            raise _NotResolvedError(
                 Reason.UNRESOLVED_REFERENCE,
                 _complaint(reference, "leads to no schema"),
                 where,
             )
         return resolved
 
-    def _document(self, uri: str) -> SchemaDocument | None:
+    def _document(self, uri: str) -> Schema | None:
         if not uri:
             return None
         schema = self._library.get(uri)
@@ -232,7 +224,7 @@ class Closure:
             self._documents[id(schema)] = known
         return known
 
-    def _read(self, schema: Json, uri: str) -> SchemaDocument:
+    def _read(self, schema: Json, uri: str) -> Schema:
         own = self.record.dialect
         dialect = statement(schema).dialect or own
         if dialect is not own:
@@ -242,8 +234,8 @@ class Closure:
                 detail = (
                     f"{uri} is {dialect.name}, which {own.name} cannot say: {error}"
                 )
-                raise NotResolvedError(Reason.UNRESOLVED_REFERENCE, detail) from None
-        return SchemaDocument(schema=schema, dialect=own, uri=uri)
+                raise _NotResolvedError(Reason.UNRESOLVED_REFERENCE, detail) from None
+        return Schema(schema, own, uri)
 
 
 def _key(resolved: ResolvedReference) -> tuple[int, Tokens]:
@@ -275,7 +267,7 @@ def anchor_name(resolved: ResolvedReference) -> str | None:
     return None
 
 
-def bearer_of(name: str, document: SchemaDocument) -> SchemaLocation | None:
+def bearer_of(name: str, document: Schema) -> SchemaLocation | None:
     """Return the schema of a document that bears a dynamic anchor, or None."""
     if not name:
         recursive = document.root.keywords.get("$recursiveAnchor") is True
@@ -288,8 +280,8 @@ def bearer_of(name: str, document: SchemaDocument) -> SchemaLocation | None:
     return location
 
 
-def _ambiguous(resolved: ResolvedReference) -> NotResolvedError:
-    return NotResolvedError(
+def _ambiguous(resolved: ResolvedReference) -> _NotResolvedError:
+    return _NotResolvedError(
         Reason.UNRESOLVED_REFERENCE,
         _complaint(resolved.reference, "leads to different places in different scopes"),
     )
@@ -303,37 +295,21 @@ def _complaint(reference: Reference, what: str) -> str:
     return f"{where}: {value!r} {what}"
 
 
+def closure_of(schema: Schema, library: Library = NO_LIBRARY) -> Closure | Rejected:
+    """Return the schemas that a record refers to, or why a reference is not resolved.
+
+    Of the schemas asked about last it is remembered; no one may change it.
+
+    Args:
+        schema: The record.
+        library: The other documents of its source; by default metaschemas alone.
+    """
+    return _closure_of(schema, library)
+
+
 @remembered
-def closure_alone(schema: Json, dialect: Dialect) -> Closure | Rejected:
-    """Return what a record refers to without its source, metaschemas aside, or why not.
-
-    No one may change it: of the schemas asked about last it is remembered.
-    """
-    return _gathered(schema, dialect, "", NoLibrary())
-
-
-def closure_with(
-    schema: Json, dialect: Dialect, uri: str, library: Library
-) -> Closure | Rejected:
-    """Return what a record refers to, other documents of its source included.
-
-    The arguments are those of `Closure`. Of the schemas asked about last it is
-    remembered; no one may change it.
-    """
-    return _closure_with(SameObject(schema), dialect, uri, SameObject(library))
-
-
-@lru_cache(maxsize=2)
-def _closure_with(
-    schema: SameObject[Json], dialect: Dialect, uri: str, library: SameObject[Library]
-) -> Closure | Rejected:
-    return _gathered(schema.value, dialect, uri, library.value)
-
-
-def _gathered(
-    schema: Json, dialect: Dialect, uri: str, library: Library
-) -> Closure | Rejected:
+def _closure_of(schema: Schema, library: Library) -> Closure | Rejected:
     try:
-        return Closure(schema, dialect, uri, library)
-    except NotResolvedError as error:
+        return Closure(schema, library)
+    except _NotResolvedError as error:
         return error.rejected

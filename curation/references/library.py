@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from jsonschema_specifications import REGISTRY
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from curation.core.json_types import Json
+    from curation.core.rule import Library
 
 #: Number of parsed documents that are kept, the last ones used.
 MOST_KEPT = 256
@@ -60,12 +61,16 @@ class PackLibrary:
         return None if isinstance(document, Rejected) else document
 
 
-class NoLibrary:
+class _NoLibrary:
     """The library of a source whose documents do not refer to each other."""
 
     def get(self, _uri: str, /) -> Json | None:
         """Return None for every URI."""
         return None
+
+
+#: For schemas that refer to no other document.
+NO_LIBRARY: Final[Library] = _NoLibrary()
 
 
 def _other_scheme(uri: str) -> str:

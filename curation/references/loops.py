@@ -17,11 +17,9 @@ from referencing.exceptions import Unresolvable
 from referencing.jsonschema import specification_with
 
 from curation.json.pointer import Tokens, at
-from curation.references.resolution import (
+from curation.references.schema import (
     ResolvedReference,
-    SchemaDocument,
-    document_of,
-    follow_reference,
+    schema_of,
 )
 from curation.schema.dialects import ANY_DIALECT, Dialect
 from curation.schema.keywords import CONTAINERS
@@ -58,7 +56,7 @@ def endless(closure: Closure) -> Tokens | None:
     reaches from the root are not counted.
     """
     targets: dict[Tokens, list[Tokens]] = {}
-    values: dict[Tokens, Json] = {(): closure.record.schema}
+    values: dict[Tokens, Json] = {(): closure.record.value}
     for reached in closure.own_schemas():
         for resolved in reached.references:
             location = resolved.location
@@ -151,7 +149,7 @@ def is_recursive(schema: Json, dialect: Dialect) -> bool:
 def _resolved(schema: Json, dialect: Dialect) -> Iterator[tuple[Tokens, Tokens]]:
     """Yield where each local reference stands, and where it leads."""
     uri = _own_uri(schema) if dialect is ANY_DIALECT else ""
-    document = document_of(schema, dialect, uri)
+    document = schema_of(schema, dialect, uri)
     # Most definitions are referred to many times.
     leads_to: dict[tuple[str, str], Tokens | None] = {}
     for reference in document.scanned.references:
@@ -159,19 +157,11 @@ def _resolved(schema: Json, dialect: Dialect) -> Iterator[tuple[Tokens, Tokens]]
             continue
         text = reference.value, reference.base
         if text not in leads_to:
-            leads_to[text] = _target(*text, document)
+            location = document.lookup(*text)
+            leads_to[text] = location.tokens if location else None
         target = leads_to[text]
         if target is not None:
             yield reference.tokens, target
-
-
-def _target(reference: str, base: str, document: SchemaDocument) -> Tokens | None:
-    """Return where in the document a reference leads, or None where nowhere."""
-    try:
-        found = follow_reference(reference, base, [document])
-    except (LookupError, ValueError):
-        return None
-    return found[1].tokens if found else None
 
 
 def _own_uri(schema: Json) -> str:
@@ -210,7 +200,7 @@ def disputed(closure: Closure) -> Tokens | None:
     if not in_doubt:
         return None
     specification: Specification[Json] = specification_with(closure.record.dialect.uri)
-    root = specification.create_resource(closure.record.schema)
+    root = specification.create_resource(closure.record.value)
     uri = root.id() or ""
     # Crawled once: a registry that is not looks for anchors anew at every lookup.
     start = Registry().with_resource(uri, root).crawl().resolver(uri)
@@ -239,7 +229,7 @@ def _resources_around(tokens: Tokens, closure: Closure) -> list[Json]:
     """
     starts = closure.record.scanned.inner_resources
     return [
-        at(closure.record.schema, start)
+        at(closure.record.value, start)
         for start in sorted(starts, key=len)
         if tokens[: len(start)] == start
     ]

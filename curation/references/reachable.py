@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import Rejected
 from curation.json.values import remembered
-from curation.references.closure import closure_alone
-from curation.references.resolution import SchemaDocument, descend, follow_reference
+from curation.references.closure import closure_of
+from curation.references.schema import Schema, descend, schema_of
 from curation.schema.keywords import (
     CONTAINERS,
     REFERENCE_KEYWORDS,
@@ -73,7 +73,7 @@ def _starts(schema: Json, dialect: Dialect) -> Iterator[tuple[Tokens, Json]]:
     yield (), schema
     if not any_leaves_the_subschemas(schema, dialect):
         return
-    closure = closure_alone(schema, dialect)
+    closure = closure_of(schema_of(schema, dialect))
     if isinstance(closure, Rejected):
         return
     for reached in closure.own_schemas():
@@ -109,7 +109,7 @@ def _outside(reference: str, dialect: Dialect) -> bool:
     return container not in dialect.applicators or "/" in rest
 
 
-def applied(document: SchemaDocument) -> dict[Tokens, SchemaLocation]:
+def applied(document: Schema) -> dict[Tokens, SchemaLocation]:
     """Return the schemas that validation may enter, by where they stand.
 
     It starts at the root and goes on through applicators and references; a member of
@@ -127,23 +127,18 @@ def applied(document: SchemaDocument) -> dict[Tokens, SchemaLocation]:
 
 
 def referred(
-    schema: Mapping[str, Json], base: str, document: SchemaDocument
+    schema: Mapping[str, Json], base: str, document: Schema
 ) -> Iterator[SchemaLocation]:
     """Yield where the references of one schema lead, under the base URI inside it."""
     for keyword in document.dialect.reference_keywords:
         text = schema.get(keyword)
-        if not isinstance(text, str):
-            continue
-        try:
-            found = follow_reference(text, base, [document])
-        except (LookupError, ValueError):
-            continue
-        if found is not None:
-            yield found[1]
+        target = document.lookup(text, base) if isinstance(text, str) else None
+        if target is not None:
+            yield target
 
 
 def directly_applied(
-    location: SchemaLocation, document: SchemaDocument
+    location: SchemaLocation, document: Schema
 ) -> Iterator[tuple[str, SchemaLocation]]:
     """Yield the schemas that one schema applies itself, by reference or inside it.
 
@@ -158,14 +153,11 @@ def directly_applied(
     base = inside if location.is_subschema else location.base
     for tokens, schema in children(location.schema, dialect):
         if tokens[0] not in CONTAINERS:
+            inner = location.tokens + tokens
             yield (
                 tokens[0],
                 SchemaLocation(
-                    location.tokens + tokens,
-                    schema,
-                    base,
-                    location.document,
-                    location.is_subschema,
+                    inner, schema, base, location.document, location.is_subschema
                 ),
             )
 
@@ -184,12 +176,12 @@ class AcceptedTypes:
 
     Example:
         >>> schema = {"anyOf": [{"required": ["a"]}, {"minLength": 1}]}
-        >>> document = SchemaDocument(schema=schema, dialect=DRAFT_07, uri="")
+        >>> document = Schema(schema, DRAFT_07)
         >>> AcceptedTypes(document).of(document.root) == ALL_TYPES
         True
     """
 
-    def __init__(self, document: SchemaDocument) -> None:
+    def __init__(self, document: Schema) -> None:
         """Follow the references of a document inside it alone."""
         self._document = document
         self._dialect = document.dialect
@@ -252,12 +244,9 @@ class AcceptedTypes:
         key = base, reference
         if key not in self._known:
             self._known[key] = _NONE
-            try:
-                found = follow_reference(reference, base, [self._document])
-            except (LookupError, ValueError):
-                return _NONE
-            if found is not None:
-                self._known[key] = self.of(found[1])
+            target = self._document.lookup(reference, base)
+            if target is not None:
+                self._known[key] = self.of(target)
         return self._known[key]
 
 

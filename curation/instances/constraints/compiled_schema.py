@@ -16,17 +16,11 @@ from curation.instances.constraints.keyword_values import (
     object_of,
 )
 from curation.instances.values.strings import StringConstraints, matches
-from curation.json.pointer import Tokens, fragment_of, member, pointer
+from curation.json.pointer import Tokens, fragment_of, pointer
 from curation.json.text import canonical, plain
-from curation.references.library import standard_document
-from curation.references.resolution import (
-    SchemaDocument,
-    base_of,
-    follow_reference,
-)
+from curation.references.schema import Schema
 from curation.schema.dialects import BY_NAME, Dialect
 from curation.schema.keywords import REFERENCE_KEYWORDS
-from curation.schema.subschemas import SchemaLocation
 from curation.validation.metaschemas import RUST_DRAFTS, RUST_VALIDATORS, refuse
 from curation.validation.rust_paths import (
     ErrorPaths,
@@ -37,6 +31,7 @@ from curation.validation.rust_paths import (
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
+    from curation.schema.subschemas import SchemaLocation
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
@@ -68,148 +63,6 @@ class Memo(Generic[_Key, _Value]):
         return results
 
 
-class SchemaTree:
-    """The locations of a schema; one object each, so that they compare by `is`.
-
-    Example:
-        >>> from curation.schema.dialects import DRAFT_07
-        >>> schema = {"definitions": {"n": {"minimum": 0}}, "$ref": "#/definitions/n"}
-        >>> tree = SchemaTree(schema, DRAFT_07)
-        >>> tree.target(tree.root).pointer
-        '/definitions/n'
-    """
-
-    def __init__(self, schema: UntypedJson, dialect: Dialect) -> None:
-        """Take a schema whose numbers are ordinary floats (`curation.json.text`)."""
-        self.schema = schema
-        self.dialect = dialect
-        self.document = SchemaDocument(schema=schema, dialect=dialect, uri="")
-        self._documents: dict[str, SchemaDocument] = {"": self.document}
-        #: By the URI of the document and the tokens in it.
-        self._locations: dict[tuple[str, Tokens], SchemaLocation] = {}
-        self._targets: dict[tuple[SchemaLocation, str], SchemaLocation | None] = {}
-        #: Results of functions about the schema (`Memo`).
-        self.memos: dict[object, Any] = {}
-        #: By pattern and name, whether the one matches the other.
-        self._matching: dict[tuple[str, str], bool] = {}
-        self.root = self._intern("", (), schema, "")
-
-    def _intern(
-        self, document: str, tokens: Tokens, schema: Json, base: str
-    ) -> SchemaLocation:
-        key = (document, tokens)
-        found = self._locations.get(key)
-        if found is None:
-            found = SchemaLocation(tokens, schema, base, document)
-            self._locations[key] = found
-        return found
-
-    def location_at(self, tokens: Tokens) -> SchemaLocation:
-        """Return the location that tokens from the root lead to.
-
-        Raises:
-            LookupError: nothing stands there.
-        """
-        return self.child(self.root, tokens)
-
-    def child(self, location: SchemaLocation, tokens: Tokens) -> SchemaLocation:
-        """Return the location that tokens from another one lead to.
-
-        Raises:
-            LookupError: nothing stands there.
-        """
-        found = self._locations.get((location.document, location.tokens + tokens))
-        if found is not None:
-            return found
-        value, base = location.schema, location.base
-        for token in tokens:
-            base = base_of(value, self.dialect, base)
-            value = member(value, token)
-        return self._intern(location.document, location.tokens + tokens, value, base)
-
-    def target(
-        self, location: SchemaLocation, keyword: str = "$ref"
-    ) -> SchemaLocation | None:
-        """Return where the reference in a schema leads, or None if nowhere.
-
-        Args:
-            location: The schema object that holds the reference.
-            keyword: The keyword that refers: `$ref`, `$dynamicRef`, `$recursiveRef`.
-        """
-        key = (location, keyword)
-        if key not in self._targets:
-            self._targets[key] = self.follow(location, location.schema.get(keyword))
-        return self._targets[key]
-
-    def follow(
-        self, location: SchemaLocation, reference: Json
-    ) -> SchemaLocation | None:
-        """Return where a reference would lead if a schema held it, or None."""
-        if not isinstance(reference, str):
-            return None
-        inside = base_of(location.schema, self.dialect, location.base)
-        try:
-            documents = [self._document(location.document)]
-            found = follow_reference(reference, inside, documents, self._document)
-        except (LookupError, ValueError):
-            return None
-        if found is None:
-            return None
-        document, target = found
-        return self._intern(document.uri, target.tokens, target.schema, target.base)
-
-    def property_locations(
-        self, part: SchemaLocation, name: str
-    ) -> list[SchemaLocation]:
-        """Return the schemas that one schema object applies to a property.
-
-        `additionalProperties` is one of them where nothing else is. What references,
-        branches and `unevaluatedProperties` apply is not looked for.
-        """
-        schema = part.schema
-        found: list[SchemaLocation] = []
-        if name in object_of(schema, "properties"):
-            found.append(self.child(part, ("properties", name)))
-        found += [
-            self.child(part, ("patternProperties", pattern))
-            for pattern in object_of(schema, "patternProperties")
-            if self._is_match(pattern, name)
-        ]
-        if not found and "additionalProperties" in schema:
-            found.append(self.child(part, ("additionalProperties",)))
-        return found
-
-    def item_locations(self, part: SchemaLocation, index: int) -> list[SchemaLocation]:
-        """Return the schemas that one schema object applies to an element."""
-        schema = part.schema
-        prefix, rest = item_keywords(schema, self.dialect)
-        if prefix and index < len(schema[prefix]):
-            return [self.child(part, (prefix, str(index)))]
-        return [self.child(part, (rest,))] if rest else []
-
-    def _is_match(self, pattern: str, name: str) -> bool:
-        known = self._matching.get((pattern, name))
-        if known is None:
-            known = matches(StringConstraints(patterns=(pattern,)), name)
-            self._matching[pattern, name] = known
-        return known
-
-    def _document(self, uri: str) -> SchemaDocument:
-        """Return the schema's own document or a standard one.
-
-        Raises:
-            LookupError: there is no standard document of that URI.
-        """
-        found = self._documents.get(uri)
-        if found is None:
-            schema = standard_document(uri)
-            if schema is None:
-                raise LookupError(uri)
-            found = SchemaDocument(schema=schema, dialect=self.dialect, uri=uri)
-            self._documents[uri] = found
-        return found
-
-
 #: Where the record stands in the registry from which single subschemas are compiled.
 _HERE: Final = "json-schema:///record"
 #: Members of a schema's canonical form: which draft it is of, and a format.
@@ -231,7 +84,7 @@ class FailedAssertion(msgspec.Struct, frozen=True, kw_only=True):
     of_name: bool = False
 
 
-class CompiledSchema(SchemaTree):
+class CompiledSchema(Schema):
     """A schema with its dialect, and jsonschema-rs's validators of it.
 
     Formats are asserted unless a name says otherwise.
@@ -242,9 +95,13 @@ class CompiledSchema(SchemaTree):
         (True, False)
     """
 
-    def __init__(self, schema: UntypedJson, dialect: Dialect) -> None:
+    def __init__(self, value: UntypedJson, dialect: Dialect) -> None:
         """Take a schema whose numbers are ordinary floats (`curation.json.text`)."""
-        super().__init__(schema, dialect)
+        super().__init__(value, dialect)
+        #: Results of functions about the schema (`Memo`).
+        self.memos: dict[object, Any] = {}
+        #: By pattern and name, whether the one matches the other.
+        self._matching: dict[tuple[str, str], bool] = {}
         self._validators: dict[SchemaLocation, jsonschema_rs.Validator | None] = {}
 
     @classmethod
@@ -258,15 +115,6 @@ class CompiledSchema(SchemaTree):
         return cls(plain(schema), BY_NAME[dialect_name])
 
     @cached_property
-    def validator(self) -> jsonschema_rs.Validator:
-        """The validator of the whole schema.
-
-        Raises:
-            ValueError: jsonschema-rs cannot use the schema.
-        """
-        return self._compile(formats=True)
-
-    @cached_property
     def validator_without_formats(self) -> jsonschema_rs.Validator:
         """The validator of the whole schema that asserts no format.
 
@@ -277,12 +125,12 @@ class CompiledSchema(SchemaTree):
         """
         if not self._mentions_format:
             return self.validator
-        return self._compile(formats=False)
+        return self.compile(formats=False)
 
     @cached_property
     def canonical(self) -> bytes:
         """The schema in its canonical form."""
-        return canonical(self.schema)
+        return canonical(self.value)
 
     @cached_property
     def _mentions_format(self) -> bool:
@@ -290,13 +138,6 @@ class CompiledSchema(SchemaTree):
         text = _DECLARED.sub(b"", self.canonical)
         known = any(name.decode() in KNOWN_FORMATS for name in _FORMAT.findall(text))
         return known or b"json-schema.org" in text
-
-    def _compile(self, *, formats: bool) -> jsonschema_rs.Validator:
-        validator = RUST_VALIDATORS[self.dialect.name]
-        try:
-            return validator(self.schema, validate_formats=formats, retriever=refuse)
-        except jsonschema_rs.ReferencingError as error:
-            raise ValueError(str(error)) from error
 
     def is_valid(self, value: Json) -> bool:
         """Return whether the schema accepts a value."""
@@ -332,7 +173,7 @@ class CompiledSchema(SchemaTree):
     @cached_property
     def _loses_names(self) -> bool:
         """Whether a path through the schema may lose a name."""
-        return may_lose_names(self.schema)
+        return may_lose_names(self.value)
 
     def _assertion(
         self,
@@ -340,7 +181,7 @@ class CompiledSchema(SchemaTree):
         exact: ErrorPaths | None = None,
     ) -> FailedAssertion:
         paths = exact or plain_paths(error)
-        if exact is None and not self.document.scanned.inner_resources:
+        if exact is None and not self.scanned.inner_resources:
             tokens = tuple(map(str, error.schema_path))
         else:
             tokens = self._tokens_of(paths.evaluation)
@@ -423,10 +264,10 @@ class CompiledSchema(SchemaTree):
         metaschema, and so it stands under a URI of ours too, without identifier.
         """
         draft, keyword = RUST_DRAFTS[self.dialect.name], self.dialect.id_keyword
-        variants = [(self.document.base or _HERE, self.schema)]
-        if self.document.base and isinstance(self.schema, dict):
+        variants = [(self.base or _HERE, self.value)]
+        if self.base and isinstance(self.value, dict):
             bare = {
-                name: value for name, value in self.schema.items() if name != keyword
+                name: value for name, value in self.value.items() if name != keyword
             }
             variants.append((_HERE, bare))
         found = []
@@ -453,3 +294,39 @@ class CompiledSchema(SchemaTree):
                     retriever=refuse,
                 )
         return None
+
+    def property_locations(
+        self, part: SchemaLocation, name: str
+    ) -> list[SchemaLocation]:
+        """Return the schemas that one schema object applies to a property.
+
+        `additionalProperties` is one of them where nothing else is. What references,
+        branches and `unevaluatedProperties` apply is not looked for.
+        """
+        schema = part.schema
+        found: list[SchemaLocation] = []
+        if name in object_of(schema, "properties"):
+            found.append(self.child(part, ("properties", name)))
+        found += [
+            self.child(part, ("patternProperties", pattern))
+            for pattern in object_of(schema, "patternProperties")
+            if self._is_match(pattern, name)
+        ]
+        if not found and "additionalProperties" in schema:
+            found.append(self.child(part, ("additionalProperties",)))
+        return found
+
+    def item_locations(self, part: SchemaLocation, index: int) -> list[SchemaLocation]:
+        """Return the schemas that one schema object applies to an element."""
+        schema = part.schema
+        prefix, rest = item_keywords(schema, self.dialect)
+        if prefix and index < len(schema[prefix]):
+            return [self.child(part, (prefix, str(index)))]
+        return [self.child(part, (rest,))] if rest else []
+
+    def _is_match(self, pattern: str, name: str) -> bool:
+        known = self._matching.get((pattern, name))
+        if known is None:
+            known = matches(StringConstraints(patterns=(pattern,)), name)
+            self._matching[pattern, name] = known
+        return known

@@ -8,7 +8,6 @@ from curation.instances.constraints.admission import admits, conflicts
 from curation.instances.constraints.compiled_schema import (
     CompiledSchema,
     Memo,
-    SchemaTree,
 )
 from curation.instances.constraints.conjunction import (
     BranchChoice,
@@ -302,7 +301,7 @@ def _flatten(conjunction: Conjunction) -> None:
             stack.extend(reversed(included))
 
 
-def _included(tree: SchemaTree, location: SchemaLocation) -> list[SchemaLocation]:
+def _included(tree: CompiledSchema, location: SchemaLocation) -> list[SchemaLocation]:
     """Return the schemas that apply wherever the schema of a location does."""
     schema = location.schema
     found = []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from curation.core.json_types import Json
-from curation.instances.constraints.compiled_schema import Memo, SchemaTree
+from curation.instances.constraints.compiled_schema import CompiledSchema, Memo
 from curation.instances.constraints.keyword_values import (
     accepts_everything,
     item_keywords,
@@ -118,7 +118,7 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
     """
 
     #: The schema that the goals are from.
-    tree: SchemaTree
+    tree: CompiledSchema
     goals: Goals
     #: The schema objects and extra constraints of the goals, references followed.
     parts: list[SchemaLocation | ExtraConstraint] = msgspec.field(default_factory=list)

@@ -112,7 +112,7 @@ def heeding(compiled: CompiledSchema) -> CompiledSchema | None:
     later = _LATER.get(dialect.name, frozenset())
     is_ported = hides = False
     asserting = dialect.effective - _SILENT
-    for subschema in subschemas(compiled.schema, DRAFT_07):
+    for subschema in subschemas(compiled.value, DRAFT_07):
         is_ported = is_ported or not later.isdisjoint(subschema)
         hides = hides or ("$ref" in subschema and not asserting.isdisjoint(subschema))
     if not is_ported and not hides:
@@ -129,8 +129,8 @@ def heeding(compiled: CompiledSchema) -> CompiledSchema | None:
             result = _with_identifier(with_numeric_bounds(result))
         return _with_heeded_siblings(result, read_by, is_root=not tokens)
 
-    schema = edited(compiled.schema, read_by, heed)
-    if schema is compiled.schema and not is_ported:
+    schema = edited(compiled.value, read_by, heed)
+    if schema is compiled.value and not is_ported:
         return None
     found = CompiledSchema(schema, read_by)
     try:

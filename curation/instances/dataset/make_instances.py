@@ -195,7 +195,7 @@ def _without_witness(compiled: CompiledSchema, found: Witnesses) -> SchemaInstan
     """Return the result for a schema of which no witness was found."""
     # jsonschema-rs proves nothing of a schema that it does not compile.
     usable = found.obstacle is not Obstacle.UNUSABLE
-    proof = refute(compiled.schema, compiled.dialect) if usable else None
+    proof = refute(compiled.value, compiled.dialect) if usable else None
     if proof is None:
         return SchemaInstances(
             answer=Satisfiability.UNKNOWN,

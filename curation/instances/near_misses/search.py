@@ -391,7 +391,7 @@ class RelaxedSchema:
             name: value for name, value in location.schema.items() if name not in gone
         }
         kept[_ASIDE] = aside
-        schema = replaced(compiled.schema, location.tokens, kept)
+        schema = replaced(compiled.value, location.tokens, kept)
         self.compiled = CompiledSchema(schema, compiled.dialect)
         self._denied = Negation(self.compiled.location_at((*location.tokens, _ASIDE)))
 

@@ -20,7 +20,7 @@ from curation.pipeline.documents.document_messages import (
     LibraryFiles,
 )
 from curation.pipeline.documents.process_document import apply_rules
-from curation.references.library import NoLibrary, PackLibrary
+from curation.references.library import NO_LIBRARY, PackLibrary
 from curation.workers.protocol import serve
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 def _context(library: LibraryFiles) -> Context:
     if not library.uris:
-        return Context(library=NoLibrary())
+        return Context(library=NO_LIBRARY)
     from curation.download.local_files import open_files  # noqa: PLC0415 (pyarrow takes 0.2 s)
 
     files = open_files(Path(library.files))

@@ -6,7 +6,7 @@ import re
 
 from curation.core.rule import Change, Context, Document, Reason, Rejected, Rule
 from curation.json.pointer import Put, Tokens, change_at, pointer, rewritten
-from curation.references.resolution import legal
+from curation.references.schema import legal
 from curation.schema.dialects import BY_NAME
 from curation.schema.subschemas import subschema_locations, subschemas
 

@@ -14,9 +14,9 @@ from curation.json.pointer import (
     replaced,
     rewritten,
 )
-from curation.references.closure import Closure, NotResolvedError
-from curation.references.library import NoLibrary
+from curation.references.closure import closure_of
 from curation.references.reachable import any_leaves_the_subschemas, taking_part
+from curation.references.schema import schema_of
 from curation.schema.dialects import BY_NAME, Dialect
 from curation.schema.subschemas import subschemas
 from curation.validation.patterns import pattern_verdict
@@ -101,10 +101,9 @@ def _renamed(
         if len(after) != len(before):
             return _rejected(tokens, "two patterns are the same once they are mended")
         schema = replaced(schema, tokens, after)
-    try:
-        Closure(schema, dialect, "", NoLibrary())
-    except NotResolvedError as error:
-        return _rejected((), f"a reference names a pattern: {error}")
+    closure = closure_of(schema_of(schema, dialect))
+    if isinstance(closure, Rejected):
+        return _rejected((), f"a reference names a pattern: {closure.detail}")
     return schema
 
 

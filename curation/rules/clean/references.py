@@ -16,9 +16,9 @@ from curation.json.pointer import (
     tokens_of,
 )
 from curation.references.bundling import Bundle
-from curation.references.closure import Closure, closure_alone, closure_with
+from curation.references.closure import Closure, closure_of
 from curation.references.loops import disputed, endless
-from curation.references.resolution import Reference, join, legal
+from curation.references.schema import Reference, join, legal, schema_of
 from curation.rules.clean.wrap import NAME as WRAP
 from curation.schema.dialects import BY_NAME, Dialect
 from curation.schema.subschemas import subschemas
@@ -42,14 +42,15 @@ def apply(document: Document, context: Context) -> Document | Rejected:
         for keyword in dialect.reference_keywords
     ):
         return document
-    closure = closure_alone(document.schema, dialect)
+    closure = closure_of(schema_of(document.schema, dialect))
     if isinstance(closure, Rejected) and closure.reason is not Reason.REMOTE_REFERENCE:
         return _of_the_author(closure, document)
     if isinstance(closure, Rejected) or _leaves(closure):
         bundled = _bundled(document, dialect, context)
         if isinstance(bundled, Rejected):
             return bundled
-        document, closure = bundled, closure_alone(bundled.schema, dialect)
+        document = bundled
+        closure = closure_of(schema_of(document.schema, dialect))
         if isinstance(closure, Rejected):
             return closure
     loop = endless(closure)
@@ -106,9 +107,8 @@ def _leaves(closure: Closure) -> bool:
 def _bundled(
     document: Document, dialect: Dialect, context: Context
 ) -> Document | Rejected:
-    closure = closure_with(
-        document.schema, dialect, document.base_uri or "", context.library
-    )
+    read = schema_of(document.schema, dialect, document.base_uri or "")
+    closure = closure_of(read, context.library)
     if isinstance(closure, Rejected):
         return closure
     bundle = Bundle(closure, NAME)

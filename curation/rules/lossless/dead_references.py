@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from curation.core.rule import Context, Document, Json, Library, RepairKind, Rule
 from curation.json.pointer import Drop, rewritten
-from curation.references.closure import Closure, closure_alone, closure_with
+from curation.references.closure import Closure, closure_of
 from curation.references.library import standard_document
 from curation.references.reachable import applied
-from curation.references.resolution import Reference, SchemaDocument, follow_reference
+from curation.references.schema import Reference, Schema, follow_reference, schema_of
 from curation.rules.editing import with_schema
 from curation.schema.dialects import BY_NAME
 from curation.schema.subschemas import subschemas
@@ -21,13 +21,11 @@ def apply(document: Document, context: Context) -> Document:
     dialect = BY_NAME[document.dialect or "2020-12"]
     if not any("$ref" in schema for schema in subschemas(document.schema, dialect)):
         return document
-    base = document.base_uri or ""
-    if not base and isinstance(closure_alone(document.schema, dialect), Closure):
+    read = schema_of(document.schema, dialect, document.base_uri or "")
+    if not read.uri and isinstance(closure_of(read), Closure):
         return document
-    closure = closure_with(document.schema, dialect, base, context.library)
-    if isinstance(closure, Closure):
+    if isinstance(closure_of(read, context.library), Closure):
         return document
-    read = SchemaDocument(schema=document.schema, dialect=dialect, uri=base)
     living = applied(read)
     edits = {
         (*reference.tokens, reference.keyword): Drop()
@@ -38,14 +36,12 @@ def apply(document: Document, context: Context) -> Document:
     return with_schema(document, _NAME, rewritten(document.schema, edits), note=_NOTE)
 
 
-def _leads_somewhere(
-    reference: Reference, document: SchemaDocument, library: Library
-) -> bool:
-    def load(uri: str) -> SchemaDocument | None:
+def _leads_somewhere(reference: Reference, document: Schema, library: Library) -> bool:
+    def load(uri: str) -> Schema | None:
         schema: Json = library.get(uri) or standard_document(uri)
         if schema is None:
             return None
-        return SchemaDocument(schema=schema, dialect=document.dialect, uri=uri)
+        return Schema(schema, document.dialect, uri)
 
     try:
         found = follow_reference(reference.text, reference.base, [document], load)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from curation.core.rule import Context, Document, Json, Lint, RepairKind, Rule
+from curation.core.rule import Context, Document, Json, Lint, Rejected, RepairKind, Rule
 from curation.json.values import searchable
-from curation.references.closure import Closure, NotResolvedError
+from curation.references.closure import closure_of
+from curation.references.schema import schema_of
 from curation.satisfiability import refute
 from curation.schema.dialects import ANY_DIALECT, BY_NAME, DIALECTS, Dialect
 from curation.schema.drafts import usage
@@ -63,9 +64,8 @@ def _builds(
     schema: Json, dialect: Dialect, document: Document, context: Context
 ) -> bool:
     """Return whether a schema can be met, and all that it refers to is there."""
-    try:
-        Closure(schema, dialect, document.base_uri or "", context.library)
-    except NotResolvedError:
+    read = schema_of(schema, dialect, document.base_uri or "")
+    if isinstance(closure_of(read, context.library), Rejected):
         return False
     return refute(schema, dialect) is None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from curation.core.rule import Context, Document, Json, RepairKind, Rule
 from curation.json.pointer import Drop, Tokens, at, rewritten, tokens_of_fragment
-from curation.references.resolution import SchemaDocument, follow_reference
+from curation.references.schema import Schema, schema_of
 from curation.rules.editing import with_schema
 from curation.schema.dialects import BY_NAME, Dialect
 from curation.schema.subschemas import subschemas
@@ -19,7 +19,7 @@ def apply(document: Document, _context: Context) -> Document:
     schema: Json = document.schema
     if not _may_be_shadowed(schema, dialect):
         return document
-    read = SchemaDocument(schema=schema, dialect=dialect, uri=document.base_uri or "")
+    read = schema_of(schema, dialect, document.base_uri or "")
     targets = _targets(read)
     hiding = {
         resource
@@ -30,9 +30,7 @@ def apply(document: Document, _context: Context) -> Document:
     }
     edits = {(*resource, dialect.id_keyword): Drop() for resource in hiding}
     without = rewritten(schema, edits)
-    after = _targets(
-        SchemaDocument(schema=without, dialect=dialect, uri=document.base_uri or "")
-    )
+    after = _targets(Schema(without, dialect, document.base_uri or ""))
     if not hiding or not _only_better(schema, targets, after):
         return document
     return with_schema(document, _NAME, without, note=_NOTE)
@@ -51,21 +49,12 @@ def _may_be_shadowed(schema: Json, dialect: Dialect) -> bool:
 _Targets = dict[tuple["Tokens", str], "Tokens | None"]
 
 
-def _targets(document: SchemaDocument) -> _Targets:
+def _targets(document: Schema) -> _Targets:
     return {
-        (reference.tokens, reference.text): _target(
-            document, reference.text, reference.base
-        )
+        (reference.tokens, reference.text): target.tokens if target else None
         for reference in document.scanned.references
+        for target in [document.lookup(reference.text, reference.base)]
     }
-
-
-def _target(document: SchemaDocument, text: str, base: str) -> Tokens | None:
-    try:
-        found = follow_reference(text, base, [document])
-    except (LookupError, ValueError):
-        return None
-    return None if found is None else found[1].tokens
 
 
 def _only_better(schema: Json, before: _Targets, after: _Targets) -> bool:

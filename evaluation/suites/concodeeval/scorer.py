@@ -164,7 +164,7 @@ class ConcodeScorer:
         read = read_output(
             text,
             fields.output,
-            compiled.schema,
+            compiled.value,
             reading=self._settings.reading,
             xml=self._xml,
         )
@@ -176,7 +176,7 @@ class ConcodeScorer:
         plain, strict = compiled.validator_without_formats, compiled.validator
         accepted, with_formats = plain.is_valid(value), strict.is_valid(value)
         passed = with_formats if self._settings.formats else accepted
-        wrong_root = self._has_wrong_root(compiled.schema, value)
+        wrong_root = self._has_wrong_root(compiled.value, value)
         scores = {
             **_NO_SCORES,
             "gen_acc": float(passed),
@@ -223,7 +223,7 @@ class ConcodeScorer:
         if places is None:
             if len(self._places) > _MOST_PLACES:
                 self._places.clear()
-            places = Places.of(compiled.schema, self._settings.locality)
+            places = Places.of(compiled.value, self._settings.locality)
             self._places[compiled] = places
         return places
 

@@ -115,7 +115,7 @@ class PassrateScorer:
             validator = compiled.validator
         if validator.is_valid(value):
             return self._accepted(undeclared_members(compiled, value))
-        faults = answer_faults(validator, compiled.schema, value)
+        faults = answer_faults(validator, compiled.value, value)
         undeclared = [fault.undeclared for fault in faults]
         kind = FailureClass.SCHEMA_VIOLATION
         if all(undeclared):

@@ -17,7 +17,7 @@ from curation.core.json_types import Json, UntypedJson
 from curation.download.acquire import Acquired, acquire
 from curation.download.packs import open_pack
 from curation.download.pins import load_pins
-from curation.references.resolution import join, scan_references
+from curation.references.schema import join, scan_references
 from curation.schema.dialects import BY_NAME, DIALECTS, Dialect
 from curation.schema.subschemas import SchemaLocation
 from curation.system.errors import (

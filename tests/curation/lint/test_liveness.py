@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from curation.lint.lint import lints
 from curation.lint.liveness import liveness
 from curation.references.reachable import directly_applied
-from curation.references.resolution import SchemaDocument
+from curation.references.schema import Schema
 from curation.schema.dialects import BY_NAME, DRAFT_07
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ ABOUT |= {"minLength": "string"}
 
 def _live_plainly(schema: UntypedJson) -> int:
     """Count live keywords by asking every schema again until nothing more is live."""
-    document = SchemaDocument(schema=schema, dialect=DRAFT_07, uri="")
+    document = Schema(schema, DRAFT_07, "")
     live: dict[Tokens, set[str]] = {(): set()}
     failing: set[Tokens] = set()
     entered = [document.root]

@@ -19,7 +19,7 @@ from curation.dataset.parquet import write_sorted
 from curation.packaging.plot_tables import tables_of_documents, tables_of_folder
 from curation.pipeline.decide_benchmark import decide_benchmark
 from curation.pipeline.documents.process_document import apply_rules
-from curation.references.library import NoLibrary
+from curation.references.library import NO_LIBRARY
 from curation.rules.sets import rule_set
 from curation.sources.registry import source_named
 
@@ -52,7 +52,7 @@ def decided(
     folder: Path, rules_name: str, origins: Sequence[Origin]
 ) -> Iterator[list[DecidedDocument]]:
     """Give the decisions about the documents, which lie in a file of the folder."""
-    rules, context = rule_set(rules_name), Context(library=NoLibrary())
+    rules, context = rule_set(rules_name), Context(library=NO_LIBRARY)
     with ResultFile(folder) as file:
         documents, results = [], {}
         for at, ((config, source, schema), origin) in enumerate(

@@ -18,7 +18,7 @@ from curation.core.rule import Context
 from curation.dataset.decisions import ResultFile, SourceDocument
 from curation.pipeline.decide_benchmark import decide_benchmark, in_clusters
 from curation.pipeline.documents.process_document import apply_rules
-from curation.references.library import NoLibrary
+from curation.references.library import NO_LIBRARY
 from curation.rules.sets import rule_set
 from curation.sources.registry import source_named
 
@@ -45,7 +45,7 @@ def _records(
     schemas: Sequence[UntypedJson], rules_name: str = "clean"
 ) -> dict[str, Record]:
     """Return the records of Snowplow documents that hold these schemas, by name."""
-    rules, context = rule_set(rules_name), Context(library=NoLibrary())
+    rules, context = rule_set(rules_name), Context(library=NO_LIBRARY)
     documents, results = [], []
     for position, schema in enumerate(schemas):
         raw = RawDocument(

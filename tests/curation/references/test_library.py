@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from curation.references.library import MOST_KEPT, NoLibrary, PackLibrary
+from curation.references.library import MOST_KEPT, NO_LIBRARY, PackLibrary
 
 
 @dataclass(slots=True)
@@ -54,7 +54,7 @@ def test_what_cannot_be_read_is_not_there() -> None:
     for name in (*names, "unknown"):
         assert library.get(f"https://made.example/{name}") is None
     assert library.get("urn:made:x") is None
-    assert NoLibrary().get("https://made.example/a") is None
+    assert NO_LIBRARY.get("https://made.example/a") is None
 
 
 def test_only_a_few_documents_are_kept_at_hand() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.references.reachable import ALL_TYPES, AcceptedTypes
-from curation.references.resolution import SchemaDocument
+from curation.references.schema import Schema
 from curation.schema.dialects import DRAFT_04, DRAFT_07, DRAFT_2020_12, Dialect
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def accepted(schema: UntypedJson, dialect: Dialect = DRAFT_2020_12) -> frozenset[str]:
     """Return the types that the root of a schema accepts whole."""
-    document = SchemaDocument(schema=schema, dialect=dialect, uri="")
+    document = Schema(schema, dialect, "")
     return AcceptedTypes(document).of(document.root)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def _heeding(schema: UntypedJson, dialect: str) -> UntypedJson:
     found = heeding(CompiledSchema.from_json(schema, dialect))
-    return None if found is None else found.schema
+    return None if found is None else found.value
 
 
 @pytest.mark.parametrize(

@@ -209,8 +209,8 @@ def _inventions(
     compiled: CompiledSchema, value: Json, settings: PassrateSettings
 ) -> Iterator[KnownAnswer]:
     """Yield an answer with a member too many, where it is plain what that is."""
-    holders: list[tuple[str, Json, Json]] = [("", compiled.schema, value)]
-    root = compiled.schema
+    holders: list[tuple[str, Json, Json]] = [("", compiled.value, value)]
+    root = compiled.value
     if isinstance(value, dict) and _is_plain(root):
         holders += [
             (name, root["properties"][name], member)
@@ -249,7 +249,7 @@ def _violations(
 ) -> Iterator[KnownAnswer]:
     """Yield near misses: instances that one keyword refuses."""
     left_out = _NOT_ASSERTED | _ON_MEMBERS
-    if any(keyword in json.dumps(compiled.schema) for keyword in _ON_MEMBERS):
+    if any(keyword in json.dumps(compiled.value) for keyword in _ON_MEMBERS):
         # The nearest of several branches may refuse nothing but a member too many.
         left_out |= _OF_BRANCHES
     for missed in find_near_misses(compiled, witnesses, 0, _NEAR_MISSES):

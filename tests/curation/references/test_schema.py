@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.references.resolution import (
-    SchemaDocument,
+from curation.references.schema import (
+    Schema,
     descend,
     follow_reference,
     join,
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def _found(schema: UntypedJson, dialect: str, uri: str, fragment: str) -> UntypedJson:
-    document = SchemaDocument(schema=schema, dialect=BY_NAME[dialect], uri="")
+    document = Schema(schema, BY_NAME[dialect])
     location = document.find(uri, fragment)
     return None if location is None else location.tokens
 
@@ -129,9 +129,7 @@ def test_a_property_called_ref_is_no_reference() -> None:
 
 def test_a_pointer_into_an_unknown_word_reaches_what_is_no_subschema() -> None:
     """The value is found, and is known not to stand in keyword position."""
-    document = SchemaDocument(
-        schema={"types": {"a": {"type": "string"}}}, dialect=DRAFT_07, uri=""
-    )
+    document = Schema({"types": {"a": {"type": "string"}}}, DRAFT_07)
     location = descend(document.root, ("types", "a"), DRAFT_07)
     assert location.schema == {"type": "string"}
     assert not location.is_subschema
@@ -162,15 +160,11 @@ def test_what_no_uri_may_hold_is_escaped_once(before: str, after: str) -> None:
 
 def test_a_reference_is_followed_into_a_document_that_is_loaded() -> None:
     """What the given documents do not hold is asked for by its absolute URI."""
-    record = SchemaDocument(
-        schema={"$ref": "b.json#/a"}, dialect=DRAFT_07, uri="http://a.example/a.json"
-    )
-    other = SchemaDocument(
-        schema={"a": True}, dialect=DRAFT_07, uri="http://a.example/b.json"
-    )
+    record = Schema({"$ref": "b.json#/a"}, DRAFT_07, "http://a.example/a.json")
+    other = Schema({"a": True}, DRAFT_07, "http://a.example/b.json")
     asked: list[str] = []
 
-    def load(uri: str) -> SchemaDocument:
+    def load(uri: str) -> Schema:
         asked.append(uri)
         return other
 
@@ -186,6 +180,6 @@ def test_a_reference_is_followed_into_a_document_that_is_loaded() -> None:
 
 def test_a_reference_that_leads_nowhere_is_an_error() -> None:
     """A document that is known and lacks the target is no unknown document."""
-    record = SchemaDocument(schema={}, dialect=DRAFT_07, uri="")
+    record = Schema({}, DRAFT_07)
     with pytest.raises(LookupError):
         follow_reference("#/definitions/a", "", [record])

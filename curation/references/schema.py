@@ -1,4 +1,4 @@
-"""Where a reference leads, under one dialect, without ever fetching anything.
+"""A schema with its dialect: where its references lead, without fetching anything.
 
 A base URI changes at every `$id` (draft-04: `id`) in keyword position; a pointer
 is resolved against the resource of that base, an anchor within it. Sources: the
@@ -13,13 +13,16 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urldefrag, urljoin
 
+import jsonschema_rs
 import msgspec
 
-from curation.core.json_types import Json
+from curation.core.json_types import Json, UntypedJson
 from curation.json.pointer import Tokens, member, tokens_of
-from curation.json.values import remembered
+from curation.json.values import SameObject
+from curation.references.library import standard_document
 from curation.schema.keywords import Shape
 from curation.schema.subschemas import SchemaLocation, children
+from curation.validation.metaschemas import RUST_VALIDATORS, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -161,12 +164,6 @@ def scan_references(start: SchemaLocation, dialect: Dialect) -> ReferenceScan:
     return result
 
 
-@remembered
-def _scan_by_itself(schema: Json, dialect: Dialect) -> ReferenceScan:
-    """Return the scan of a document whose URI is unknown."""
-    return scan_references(SchemaLocation((), schema), dialect)
-
-
 def starts_resource(schema: Mapping[str, Json], dialect: Dialect) -> bool:
     """Return whether a schema's identifier changes the base URI."""
     own = schema.get(dialect.id_keyword)
@@ -222,59 +219,97 @@ def _steps(value: Json, tokens: Tokens, dialect: Dialect) -> int:
     return 2 if len(tokens) > 1 else 0
 
 
-@dataclass(kw_only=True)
-class SchemaDocument:
-    """One document with its dialect, searched only as far as it is asked."""
+class Schema:
+    """A schema with its dialect: locations, references followed, a validator.
 
-    schema: Json
-    dialect: Dialect
-    #: The URI under which it was found; empty if that is unknown.
-    uri: str
-    #: What URIs and fragments were found to lead to.
-    _found: dict[tuple[str, str], SchemaLocation | None] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
+    Locations are one object each (`child`, `target`), so that they compare by `is`.
+    Nothing is fetched: beyond the schema itself `target` knows the standard metaschemas
+    only. Everything is computed when asked for, once.
+
+    Attributes:
+        value: The JSON value; no one changes it.
+        dialect: The dialect that it is read in.
+        uri: The URI under which it was found; empty if that is unknown.
+
+    Example:
+        >>> value = {"definitions": {"n": {"minimum": 0}}, "$ref": "#/definitions/n"}
+        >>> schema = Schema(value, DRAFT_07)
+        >>> schema.target(schema.root).pointer
+        '/definitions/n'
+    """
+
+    def __init__(self, value: UntypedJson, dialect: Dialect, uri: str = "") -> None:
+        """Create the schema; nothing is computed yet."""
+        self.value = value
+        self.dialect = dialect
+        self.uri = uri
+        self.root = SchemaLocation((), value, uri, uri)
+        #: URIs and fragments to the location that they lead to.
+        self._fragments: dict[tuple[str, str], SchemaLocation | None] = {}
+        #: Other documents by URI.
+        self._documents: dict[str, Schema] = {}
+        #: By the URI of the document and the tokens in it.
+        self._locations: dict[tuple[str, Tokens], SchemaLocation] = {
+            (uri, ()): self.root
+        }
+        self._targets: dict[tuple[SchemaLocation, str], SchemaLocation | None] = {}
 
     @cached_property
     def base(self) -> str:
         """The base URI inside the root."""
-        return base_of(self.schema, self.dialect, self.uri)
-
-    @cached_property
-    def root(self) -> SchemaLocation:
-        """The root of the document."""
-        return SchemaLocation((), self.schema, self.uri, self.uri)
+        return base_of(self.value, self.dialect, self.uri)
 
     @cached_property
     def scanned(self) -> ReferenceScan:
-        """The walk over the whole document, made once."""
-        if self.uri:
-            return scan_references(self.root, self.dialect)
-        return _scan_by_itself(self.schema, self.dialect)
+        """References, resources and anchors of the whole schema."""
+        return scan_references(self.root, self.dialect)
+
+    @cached_property
+    def validator(self) -> jsonschema_rs.Validator:
+        """jsonschema-rs's validator of the schema, formats asserted.
+
+        Raises:
+            ValueError: jsonschema-rs cannot use the schema.
+        """
+        return self.compile(formats=True)
+
+    def compile(self, *, formats: bool) -> jsonschema_rs.Validator:
+        """Return a new validator of the schema, whose numbers are ordinary floats.
+
+        Args:
+            formats: Whether `format` is asserted.
+
+        Raises:
+            ValueError: jsonschema-rs cannot use the schema.
+        """
+        validator = RUST_VALIDATORS[self.dialect.name]
+        try:
+            return validator(self.value, validate_formats=formats, retriever=refuse)
+        except jsonschema_rs.ReferencingError as error:
+            raise ValueError(str(error)) from error
 
     def inside(self, location: SchemaLocation) -> str:
         """Return the base URI inside a location, its own identifier considered."""
         return base_of(location.schema, self.dialect, location.base)
 
     def resource(self, uri: str) -> SchemaLocation | None:
-        """Return the resource of that URI inside the document, or None."""
+        """Return the resource of that URI inside the schema, or None."""
         if uri in (self.base, self.uri):
             return self.root
         return self.scanned.resources.get(uri)
 
     def find(self, uri: str, fragment: str) -> SchemaLocation | None:
-        """Return what a URI and a fragment lead to in here, or None.
+        """Return the location of a URI and a fragment in here, or None.
 
         Raises:
             LookupError: the resource is in here, but the fragment leads nowhere.
         """
-        asked = (uri, fragment)
-        if asked not in self._found:
-            self._found[asked] = self._search(uri, fragment)
-        return self._found[asked]
+        key = (uri, fragment)
+        if key not in self._fragments:
+            self._fragments[key] = self._search(uri, fragment)
+        return self._fragments[key]
 
     def _search(self, uri: str, fragment: str) -> SchemaLocation | None:
-        """Return what `find` does, not remembered."""
         resource = self.resource(uri)
         if resource is None:
             return None
@@ -285,20 +320,109 @@ class SchemaDocument:
             return descend(resource, tokens_of(name), self.dialect)
         return self.scanned.anchors[self.inside(resource), name]
 
+    def lookup(self, reference: str, base: str) -> SchemaLocation | None:
+        """Return the location in here that a reference leads to, or None.
 
-def document_of(schema: Json, dialect: Dialect, uri: str = "") -> SchemaDocument:
-    """Return a schema as a document, found under a URI if that is known.
+        Args:
+            reference: The value of `$ref`, `$dynamicRef` or `$recursiveRef`.
+            base: The base URI inside the schema that holds it.
+        """
+        try:
+            resolved = follow_reference(reference, base, [self])
+        except (LookupError, ValueError):
+            return None
+        return None if resolved is None else resolved[1]
 
-    Where it is not, all who ask of the same schema share what was found in it.
-    """
-    if uri:
-        return SchemaDocument(schema=schema, dialect=dialect, uri=uri)
-    return _document_alone(schema, dialect)
+    def location_at(self, tokens: Tokens) -> SchemaLocation:
+        """Return the location that tokens from the root lead to.
+
+        Raises:
+            LookupError: nothing stands there.
+        """
+        return self.child(self.root, tokens)
+
+    def child(self, location: SchemaLocation, tokens: Tokens) -> SchemaLocation:
+        """Return the location that tokens from another one lead to.
+
+        Raises:
+            LookupError: nothing stands there.
+        """
+        inner = self._locations.get((location.document, location.tokens + tokens))
+        if inner is not None:
+            return inner
+        value, base = location.schema, location.base
+        for token in tokens:
+            base = base_of(value, self.dialect, base)
+            value = member(value, token)
+        return self._intern(location.document, location.tokens + tokens, value, base)
+
+    def _intern(
+        self, document: str, tokens: Tokens, schema: Json, base: str
+    ) -> SchemaLocation:
+        key = (document, tokens)
+        location = self._locations.get(key)
+        if location is None:
+            location = SchemaLocation(tokens, schema, base, document)
+            self._locations[key] = location
+        return location
+
+    def target(
+        self, location: SchemaLocation, keyword: str = "$ref"
+    ) -> SchemaLocation | None:
+        """Return where the reference in a schema leads, or None if nowhere.
+
+        Args:
+            location: The schema object that holds the reference.
+            keyword: The keyword that refers: `$ref`, `$dynamicRef`, `$recursiveRef`.
+        """
+        key = (location, keyword)
+        if key not in self._targets:
+            self._targets[key] = self.follow(location, location.schema.get(keyword))
+        return self._targets[key]
+
+    def follow(
+        self, location: SchemaLocation, reference: Json
+    ) -> SchemaLocation | None:
+        """Return where a reference would lead if a schema held it, or None."""
+        if not isinstance(reference, str):
+            return None
+        try:
+            documents = [self._document(location.document)]
+            resolved = follow_reference(
+                reference, self.inside(location), documents, self._document
+            )
+        except (LookupError, ValueError):
+            return None
+        if resolved is None:
+            return None
+        document, target = resolved
+        return self._intern(document.uri, target.tokens, target.schema, target.base)
+
+    def _document(self, uri: str) -> Schema:
+        """Return the schema itself or a standard document.
+
+        Raises:
+            LookupError: there is no standard document of that URI.
+        """
+        if uri == self.uri:
+            return self
+        document = self._documents.get(uri)
+        if document is None:
+            value = standard_document(uri)
+            if value is None:
+                raise LookupError(uri)
+            document = self._documents[uri] = Schema(value, self.dialect, uri)
+        return document
 
 
-@remembered
-def _document_alone(schema: Json, dialect: Dialect) -> SchemaDocument:
-    return SchemaDocument(schema=schema, dialect=dialect, uri="")
+def schema_of(value: Json, dialect: Dialect, uri: str = "") -> Schema:
+    """Return a value as a schema, one object for the values asked about last."""
+    return _schema_of(SameObject(value), dialect, uri)
+
+
+@lru_cache(maxsize=8)
+def _schema_of(value: SameObject[Json], dialect: Dialect, uri: str) -> Schema:
+    return Schema(value.value, dialect, uri)
 
 
 class ResolvedReference(msgspec.Struct, frozen=True):
@@ -306,7 +430,7 @@ class ResolvedReference(msgspec.Struct, frozen=True):
 
     reference: Reference
     #: The document that holds the location.
-    document: SchemaDocument
+    document: Schema
     location: SchemaLocation
 
 
@@ -317,9 +441,9 @@ def no_other_document(_uri: str) -> None:
 def follow_reference(
     reference: str,
     base: str,
-    documents: Iterable[SchemaDocument],
-    load: Callable[[str], SchemaDocument | None] = no_other_document,
-) -> tuple[SchemaDocument, SchemaLocation] | None:
+    documents: Iterable[Schema],
+    load: Callable[[str], Schema | None] = no_other_document,
+) -> tuple[Schema, SchemaLocation] | None:
     """Return where a reference leads, and in which document; None if that is unknown.
 
     Every reference of the project is followed here; a dynamic one to where it leads
@@ -337,7 +461,7 @@ def follow_reference(
 
     Example:
         >>> schema = {"$defs": {"name": {"type": "string"}}}
-        >>> document = SchemaDocument(schema=schema, dialect=DRAFT_2020_12, uri="")
+        >>> document = Schema(schema, DRAFT_2020_12)
         >>> _, location = follow_reference("#/$defs/name", "", [document])
         >>> location.schema
         {'type': 'string'}
