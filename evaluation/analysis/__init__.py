@@ -1,1 +1,1 @@
-"""Runs compared, gated, reported, and failures made small."""
+"""Compare runs, gate them, report them, shrink failures."""

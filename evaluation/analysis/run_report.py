@@ -1,4 +1,4 @@
-"""The report of a run: who took part, and each task's tables."""
+"""The report of a run: participants, conditions, and each task's tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows of a load run, one a request: written, read again, and their figures."""
+"""The rows of a load run, one a request."""
 
 from __future__ import annotations
 

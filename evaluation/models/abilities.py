@@ -1,4 +1,4 @@
-"""What the key-value cache of a model can be trusted with.
+"""Find the operations that a model's key-value cache supports.
 
 Most models keep the keys and values of every token. Some keep a window, some a state
 that each token changes, some nothing that could be handed to them. What would come

@@ -1,4 +1,4 @@
-"""What the generation loop needs of a model that runs in this process."""
+"""The interface of a model that runs in this process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A conversation as the tokens that a model was trained to answer."""
+"""Turn a conversation into the tokens of the model's chat template."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The places and kept steps of one model: which there are, and what went wrong."""
+"""The cache slots and captured steps of one model, and their failures."""
 
 from __future__ import annotations
 

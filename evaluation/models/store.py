@@ -1,4 +1,4 @@
-"""A model by its name: one known here, a folder, one of the Hub, or a shape.
+"""Find a model by its name: a known one, a folder, one of the Hub, or a shape.
 
 The files of `known` that hold a `MODEL` are known here. Another package adds one
 through the entry point group `csbdata.models` (the `NamedModel` itself, or a module

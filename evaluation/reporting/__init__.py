@@ -1,1 +1,1 @@
-"""Tables, charts and statistics as values, and how they are printed."""
+"""Tables, charts and statistics as values, and their printing."""

@@ -1,4 +1,4 @@
-"""Paired figures compared by drawing their schemas anew: ratios and differences.
+"""Bootstrap over schemas: paired ratios and differences.
 
 What was measured on one schema is one cluster (`evaluation.reporting.statistics`):
 clusters are drawn, with all that is in them.

@@ -1,4 +1,4 @@
-"""Quantiles of measured times, of which a deadline may have cut some off."""
+"""Quantiles of measured times, some of them cut off by a deadline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a task makes of a run: tables and plots."""
+"""A task's report: tables and plots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Student's t distribution, which intervals from few independent units need."""
+"""Student's t distribution, for intervals from few independent values."""
 
 from __future__ import annotations
 

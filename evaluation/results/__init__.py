@@ -1,1 +1,1 @@
-"""A run of `csbdata eval`, read back."""
+"""Rows of a run, read back."""

@@ -1,4 +1,4 @@
-"""What runs must have in common, so that their figures mean something together.
+"""The conditions that runs must share before their figures are compared or joined.
 
 The same list decides in three places: whether runs are joined, what a comparison of
 runs is warned of, and whether a run goes on in its folder. What is not here may differ:

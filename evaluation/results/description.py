@@ -1,4 +1,4 @@
-"""A run in a few lines: what is measured, on what, with whom, and what is lacking.
+"""Describe a run in a few lines: data, engines, model, limits, gaps.
 
 The same lines are said before a run starts and stand above its tables.
 """

@@ -1,4 +1,4 @@
-"""What reports want of a row: its outcome and its times, without the rest.
+"""Outcomes and times of cases, as reports use them.
 
 Times are what MaskBench calls by these names: *time to first mask* is the compile call
 alone; *time between masks* is, for each token, the time of its mask and of taking the
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     #: What a task says of a row: whether it is as it should be (`Task.passes`).
     Criterion: TypeAlias = Callable[[Row], bool]
 
-#: How many times as long as the middle one a step is that may hold a wait.
-_FAR: Final = 4
+#: A step that takes so many times the median may contain waiting for the core.
+_WAIT_FACTOR: Final = 4
 #: Keywords that bound how long a value is.
 LENGTH_BOUNDS: Final = frozenset(
     {
@@ -54,11 +54,10 @@ LENGTH_BOUNDS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepetitionTimes:
-    """What one measurement of a case took: what two engines are compared by.
+    """Times of one repetition of a case, by which two engines are compared.
 
-    Nanoseconds, without those in which the process waited for its core. Near misses of
-    length bounds are left out: they are as long as their schema's bound, and few of
-    them would be most of the time between masks.
+    Nanoseconds, without those in which the process waited for its core, and without
+    the near misses of length bounds (`CaseMeasurement.length_misses`).
     """
 
     compile_ns: float | None
@@ -69,16 +68,60 @@ class RepetitionTimes:
     calibration_ns: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class TextTimes:
+    """Times of the tokens of several texts, one text after the other."""
+
+    #: Nanoseconds of each token's mask and commit.
+    between_ns: array[int]
+    #: Nanoseconds of each token's mask alone.
+    mask_ns: array[int]
+    #: Masks computed in each text.
+    masks: tuple[int, ...]
+
+    @classmethod
+    def of(cls, walks: Sequence[InstanceResult]) -> TextTimes:
+        """Return the times of the walks in which a mask was computed."""
+        between, mask_ns = array("q"), array("q")
+        for walk in walks:
+            between.extend(map(add, walk.mask_ns, walk.commit_ns))
+            # A token that is blocked, or refused, has no commit.
+            between.extend(walk.mask_ns[len(walk.commit_ns) :])
+            mask_ns.extend(walk.mask_ns)
+        masks = tuple(len(walk.mask_ns) for walk in walks if walk.mask_ns)
+        return cls(between, mask_ns, masks)
+
+    @property
+    def mean_between_ns(self) -> float | None:
+        """The mean time between masks; None if no mask was computed."""
+        if not self.between_ns:
+            return None
+        return sum(self.between_ns) / len(self.between_ns)
+
+    def texts(self) -> Iterator[array[int]]:
+        """Yield the times between masks of each text."""
+        start = 0
+        for masks in self.masks:
+            yield self.between_ns[start : start + masks]
+            start += masks
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseMeasurement:
-    """One case, as the tables of a report see it."""
+    """The outcome and the times of one case.
+
+    Its texts are of three kinds: ordinary ones; near misses of length bounds, which
+    are as long as their schema's bound, so that few of them would be most of the time
+    between masks; and valid texts with their members in another order, which count in
+    `reordered` alone.
+    """
 
     engine: str
     task: str
     config: str
     id: str
     outcome: Outcome
-    #: Whether it is as it should be, by the task's own criterion if it has one.
+    #: Whether it passes, by the task's own criterion if it has one.
     passed: bool
     #: Whether the engine compiled the schema.
     compiled: bool
@@ -86,48 +129,30 @@ class CaseMeasurement:
     has_instances: bool
     #: Valid texts that could be written to the end, of those that were walked.
     valid: Rate
+    #: The same of valid texts whose members are in another order.
+    reordered: Rate
     #: Invalid texts that were blocked, of those that were walked.
     invalid: Rate
     compile_ns: int | None
     #: Nanoseconds after which the compile call was cut off; None unless it was.
     compile_cut_ns: int | None
     first_mask_ns: int | None
-    #: Applying one mask to logits; None where the engine has no kernel.
+    #: Applying one mask to logits; None if the engine has no kernel.
     apply_ns: int | None
-    #: Nanoseconds of each token's mask and commit, in texts but near misses of length
-    #: bounds.
-    between_ns: array[int]
-    #: The same of near misses of length bounds.
-    bound_between_ns: array[int]
-    #: How many near misses of length bounds were walked.
-    bound_texts: int
-    #: Nanoseconds of each mask alone, in the texts of `between_ns`.
-    mask_ns: array[int]
-    #: Of each text of `between_ns` how many masks were computed.
-    masks_of_texts: tuple[int, ...]
-    #: Valid texts in another order of members that could be written to the end, of
-    #: those that were walked.
-    reordered: Rate
+    ordinary: TextTimes
+    length_misses: TextTimes
     rss_bytes: int | None
     quiet: bool | None
-    #: One for each measurement of it.
-    repetitions: tuple[RepetitionTimes, ...] = ()
     #: Whether the wall clock ended it, before its processor time was used up.
     ended_by_wall_clock: bool = False
-    #: Whether a repetition came to another outcome, or to another verdict on a text.
+    repetitions: tuple[RepetitionTimes, ...] = ()
+    #: Whether a repetition had another outcome, or another verdict on a text.
     unlike: bool = False
 
     @property
     def case_key(self) -> tuple[str, str]:
-        """What it has in common with other engines' cases: config and id."""
+        """Config and id: what it has in common with other engines' cases."""
         return self.config, self.id
-
-    @property
-    def mean_between_ns(self) -> float | None:
-        """The mean time between masks; None where no mask was computed."""
-        if not self.between_ns:
-            return None
-        return sum(self.between_ns) / len(self.between_ns)
 
 
 def measure_run(
@@ -195,11 +220,13 @@ def times_of(row: Row) -> RepetitionTimes:
         sum(walk.mask_ns) + sum(walk.commit_ns) - _waited(walk) for walk in walks
     )
     masks = sum(len(walk.mask_ns) for walk in walks)
-    compiled = row.compile_ns if did_compile(row) else None
+    compile_ns: float | None = None
+    if did_compile(row) and row.compile_ns is not None:
+        waited = row.compile_waited_ns or 0
+        # A time that is all waiting says more than none.
+        compile_ns = float(row.compile_ns - (waited if waited < row.compile_ns else 0))
     return RepetitionTimes(
-        compile_ns=None
-        if compiled is None
-        else _without(compiled, row.compile_waited_ns or 0),
+        compile_ns=compile_ns,
         first_mask_ns=row.first_mask_ns,
         between_ns=total / masks if masks else None,
         calibration_ns=row.calibration_ns,
@@ -217,13 +244,8 @@ def _waited(walked: InstanceResult) -> int:
     excess = 0.0
     for times in (walked.mask_ns, walked.commit_ns):
         middle = median(times) if times else 0
-        excess += sum(time - middle for time in times if time > _FAR * middle)
+        excess += sum(time - middle for time in times if time > _WAIT_FACTOR * middle)
     return min(walked.waited_ns, int(excess))
-
-
-def _without(ns: int, waited: int) -> float:
-    """Return a time without the waiting in it; the whole, were it all waiting."""
-    return float(ns - waited if waited < ns else ns)
 
 
 def measure(
@@ -238,18 +260,8 @@ def measure(
     """
     ended = outcome_of(row)
     walks = [walk for walk in row.walks if not is_judged_apart(walk)]
-    took = did_compile(row)
-    timed_out = row.result is Result.TIMEOUT and not took
-    between, bound, masks = array("q"), array("q"), array("q")
-    usual = [walk for walk in walks if not is_length_bound_miss(walk)]
-    for walk in walks:
-        times = bound if is_length_bound_miss(walk) else between
-        times.extend(map(add, walk.mask_ns, walk.commit_ns))
-        # A token that is blocked, or refused, has no commit.
-        times.extend(walk.mask_ns[len(walk.commit_ns) :])
-    for walk in usual:
-        masks.extend(walk.mask_ns)
-    masks_of_texts = tuple(len(walk.mask_ns) for walk in usual if walk.mask_ns)
+    compiled = did_compile(row)
+    timed_out = row.result is Result.TIMEOUT and not compiled
     return CaseMeasurement(
         engine=row.engine,
         task=row.task,
@@ -257,28 +269,26 @@ def measure(
         id=row.id,
         outcome=ended,
         passed=ended is Outcome.PASSED if passes is None else passes(row),
-        compiled=took,
+        compiled=compiled,
         has_instances=bool(walks),
-        valid=_right([walk for walk in walks if walk.valid]),
-        invalid=_right([walk for walk in walks if not walk.valid]),
-        compile_ns=row.compile_ns if took else None,
+        valid=_share_correct(walk for walk in walks if walk.valid),
+        reordered=_share_correct(filter(is_judged_apart, row.walks)),
+        invalid=_share_correct(walk for walk in walks if not walk.valid),
+        compile_ns=row.compile_ns if compiled else None,
         compile_cut_ns=cut_ns if timed_out else None,
         first_mask_ns=row.first_mask_ns,
         apply_ns=row.apply_ns,
-        between_ns=between,
-        bound_between_ns=bound,
-        bound_texts=sum(bool(walk.mask_ns) for walk in walks) - len(masks_of_texts),
-        mask_ns=masks,
-        masks_of_texts=masks_of_texts,
-        reordered=_right([walk for walk in row.walks if is_judged_apart(walk)]),
+        ordinary=TextTimes.of([w for w in walks if not is_length_bound_miss(w)]),
+        length_misses=TextTimes.of([w for w in walks if is_length_bound_miss(w)]),
         rss_bytes=row.rss_bytes,
         quiet=row.quiet,
-        repetitions=(times_of(row),),
         ended_by_wall_clock=row.ended_by_wall_clock,
+        repetitions=(times_of(row),),
     )
 
 
-def _right(walks: Sequence[InstanceResult]) -> Rate:
+def _share_correct(walks: Iterable[InstanceResult]) -> Rate:
+    """Return the walks in which the engine is right, of those with a verdict."""
     verdicts = [engine_is_right(walk) for walk in walks]
     return Rate(verdicts.count(True), len(verdicts) - verdicts.count(None))
 
@@ -327,37 +337,30 @@ def mask_applied(cases: Iterable[CaseMeasurement]) -> Quantiles:
 
 def between_masks(cases: Iterable[CaseMeasurement]) -> Quantiles:
     """Return the times between masks, those of all cases together."""
-    return _pooled(case.between_ns for case in cases)
+    return _pooled(case.ordinary.between_ns for case in cases)
 
 
 def of_length_bounds(cases: Iterable[CaseMeasurement]) -> Quantiles:
     """Return the times between masks in near misses of length bounds."""
-    return _pooled(case.bound_between_ns for case in cases)
+    return _pooled(case.length_misses.between_ns for case in cases)
 
 
 def by_schema(cases: Iterable[CaseMeasurement]) -> Quantiles:
     """Return each schema's mean time between masks: each schema counts once."""
-    means = (case.mean_between_ns for case in cases)
+    means = (case.ordinary.mean_between_ns for case in cases)
     return Quantiles.of([mean for mean in means if mean is not None])
 
 
 def by_text(cases: Iterable[CaseMeasurement]) -> Quantiles:
     """Return each text's mean time between masks: each text counts once."""
-    return Quantiles.of([sum(times) / len(times) for times in texts_of(cases)])
-
-
-def texts_of(cases: Iterable[CaseMeasurement]) -> Iterator[array[int]]:
-    """Yield the times between masks of each text, but near misses of length bounds."""
-    for case in cases:
-        start = 0
-        for masks in case.masks_of_texts:
-            yield case.between_ns[start : start + masks]
-            start += masks
+    return Quantiles.of(
+        [sum(times) / len(times) for case in cases for times in case.ordinary.texts()]
+    )
 
 
 def masks_alone(cases: Iterable[CaseMeasurement]) -> Quantiles:
     """Return the times of the masks without the commits, of all cases together."""
-    return _pooled(case.mask_ns for case in cases)
+    return _pooled(case.ordinary.mask_ns for case in cases)
 
 
 def _pooled(parts: Iterable[array[int]]) -> Quantiles:

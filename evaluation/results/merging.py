@@ -1,4 +1,4 @@
-"""Runs joined into one: the shards of a run, or runs of other engines beside it.
+"""Join runs into one: the shards of a run, or runs of other engines.
 
 Only what was asked in the same way is joined (`evaluation.results.conditions`), and
 only runs that came to their end, with every shard of them. An engine may come from one

@@ -1,4 +1,4 @@
-"""The tables that any run has: what came of every case, and what it cost.
+"""Tables of any run: outcomes and times of cases.
 
 A task's own report may show them beside its own; `results show` falls back to them
 for a task that is not installed here.

@@ -1,4 +1,4 @@
-"""Models and conditions compared on the records that both answered.
+"""Compare models and conditions on the records that both answered.
 
 Answers to one record are a cluster: intervals and tests take records for independent,
 and nothing else (`evaluation.reporting.statistics`).

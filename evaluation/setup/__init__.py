@@ -1,1 +1,1 @@
-"""Which engine is measured: its file, version, Python and machine."""
+"""The engines of a run: files, versions, environments, and the machine."""

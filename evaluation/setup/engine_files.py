@@ -1,4 +1,4 @@
-"""The engines there are, and what their files declare.
+"""Find engine files and read what they declare.
 
 An engine's file is read as text: `ABOUT`, `OPTIONS` and `PRESETS` are plain literals
 at its top level, so that nothing of an engine runs outside its worker. Another

@@ -1,4 +1,4 @@
-"""Making an environment for an engine: planned first, then made, tried and recorded.
+"""Install an environment for an engine: plan, make, try, record.
 
 pip does what installing there is, as its user has configured it. What it would
 download is asked with a dry run, so that the size is known before the download.

@@ -1,4 +1,4 @@
-"""Does an engine run in this environment? Run by its path, with the engine's Python.
+"""Try an engine in its environment; run by its path, with the engine's Python.
 
     environment_smoke_test.py PATH-OF-THE-ENGINE'S-FILE OPTIONS-AS-JSON
 

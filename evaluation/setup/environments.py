@@ -1,4 +1,4 @@
-"""Isolated environments of engines, in the cache: where they are, which one to use.
+"""Isolated environments of engines in the cache, and the one that a run uses.
 
 An environment is a virtual environment of this Python with one version of one
 engine, so that versions that exclude each other run side by side. It counts only

@@ -1,4 +1,4 @@
-"""The machine that a run is made on: times of different machines are not compared."""
+"""Facts about this machine, for the header of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engines that a run measures, their versions, options and Pythons decided."""
+"""Select the engines of a run: versions, options and Pythons."""
 
 from __future__ import annotations
 

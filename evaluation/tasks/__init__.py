@@ -1,1 +1,1 @@
-"""One file a task: what to ask of an engine, and what to make of the answers."""
+"""One folder a task: the cases for an engine, and the tables of its answers."""

@@ -1,4 +1,4 @@
-"""The tasks there are: every folder here whose module `task` holds a `TASK`.
+"""List the tasks: every folder here whose module `task` holds a `TASK`.
 
 Another package adds one through the entry point group `csbdata.tasks` (the `Task`
 itself, or a module that holds one as `TASK`).

@@ -1,1 +1,1 @@
-"""Cases to engines, rows to the folder of a run."""
+"""Walk texts through the masks of engines: one row a case."""

@@ -1,4 +1,4 @@
-"""Which of our code decides a row: what it measures, and what writes and judges texts.
+"""Digests of our own code that decides a row: measuring, writing and judging.
 
 A row that other code has made is not taken for finished work. What only reads rows
 (reports) is no part of it: a better table does not ask for a new measurement.

@@ -1,4 +1,4 @@
-"""The process that an engine lives in.
+"""The process of one engine.
 
 Run by its path with the interpreter of the engine's own environment, which may know
 nothing of csbdata: only the standard library is imported, and everything else is

@@ -1,4 +1,4 @@
-"""What the process of an engine answers while a model writes a batch of texts.
+"""Answer questions in an engine's process while a model writes a batch of texts.
 
 Loaded by `engine_process.py` like `walk_session.py`. A mask is not sent but written to
 a file that both sides have mapped, the masks of a batch side by side, so that a step

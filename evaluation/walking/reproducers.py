@@ -1,4 +1,4 @@
-"""A small file, and the command that shows one failure again."""
+"""Write a small file for each failure, and the command that reproduces it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the process of an engine answers to the runner: compile, and walk.
+"""Answer questions in an engine's process: compile a schema, walk texts through masks.
 
 Loaded by `engine_process.py` in the engine's own environment: of csbdata nothing but
 that file can be imported. Two questions make a case:

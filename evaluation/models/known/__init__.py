@@ -1,1 +1,1 @@
-"""The models that are known by a name of their own: one file each."""
+"""Models with names of their own: one file each."""

@@ -1,4 +1,4 @@
-"""Task `declared`: which schemas does an engine accept?"""
+"""Task `declared`: the schemas that an engine accepts."""
 
 from typing import Final
 

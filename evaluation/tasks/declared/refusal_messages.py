@@ -1,4 +1,4 @@
-"""Which keywords an engine means when it refuses a schema, or warns about one.
+"""Find the keywords that an engine's refusals and warnings are about.
 
 Messages are text for people: an engine's own file may say what they mean (`refusals`
 of its `ABOUT`), and `refusals.toml` holds a pattern for each that is known, by engine.

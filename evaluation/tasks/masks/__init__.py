@@ -1,4 +1,4 @@
-"""Task `masks`: what do an engine's masks allow, and what do they cost?"""
+"""Task `masks`: correctness and cost of an engine's masks."""
 
 from typing import Final
 

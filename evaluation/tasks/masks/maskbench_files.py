@@ -1,4 +1,4 @@
-"""Result files as MaskBench writes them, so that its tables and plots can be made.
+"""Export results as MaskBench writes them, for its tables and plots.
 
 A folder an engine: a file `{Split}---{file}.json` for each schema, `meta.txt`,
 `log.txt`, `stats.txt`, `entries.txt`, `histogram.csv`, `ttfm_us.csv`, `masks_us.csv`
@@ -122,7 +122,7 @@ def result_of(row: Row) -> MaskBenchResult:
         return {"pending_file": 1}
     measured = measure(row, None)
     walks = [walk for walk in row.walks if not is_judged_apart(walk)]
-    steps = (*measured.between_ns, *measured.bound_between_ns)
+    steps = (*measured.ordinary.between_ns, *measured.length_misses.between_ns)
     times = [time // _US for time in steps]
     ttfm = None if measured.compile_ns is None else measured.compile_ns // _US
     result: MaskBenchResult = {

@@ -14,7 +14,7 @@ from evaluation.core.cases import WalkVerdict
 from evaluation.reporting.quantiles import Quantiles
 from evaluation.reporting.report import Report
 from evaluation.reporting.tables import Duration, Rate, Ratio, Table, duration
-from evaluation.results.measurements import measure_run, of_length_bounds, texts_of
+from evaluation.results.measurements import measure_run, of_length_bounds
 from evaluation.results.outcomes import engine_is_right, is_judged_apart
 from evaluation.results.overview import plots, tables
 from evaluation.tasks.masks import NAME
@@ -139,14 +139,15 @@ def _classes(
 ) -> Iterator[tuple[str, int | None, Quantiles]]:
     """Yield the classes that have texts: name, number of texts, times."""
     texts: dict[str, list[np.ndarray]] = defaultdict(list)
-    for times in texts_of(cases):
+    texts_of_cases = (text for case in cases for text in case.ordinary.texts())
+    for times in texts_of_cases:
         texts[_class(len(times))].append(np.frombuffer(times, dtype=np.int64))
     for label in (_class(length) for length in (*_LENGTHS, _LENGTHS[-1] + 1)):
         if label in texts:
             yield label, len(texts[label]), Quantiles.of(np.concatenate(texts[label]))
     bound = of_length_bounds(cases)
     if len(bound):
-        number = sum(case.bound_texts for case in cases)
+        number = sum(len(case.length_misses.masks) for case in cases)
         yield _BOUNDS, number, bound
 
 
@@ -168,7 +169,7 @@ def slowest_schemas(cases_by_engine: Cases) -> Table:
     for name, cases in cases_by_engine.items():
         for case in sorted(cases, key=_total, reverse=True)[:_MOST]:
             if _total(case):
-                times = (*case.between_ns, *case.bound_between_ns)
+                times = (*case.ordinary.between_ns, *case.length_misses.between_ns)
                 rows.append(
                     (
                         name,
@@ -177,7 +178,7 @@ def slowest_schemas(cases_by_engine: Cases) -> Table:
                         duration(_total(case)),
                         duration(case.compile_ns),
                         len(times),
-                        duration(case.mean_between_ns),
+                        duration(case.ordinary.mean_between_ns),
                         duration(max(times, default=None)),
                     )
                 )
@@ -201,7 +202,11 @@ def slowest_schemas(cases_by_engine: Cases) -> Table:
 
 
 def _total(case: CaseMeasurement) -> int:
-    return (case.compile_ns or 0) + sum(case.between_ns) + sum(case.bound_between_ns)
+    return (
+        (case.compile_ns or 0)
+        + sum(case.ordinary.between_ns)
+        + sum(case.length_misses.between_ns)
+    )
 
 
 def slowest_first_masks(cases_by_engine: Cases) -> Table:
@@ -215,7 +220,7 @@ def slowest_first_masks(cases_by_engine: Cases) -> Table:
                 "/".join(case.case_key),
                 duration(case.first_mask_ns),
                 duration(case.compile_ns),
-                duration(case.mean_between_ns),
+                duration(case.ordinary.mean_between_ns),
             )
             for case in sorted(measured, key=_first, reverse=True)[:_MOST]
         ]

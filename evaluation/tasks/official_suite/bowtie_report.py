@@ -1,4 +1,4 @@
-"""A run of the official suite as a report that `bowtie summary` reads: JSON lines.
+"""Export a run of the official suite as a report for `bowtie summary`: JSON lines.
 
 Header, then each case and what each engine made of it, then a footer. An engine is
 an implementation; `valid` is that the text can be written to its end under the

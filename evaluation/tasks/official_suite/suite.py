@@ -1,4 +1,4 @@
-"""The official JSON Schema Test Suite: had from its publisher, and read.
+"""Fetch and read the official JSON Schema Test Suite.
 
 Its files are named by draft and category; each holds cases, a schema with instances.
 Two archives are pinned in `raw/test_suite.toml`, upstream's and, where that cannot be

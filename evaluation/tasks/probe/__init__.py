@@ -1,4 +1,4 @@
-"""Task `probe`: which keywords does an engine enforce?"""
+"""Task `probe`: the keywords that an engine enforces."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What a probe is, and the places in a schema where it is put.
+"""Probes, and the places in a schema where they are put.
 
 A probe is the smallest usual schema around one keyword, with a value that the schema
 accepts and one that only this keyword refuses. Members stand in the order in which the

@@ -1,4 +1,4 @@
-"""Task `scaling`: how do costs grow with the size of a schema?"""
+"""Task `scaling`: growth of costs with the size of a schema."""
 
 from typing import Final
 
