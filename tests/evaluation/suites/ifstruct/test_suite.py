@@ -115,14 +115,14 @@ def test_a_published_file_is_data(tmp_path: Path) -> None:
 
 
 def test_a_generated_file_has_the_published_layouts() -> None:
-    """`generate --as published` and `hub` write what others can read."""
+    """`generate --format published` and `hub` write what others can read."""
     chosen = choose_suite("ifstruct", {}, "")
     lines = layout_of(chosen, "published")(_asked(2)).splitlines()
     assert "spec" not in json.loads(lines[0])
     assert "doc_id" in json.loads(layout_of(chosen, "hub")(_asked(1)))
     with pytest.raises(BadConfiguration, match="published or hub"):
         layout_of(chosen, "csv")
-    with pytest.raises(BadConfiguration, match="leave --as out"):
+    with pytest.raises(BadConfiguration, match="leave --format out"):
         layout_of(choose_suite("passrate", {}, ""), "csv")
 
 
