@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from evaluation.core.suite import KnownAnswer, Suite
 from evaluation.suites.concodeeval.settings import (
@@ -21,6 +21,19 @@ if TYPE_CHECKING:
     from evaluation.core.suite import RecordRequest, RecordSet, ScoredRun, Scorer
     from evaluation.core.suite_records import SuitePrompt, SuiteRecord
     from evaluation.reporting.report import Report
+
+#: Texts without a value, by format.
+_HOSTILE: Final = {
+    Output.JSON: (
+        ("[NaN]", AnswerClass.NOT_JSON),
+        ("[" * 999 + "]" * 999, AnswerClass.TOO_DEEP),
+    ),
+    Output.YAML: (
+        ("- &a 1\n- *a", AnswerClass.YAML_ALIAS),
+        ("!!python/name:os.system ''", AnswerClass.YAML_TAG),
+    ),
+    Output.XML: (("<!DOCTYPE a><a/>", AnswerClass.XML_DOCTYPE),),
+}
 
 # The functions import when they are called: every help text reads the list of suites.
 
@@ -84,6 +97,9 @@ def _known_answers(
         ("```\n\n```", silent),
         ("```\n[<a>\n```", kinds.SYNTAX),
     ):
+        yield KnownAnswer(kind=expected, text=text, expected=expected)
+    for hostile, expected in _HOSTILE[fields.output]:
+        text = f"```\n{hostile}\n```"
         yield KnownAnswer(kind=expected, text=text, expected=expected)
 
 

@@ -22,6 +22,7 @@ from evaluation.suites.passrate.settings import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from curation.core.json_types import Json
     from evaluation.core.suite import RecordRequest, ScoredResponse, ScoredRun, Scorer
     from evaluation.reporting.report import Report
     from evaluation.reporting.tables import Cell, Table
@@ -103,6 +104,9 @@ def _known_answers(
             (kinds.REFUSAL, "", "content_filter"),
         ):
             yield KnownAnswer(kind=kind, text=answer, finish=finish, expected=kind)
+        for kind, value in _wrong_values(schema.schema, witness.value):
+            if kind is kinds.SCHEMA_VIOLATION or settings.mode is Mode.STRICT:
+                yield KnownAnswer(kind=kind, text=json.dumps(value), expected=kind)
         for kind, finish in (
             (kinds.API_ERROR, ""),
             (kinds.ENGINE_ERROR, "engine_error"),
@@ -111,6 +115,16 @@ def _known_answers(
             yield KnownAnswer(
                 kind=kind, text=None, error=error, finish=finish, expected=kind
             )
+
+
+def _wrong_values(schema: Json, right: Json) -> Iterator[tuple[FailureClass, Json]]:
+    """Yield a value of another type, and one with an undeclared member."""
+    root = schema if isinstance(schema, dict) else {}
+    if isinstance(root.get("type"), str):
+        yield FailureClass.SCHEMA_VIOLATION, {} if root["type"] != "object" else []
+    plain = root.keys() <= {"$schema", "title", "type", "properties", "required"}
+    if plain and root.get("properties") and isinstance(right, dict):
+        yield FailureClass.HALLUCINATION, {**right, "undeclared_7f3a": "?"}
 
 
 def report(run: ScoredRun) -> Report:
