@@ -104,7 +104,7 @@ def _known_answers(
             (kinds.REFUSAL, "", "content_filter"),
         ):
             yield KnownAnswer(kind=kind, text=answer, finish=finish, expected=kind)
-        for kind, value in _wrong_values(schema.schema, witness.value):
+        for kind, value in _wrong_values(schema.value, witness.value):
             if kind is kinds.SCHEMA_VIOLATION or settings.mode is Mode.STRICT:
                 yield KnownAnswer(kind=kind, text=json.dumps(value), expected=kind)
         for kind, finish in (
