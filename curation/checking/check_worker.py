@@ -8,17 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import jsonschema_rs
 import msgspec
 
-from curation.checking.check_messages import (
+from curation.checking.messages import (
     ACCEPTS,
+    NeighbourFiles,
+    NeighbourLibrary,
     RulesAnswer,
     RulesQuestion,
     VerdictAnswer,
     VerdictQuestion,
 )
-from curation.checking.neighbours import NeighbourFiles, NeighbourLibrary
 from curation.core.documents import (
     Change,
     Document,
@@ -32,6 +32,7 @@ from curation.core.rule import Context, Library, Rule
 from curation.json import text as jsontext
 from curation.pipeline.documents.process_document import read
 from curation.references.library import NO_LIBRARY
+from curation.references.schema import Schema
 from curation.rules.clean.references import NAME as REFERENCES
 from curation.rules.clean.references import SAME_PLACE
 from curation.rules.sets import rule_set
@@ -39,11 +40,9 @@ from curation.schema.dialects import BY_NAME
 from curation.validation.fastjsonschema_worker import COMPILES
 from curation.validation.fastjsonschema_worker import verdict as compiled
 from curation.validation.metaschemas import (
-    RUST_VALIDATORS,
     complaint,
     is_valid,
     python_complaint,
-    refuse,
     valid_under,
 )
 from curation.workers.protocol import serve
@@ -51,7 +50,7 @@ from curation.workers.protocol import serve
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from curation.core.json_types import Json, UntypedJson
+    from curation.core.json_types import Json
 
 #: What a reference that leads nowhere is rejected for.
 _LOST_REFERENCE = (Reason.REMOTE_REFERENCE, Reason.UNRESOLVED_REFERENCE)
@@ -66,10 +65,9 @@ def _by_jsonschema_rs(schema: Json, dialect: str) -> str:
     found = complaint(schema, BY_NAME[dialect])
     if found is not None:
         return str(found)
-    plain: UntypedJson = jsontext.plain(schema)
     try:
-        RUST_VALIDATORS[dialect](plain, validate_formats=False, retriever=refuse)
-    except (ValueError, jsonschema_rs.ReferencingError) as error:
+        Schema(jsontext.plain(schema), BY_NAME[dialect]).compile(formats=False)
+    except ValueError as error:
         # The first line is the fact; the rest repeats the schema.
         return str(error).partition("\n")[0] or type(error).__name__
     return ACCEPTS

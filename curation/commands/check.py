@@ -1,11 +1,13 @@
-"""`csbdata check`: schema files across drafts and validators, as a linter would."""
+"""`csbdata check`: schemas across drafts and validators, as a linter would."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from enum import StrEnum
-from pathlib import Path
+from importlib.metadata import version
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import quote
 
 import typer
 
@@ -16,11 +18,12 @@ from curation.system.tables import plain, table
 from curation.system.terminal import print_json, say, show, show_whole, stdout
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rich.text import Text
 
-    from curation.checking.schema_check import SchemaReport
+    from curation.checking.schema_check import SchemaProblem, SchemaReport
+    from curation.core.json_types import Json
 
 #: Files from which on a bar is worth its line.
 _MANY = 5
@@ -84,9 +87,13 @@ def _check(
     names: Sequence[str], format_: CheckFormat
 ) -> list[tuple[str, SchemaReport]]:
     """Return what was found in each file."""
-    from curation.checking.neighbours import neighbours_of
-    from curation.checking.schema_check import SchemaChecker
-    from curation.checking.schema_files import place_of, read_schema_files, root_of
+    from curation.checking.messages import neighbours_of
+    from curation.checking.schema_check import (
+        SchemaChecker,
+        place_of,
+        read_schema_files,
+        root_of,
+    )
 
     files = read_schema_files(names, say)
     root = root_of(files)
@@ -109,7 +116,7 @@ def _check(
 def _print_for_programs(
     found: Sequence[tuple[str, SchemaReport]], format_: CheckFormat
 ) -> None:
-    from curation.checking.report_formats import as_annotations, as_sarif
+    from curation.commands.check import as_annotations, as_sarif
 
     if format_ is CheckFormat.JSON:
         listed = [{"file": name, **asdict(report)} for name, report in found]
@@ -164,7 +171,7 @@ def _print_verdicts(name: str, report: SchemaReport) -> None:
 
 
 def _cell(report: SchemaReport, validator: str, draft: str) -> Text:
-    from curation.checking.check_messages import ACCEPTS
+    from curation.checking.messages import ACCEPTS
 
     verdict = report.verdicts[validator].get(draft)
     if verdict is None:
@@ -176,9 +183,85 @@ def _cell(report: SchemaReport, validator: str, draft: str) -> Text:
 
 def _explain_refusals(report: SchemaReport) -> None:
     """Say why a validator refuses the schema under its own draft."""
-    from curation.checking.check_messages import ACCEPTS
+    from curation.checking.messages import ACCEPTS
 
     for validator, verdicts in report.verdicts.items():
         verdict = verdicts.get(report.dialect or "", ACCEPTS)
         if verdict != ACCEPTS:
             show(f"{validator} under {report.dialect}: {shortened(verdict, 400)}")
+
+
+#: Characters of a message.
+_SHOWN = 1_000
+_SARIF = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas"
+
+
+def as_sarif(found: Sequence[tuple[str, SchemaReport]]) -> dict[str, Json]:
+    """Return a log of the Static Analysis Results Interchange Format, version 2.1.0.
+
+    Args:
+        found: The name of each file, relative to the working folder where it is below
+            it, and what was found.
+    """
+    codes = {problem.code: None for _, report in found for problem in report.problems}
+    rules: list[Json] = [{"id": code} for code in codes]
+    results: list[Json] = [
+        _result(name, problem) for name, report in found for problem in report.problems
+    ]
+    driver: Json = {"name": "csbdata", "version": version("csbdata"), "rules": rules}
+    return {
+        "$schema": f"{_SARIF}/sarif-schema-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {"driver": driver},
+                "columnKind": "unicodeCodePoints",
+                "results": results,
+            }
+        ],
+    }
+
+
+def _result(name: str, problem: SchemaProblem) -> dict[str, Json]:
+    place: Json = {
+        "artifactLocation": {"uri": quote(PurePath(name).as_posix())},
+        "region": {"startLine": problem.line, "startColumn": problem.column},
+    }
+    return {
+        "ruleId": problem.code,
+        "level": problem.level,
+        "message": {"text": shortened(problem.message, _SHOWN)},
+        "locations": [
+            {
+                "physicalLocation": place,
+                "logicalLocations": [{"fullyQualifiedName": problem.pointer}],
+            }
+        ],
+    }
+
+
+def as_annotations(found: Iterable[tuple[str, SchemaReport]]) -> Iterator[str]:
+    """Yield GitHub's workflow commands, one line a problem.
+
+    They are what GitHub shows beside the lines of a change.
+    """
+    for name, report in found:
+        for problem in report.problems:
+            properties = {
+                "file": PurePath(name).as_posix(),
+                "line": str(problem.line),
+                "col": str(problem.column),
+                "title": problem.code,
+            }
+            listed = ",".join(
+                f"{key}={_escaped(text, ':,')}" for key, text in properties.items()
+            )
+            message = f"{problem.pointer}: {shortened(problem.message, _SHOWN)}"
+            yield f"::{problem.level} {listed}::{_escaped(message.lstrip(': '))}"
+
+
+def _escaped(text: str, more: str = "") -> str:
+    """Return a text in which a workflow command ends nowhere."""
+    for character in f"%\r\n{more}":
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text

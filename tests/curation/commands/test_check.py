@@ -13,7 +13,7 @@ import typer
 import yaml
 from typer.testing import CliRunner
 
-from curation.checking.check_messages import ACCEPTS
+from curation.checking.messages import ACCEPTS
 from curation.checking.schema_check import SchemaChecker
 from curation.commands.check import check
 from curation.system.errors import CsbdataError, NoInput

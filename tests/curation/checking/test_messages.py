@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from curation.checking.check_messages import RulesAnswer, RulesQuestion, VerdictQuestion
+from curation.checking.messages import RulesAnswer, RulesQuestion, VerdictQuestion
 from curation.core.documents import ABSENT, Change, Lint, Reason, Rejected
 
 
