@@ -176,9 +176,9 @@ def draw_schema(
     """Draw a schema of a family, satisfiable or not."""
     match family.root:
         case Root.NUMBER:
-            return root_number(rng, family.high)
+            return _number(rng, family.high)
         case Root.STRING:
-            return root_string(rng, family.high, reading)
+            return _string(rng, family.high, reading)
         case Root.ARRAY:
             return array_schema(rng, family.high, reading)
     return object_schema(rng, family.high, reading)
@@ -229,41 +229,31 @@ _MISSPELT: Final = "data-time"
 _SMALLEST_DIVISOR: Final = 0.01
 
 
-def root_number(rng: random.Random, high: int) -> Schema:
-    """Draw a schema of a number between 0 and `high`, each bound optional."""
-    bounds: Schema = {}
-    _put(bounds, rng.choice(("", "minimum", "exclusiveMinimum")), 0)
-    _put(bounds, rng.choice(("", "maximum", "exclusiveMaximum")), high)
-    divisor: Schema = {}
-    _put(divisor, rng.choice(("", "multipleOf")), _divisor(rng, high))
-    return {"type": "number"} | _in_either_order(rng, divisor, bounds)
+def _number(rng: random.Random, high: int, *, inner: bool = False) -> Schema:
+    """Draw a schema of a number between 0 and `high`, each bound optional.
 
-
-def root_string(rng: random.Random, high: int, reading: SuiteReading) -> Schema:
-    """Draw a schema of a string of at most `high` characters or of any length."""
-    lengths: Schema = {}
-    _put(lengths, rng.choice(("", "minLength")), 0)
-    _put(lengths, rng.choice(("", "maxLength")), high)
-    form: Schema = {}
-    _put(form, rng.choice(("", "format")), _format(rng, reading))
-    return {"type": "string"} | _in_either_order(rng, form, lengths)
-
-
-def inner_number(rng: random.Random, high: int) -> Schema:
-    """Draw a schema of a number, its bounds anywhere between 0 and `high`."""
-    lowest = rng.uniform(0, high)
+    Inside an object or array the bounds are anywhere between 0 and `high`.
+    """
+    lowest = rng.uniform(0, high) if inner else 0
     bounds: Schema = {}
     _put(bounds, rng.choice(("", "minimum", "exclusiveMinimum")), lowest)
-    largest = rng.uniform(lowest, high)
+    largest = rng.uniform(lowest, high) if inner else high
     _put(bounds, rng.choice(("", "maximum", "exclusiveMaximum")), largest)
     divisor: Schema = {}
     _put(divisor, rng.choice(("", "multipleOf")), _divisor(rng, high))
     return {"type": "number"} | _in_either_order(rng, divisor, bounds)
 
 
-def inner_string(rng: random.Random, high: int, reading: SuiteReading) -> Schema:
-    """Draw a schema of a string, its lengths anywhere between 0 and `high`."""
-    shortest, longest = sorted(rng.randint(0, high) for _ in range(2))
+def _string(
+    rng: random.Random, high: int, reading: SuiteReading, *, inner: bool = False
+) -> Schema:
+    """Draw a schema of a string of at most `high` characters or of any length.
+
+    Inside an object or array the lengths are anywhere between 0 and `high`.
+    """
+    shortest, longest = 0, high
+    if inner:
+        shortest, longest = sorted(rng.randint(0, high) for _ in range(2))
     lengths: Schema = {}
     _put(lengths, rng.choice(("", "minLength")), shortest)
     _put(lengths, rng.choice(("", "maxLength")), longest)
@@ -338,18 +328,18 @@ def _property(rng: random.Random, high: int, reading: SuiteReading) -> Schema:
         case "any":
             return {}
         case "number":
-            return inner_number(rng, high)
+            return _number(rng, high, inner=True)
         case "string":
-            return inner_string(rng, high, reading)
+            return _string(rng, high, reading, inner=True)
     return {"type": kind}
 
 
 def _item(rng: random.Random, high: int, reading: SuiteReading) -> Schema:
     match rng.choice(("number", "string", "boolean", "object")):
         case "number":
-            return inner_number(rng, high)
+            return _number(rng, high, inner=True)
         case "string":
-            return inner_string(rng, high, reading)
+            return _string(rng, high, reading, inner=True)
         case "object":
             return object_schema(rng, high, reading)
     return {"type": "boolean"}
