@@ -142,7 +142,15 @@ def _masks(
     turns = []
     for turn in range(options.turns):
         run = folder / f"run-{engine}-{turn}"
-        words = ["--task", "masks", "--data", data, "--given-only", *_OPTIONS[engine]]
+        words = [
+            "--task",
+            "masks",
+            "--data",
+            data,
+            "--set",
+            "given_only=true",
+            *_OPTIONS[engine],
+        ]
         words += ["--limit", str(options.walked), "--tokenizer", options.vocabulary]
         ours = timed_eval(run, words, engine)
         loop = _loop(work, options.vocabulary, engine)

@@ -88,7 +88,14 @@ def _engine(
     turns = []
     for turn in range(options.maskbench_turns):
         place = folder / str(turn)
-        words = ["--task", "masks", "--data", str(theirs.data), "--given-only"]
+        words = [
+            "--task",
+            "masks",
+            "--data",
+            str(theirs.data),
+            "--set",
+            "given_only=true",
+        ]
         words += ["--tokenizer", options.maskbench_vocabulary, *_OPTIONS[theirs.engine]]
         ours = timed_eval(place / "run", words, theirs.engine)
         script = theirs.script(place / "script")

@@ -25,7 +25,7 @@ def seconds_to_first_row(sample: Sample) -> dict[str, Any]:
         command = [
             *(sys.executable, "-m", "curation", "eval", "--engine", "llguidance"),
             *("--task", "coverage", "--data", str(folder / "one.json")),
-            *("--budget", "1", "--device", "cpu", "--run-dir", str(run)),
+            *("--set", "budget=1", "--device", "cpu", "--run-dir", str(run)),
         ]
         start = time.perf_counter()
         with subprocess.Popen(

@@ -42,7 +42,7 @@ _TIME_NOTE: Final = (
     "Of each schema the mean of its repetitions, without waits of a process for its "
     "core; between masks: of each schema's mean, without near misses of length bounds. "
     "The 95 % interval is by bootstrap over schemas, widened by what lies between "
-    "processes of one engine (with few --repeats, by what was measured before)."
+    "processes of one engine (with few repeats, by what was measured before)."
 )
 _MACHINE_NOTE: Final = (
     " machine: how many times as long work that is always the same took in b's run; of "

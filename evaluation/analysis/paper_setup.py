@@ -210,7 +210,7 @@ def _conditions(
     options = models.get("options")
     forced = isinstance(options, dict) and bool(options.get("forced"))
     if setup.timed and framework == "Guidance" and not forced:
-        yield SetupDifference("forced tokens", "not taken (--forced takes them)")
+        yield SetupDifference("forced tokens", "not taken (--set forced=true)")
 
 
 def quality_differences(

@@ -60,9 +60,9 @@ _COLUMNS: Final[Mapping[int, tuple[str, ...]]] = {
     7: ("Last Letters (%)", "Shuffle Objects (%)", "GSM8K (%)"),
 }
 _COMMANDS: Final[Mapping[int, str]] = {
-    5: "csbdata eval --task test-suite --draft 2020-12 --preset paper",
-    6: "csbdata eval --task test-suite --draft 2020-12 --preset paper",
-    7: "csbdata suite quality run --engine none --engine llguidance",
+    5: "csbdata eval --task test-suite --set drafts=2020-12 --engine NAME@paper",
+    6: "csbdata eval --task test-suite --set drafts=2020-12 --engine NAME@paper",
+    7: "csbdata suite run quality --engine none --engine llguidance",
 }
 _SUITE_NOTE: Final = (
     "Mandatory tests of 2020-12 without those that need a remote schema. Each engine's "

@@ -117,7 +117,8 @@ def suite_header(
         facts: What else decides the responses: seed, repairs, ...
         shard: Which part of how many.
     """
-    digest = digest_of(records.records)
+    digest = records.sha256 or digest_of(records.records)
+    count = records.count_of_all_shards or len(records.records)
     suite: dict[str, Json] = {**chosen.header(), **facts}
     if chosen.suite.facts is not None:
         suite |= chosen.suite.facts(chosen.settings)
@@ -127,7 +128,7 @@ def suite_header(
         "plan": fingerprint(
             code=writing_digest(),
             suite=suite,
-            records=digest if shard == (1, 1) else None,
+            records=digest,
             engines=[dict(participant) for participant in participants],
         ),
         "shard": f"{shard[0]}/{shard[1]}",
@@ -135,14 +136,14 @@ def suite_header(
             "name": records.name,
             "origin": records.origin,
             "sha256": digest,
-            "records": len(records.records),
+            "records": count,
         },
         "settings": {"seed": facts.get("seed", 0)},
         SUITE: {
             **suite,
             "data": records.name,
             "origin": records.origin,
-            "records": len(records.records),
+            "records": count,
         },
     }
 

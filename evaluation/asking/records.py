@@ -44,10 +44,17 @@ def records_of(chosen: ChosenSuite, request: RecordRequest) -> RecordSet:
     if records is None:
         records = chosen.suite.records(request, chosen.settings)
     _check_keys(records)
+    selected = _select(records.records, request)
     return RecordSet(
         name=records.name,
         origin=records.origin,
-        records=_select(records.records, request),
+        records=[
+            record
+            for record in selected
+            if is_in_shard(record.group, record.id, request.shard)
+        ],
+        sha256=digest_of(selected),
+        count_of_all_shards=len(selected),
     )
 
 
@@ -156,11 +163,7 @@ def _select(
             names = [(i, record.group, record.id) for i, record in enumerate(selected)]
             drawn = draw(iter(names), request.limit, request.seed)
             selected = [selected[i] for i in drawn]
-    return [
-        record
-        for record in selected
-        if is_in_shard(record.group, record.id, request.shard)
-    ]
+    return selected
 
 
 def prompt_line(chosen: ChosenSuite, record: SuiteRecord) -> bytes:

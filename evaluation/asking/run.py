@@ -495,10 +495,8 @@ def check_settings(
         chosen: The suite that models are asked; None if none is.
 
     Raises:
-        BadUsage: no task reads one of them, or it has an option of its own.
+        BadUsage: no task reads one of them.
     """
-    if "orders" in settings.values:
-        raise BadUsage("--set orders: it has an option of its own", then="--orders N")
     names = [*settings.values, *(["orders"] if settings.orders else [])]
     accepted = {setting.name for task in tasks for setting in task.settings}
     if chosen is not None:
@@ -546,7 +544,7 @@ def check_repeats(tasks: Sequence[Task], repeats: int) -> None:
         named = ", ".join(task.name for task in tasks)
         timed = [task.name for task in all_tasks().values() if task.takes_turns]
         raise BadUsage(
-            f"--repeats: the times of {named} are no results",
+            f"repeats: the times of {named} are no results",
             then=f"add --task {timed[0]}" if timed else "",
         )
 

@@ -66,8 +66,8 @@ class LoadedModel:
         """
         if options.temperature == 0 and options.samples > 1:
             raise BadConfiguration(
-                "--samples: greedy decoding writes the same text every time",
-                then="add --temperature, such as --temperature 0.7",
+                "samples: greedy decoding writes the same text every time",
+                then="add --set temperature=0.7",
             )
         self._model: LanguageModel | None = None
         self._say = say
@@ -77,14 +77,14 @@ class LoadedModel:
         if options.over_http:
             if options.batch == AUTO_BATCH:
                 raise BadConfiguration(
-                    "--batch auto: what fits into a server's memory is not known",
-                    then="say how many requests are to be under way: --batch 8",
+                    "batch=auto: what fits into a server's memory is not known",
+                    then="set the number of requests under way: --set batch=8",
                 )
         else:
             model = self._model = _loaded(options, fetch, say)
             if options.batch == AUTO_BATCH:
                 options = replace(options, batch=model.texts_that_fit())
-                say(f"--batch auto: {options.batch} texts at a time")
+                say(f"batch=auto: {options.batch} texts at a time")
             self._load_tokenizer = partial(_vocabulary, model, fetch, say)
         self.options = options
 

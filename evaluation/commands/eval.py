@@ -3,47 +3,85 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
-import typer  # noqa: TC002 - typer reads it off the signature
+import typer
 
 from curation.commands.options import with_option_groups
-from curation.system.errors import Unavailable
+from curation.system.errors import BadUsage, Unavailable
 from curation.system.progress import Quiet, Shown
 from curation.system.terminal import say, say_command
-from evaluation.commands.eval_options import (
-    SubjectOptions,
-    TaskOptions,
+from evaluation.commands.options import (
+    DataOptions,
+    EngineOptions,
+    ModelGroup,
+    RunFolderOption,
+    SetOption,
     WorkOptions,
-    given_options,
+    read_assignments,
     run_request,
+    split_settings,
+    with_settings,
 )
-from evaluation.commands.options import RunFolderOption  # noqa: TC001 - typer reads it
-from evaluation.commands.writer_options import WriterOptions  # noqa: TC001 - typer reads it
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption
 
 if TYPE_CHECKING:
-    from evaluation.asking.request import RunResult
+    from pathlib import Path
+
+    from evaluation.asking.request import RunRequest, RunResult
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskOptions:
+    """Tasks."""
+
+    task: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TASK",
+            help="Repeatable [default: declared and masks; where the libraries that "
+            "run models are installed, coverage and efficiency too; behind a server "
+            "these two alone].",
+        ),
+    ] = None
+    tokenizer: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="smollm2, qwen, mistral, llama3.1, a Hub id or a path.",
+        ),
+    ] = "smollm2"
+    compat: Annotated[
+        str,
+        typer.Option(
+            metavar="[paper]",
+            help="As 2501.10868 did: its model, prompt, limits, test split, presets, "
+            "forced tokens, 2020-12; explicit options and settings win.",
+        ),
+    ] = ""
+
+
+@with_settings
 @with_option_groups
 def evaluate(  # noqa: PLR0913 (groups of options)
     *,
     context: typer.Context,
-    subject: SubjectOptions,
     tasks: TaskOptions,
+    data: DataOptions,
+    engines: EngineOptions,
+    models: ModelGroup,
     work: WorkOptions,
-    writer: WriterOptions,
+    value: SetOption = None,
     run_dir: RunFolderOption = None,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
     """Measure what engines compile, what they enforce, and what a mask and a text cost.
 
-    declared, masks, probe, scaling and test-suite need no model; coverage and
-    efficiency have one write, on a GPU where there is one. An engine runs in a process
-    of its own with deadlines and a memory limit; whatever it does becomes a row of the
-    run's folder. Killed at any moment, the same command goes on from there. Tables go
-    to stdout.
+    declared, masks, probe, scaling and test-suite need no model; in coverage and
+    efficiency a model writes, on a GPU if there is one. An engine runs in a process of
+    its own with deadlines and a memory limit; every outcome becomes a row of the run's
+    folder. Killed at any moment, the same command continues. Tables go to stdout.
 
     \b
     Examples:
@@ -51,26 +89,24 @@ def evaluate(  # noqa: PLR0913 (groups of options)
       csbdata eval --engine llguidance --task masks --limit 600
       csbdata eval --engine xgrammar --engine xgrammar==0.1.8 --task declared
       csbdata eval --engine ./my_engine.py --data my.schema.json
-      csbdata eval --engine llguidance --task test-suite --draft 2020-12
+      csbdata eval --engine llguidance --task test-suite --set drafts=2020-12
       csbdata eval --engine outlines_core --task masks --shard 1/4
       csbdata eval --engine llguidance --compat paper --device cuda
       csbdata eval --engine vllm --model http://localhost:8000/v1#Qwen/Qwen3-0.6B
 
-    What is measured is said before it starts: the data, and which of it is sample; the
-    engines, and how those are installed that cannot be run here. Exits with 69 if an
-    engine could not be run; the others are measured all the same.
-    """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from evaluation.asking.run import run
+    \b
+    Settings of --set (NAME=DEFAULT), beside those of tasks:
+      {settings}
 
-    request = run_request(
-        subject,
-        tasks,
-        work,
-        writer,
-        run_dir,
-        given=given_options(context),
-    )
-    result = run(request, Quiet() if format_ is ReportFormat.JSON else Shown())
+    Data, engines and tasks are printed before a run starts, with the command that
+    installs an engine that is missing. Exits with 69 if an engine could not be run; the
+    others are measured all the same.
+    """  # noqa: D301 (a backspace makes click keep the lines that follow)
+    from evaluation.asking.shards import run_here_or_in_shards
+
+    request = _request(context, tasks, data, engines, models, work, value, run_dir)
+    progress = Quiet() if format_ is ReportFormat.JSON else Shown()
+    result = run_here_or_in_shards(request, work.executor, progress)
     _print(result, format_)
     lacking = result.totals.unavailable
     if lacking:
@@ -78,6 +114,68 @@ def evaluate(  # noqa: PLR0913 (groups of options)
             f"not every engine of this run could be run: {', '.join(lacking)}",
             then="its line above says why, and what to do",
         )
+
+
+def _request(  # noqa: PLR0913, PLR0917 (groups of options)
+    context: typer.Context,
+    tasks: TaskOptions,
+    data: DataOptions,
+    engines: EngineOptions,
+    models: ModelGroup,
+    work: WorkOptions,
+    value: list[str] | None,
+    run_dir: Path | None,
+) -> RunRequest:
+    """Return the request of a command line; `--compat` leaves explicit options."""
+    if tasks.compat not in ("", "paper"):
+        raise BadUsage(f"--compat {tasks.compat!r}: there is only paper")
+    settings, values = split_settings(value)
+    drafts = values.get("drafts")
+    if drafts is not None and not isinstance(drafts, list):
+        values["drafts"] = [*str(drafts).split(",")]
+    request = run_request(
+        data,
+        engines,
+        models,
+        work,
+        settings=settings,
+        values=values,
+        run_dir=run_dir,
+        tasks=tasks.task or _default_tasks((models.model or ["smollm2"])[0]),
+        tokenizer=tasks.tokenizer,
+    )
+    if not tasks.compat:
+        return request
+    explicit = {
+        name
+        for name in context.params
+        if (source := context.get_parameter_source(name)) is not None
+        and source.name != "DEFAULT"
+    }
+    return request.as_paper(explicit | set(read_assignments(value)))
+
+
+def _default_tasks(model: str) -> list[str]:
+    """Return the tasks of a command line without any, by the installed libraries."""
+    from evaluation.models.shapes import is_shape
+    from evaluation.models.store import INSTALL, missing_libraries
+    from evaluation.tasks.registry import tasks
+
+    measuring = [
+        task for task in tasks().values() if task.needs_data and task.by_default
+    ]
+    without = [task.name for task in measuring if not task.needs_model]
+    writing = [
+        task.name
+        for task in measuring
+        if task.needs_model and not (task.judges_texts and is_shape(model))
+    ]
+    if "://" in model:
+        return writing
+    if not missing_libraries():
+        return [*without, *writing]
+    say_command(f"left out: {' and '.join(writing)}; a model writes there", INSTALL)
+    return without
 
 
 def _print(result: RunResult, format_: ReportFormat) -> None:

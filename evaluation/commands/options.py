@@ -1,19 +1,36 @@
-"""Options that `csbdata eval` and `csbdata suite` share, each declared once."""
+"""The options that `csbdata eval` and `csbdata suite` share, and their run request."""
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
+import msgspec
 import typer
+from msgspec import Meta
 
+from curation.commands.options import ExecutorOption, shard_of
 from curation.credentials import redacted
-from curation.system.errors import BadConfiguration
+from curation.system.errors import BadConfiguration, BadUsage
 from evaluation.generation.requests import AUTO_BATCH, TokenPrices
 from evaluation.generation.text_generation import LoopOptions
 
-#: Heading of the options that only matter where a model writes.
-MODELS: Final = "Models"
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from curation.core.json_types import Json
+    from evaluation.asking.request import ChosenSuite, ModelOptions, RunRequest
+
+
+#: Whether compiles, and whether masks, overlap the model's passes.
+_OVERLAPS: Final = {
+    "both": (True, True),
+    "compile": (True, False),
+    "mask": (False, True),
+    "none": (False, False),
+}
 
 
 def local_path(text: str) -> Path:
@@ -36,68 +53,365 @@ RunFolderOption = Annotated[
         parser=local_path,
     ),
 ]
-#: Where a model is run.
-DeviceOption = Annotated[
-    str,
+#: Settings of tasks, suites, models and limits.
+SetOption = Annotated[
+    list[str] | None,
     typer.Option(
-        help="auto is a GPU where there is one; cpu, cuda, cuda:1.",
-        rich_help_panel=MODELS,
+        "--set",
+        metavar="NAME=VALUE",
+        help="A setting of the task or suite, or one of those below; repeatable.",
     ),
 ]
-#: The numbers that a model computes with.
-DtypeOption = Annotated[
-    str,
-    typer.Option(
-        help="bf16, fp16 or fp32; auto is bf16 on a GPU, fp32 on a CPU.",
-        rich_help_panel=MODELS,
-    ),
-]
-#: How many cores a model takes where there is no GPU.
-ThreadsOption = Annotated[
-    int,
-    typer.Option(min=1, help="Threads of the model on a CPU.", rich_help_panel=MODELS),
-]
-#: What computes attention.
-AttentionOption = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME",
-        help="What computes attention: eager, sdpa, flash_attention_2, ... [default: "
-        "transformers' choice].",
-        rich_help_panel=MODELS,
-    ),
-]
-#: How a step of decoding is kept.
-CompileOption = Annotated[
-    str,
-    typer.Option(
-        metavar="KIND",
-        help="How a step of decoding is kept: graphs, compile, none; auto is graphs "
-        "on a GPU, none on a CPU.",
-        rich_help_panel=MODELS,
-    ),
-]
-#: How tokens are drawn.
-TemperatureOption = Annotated[
-    float, typer.Option(min=0.0, help="0 is greedy.", rich_help_panel=MODELS)
-]
-#: When a server that gives no answer is given up.
-PatienceOption = Annotated[
-    float,
-    typer.Option(
-        min=0.0,
-        metavar="MINUTES",
-        help="For how long a server may be in trouble without any answer.",
-        rich_help_panel=MODELS,
-    ),
-]
-#: What of compile and masks happens beside the model's passes.
-_OVERLAPS: Final = {
-    "both": (True, True),
-    "compile": (True, False),
-    "mask": (False, True),
-    "none": (False, False),
-}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataOptions:
+    """Data."""
+
+    data: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATA",
+            help="A build, a folder of JSON Schemas, one file (.json, .jsonl, "
+            ".parquet), a MaskBench folder, owner/name[@revision] on the Hub, or a "
+            "file of a suite's records [default: the suite's own; else the local "
+            "build, else epfl-dlab/JSONSchemaBench, else the sample].",
+        ),
+    ] = None
+    config: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CONFIG", help="Only these configs; repeatable."),
+    ] = None
+    split: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SPLIT", help="Only these splits; repeatable."),
+    ] = None
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--id", metavar="[CONFIG/]ID", help="Only these records; repeatable."
+        ),
+    ] = None
+    limit: Annotated[
+        int | None,
+        typer.Option(min=1, help="Only so many, each config by its share."),
+    ] = None
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all draws.")] = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineOptions:
+    """Engines."""
+
+    engine: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SPEC",
+            help="NAME, NAME==VERSION or the path of an engine's file, each also with "
+            "@PRESET (faithful to the specification, vendor for the engine's own "
+            "defaults, paper as 2501.10868); none constrains nothing; of a server the "
+            "way to ask it: none, json_schema, vllm, ...; repeatable [default: "
+            "llguidance; of a suite none].",
+        ),
+    ] = None
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="An engine's option over its preset; ENGINE.NAME=VALUE for one "
+            "engine; repeatable.",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelGroup:
+    """Models."""
+
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODEL",
+            help="The writer: smollm2, a folder, owner/name[@revision] on the Hub, "
+            "shape:NAME with random weights, or the URL of a server; of a suite "
+            "repeatable [default: smollm2].",
+        ),
+    ] = None
+    device: Annotated[
+        str,
+        typer.Option(help="auto is a GPU where there is one; cpu, cuda, cuda:1."),
+    ] = "auto"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkOptions:
+    """Work."""
+
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Workers [default: 1 where times are taken, else all cores]."
+        ),
+    ] = None
+    shard: Annotated[
+        str,
+        typer.Option(metavar="I/N", help="One of N parts; `csbdata results merge`."),
+    ] = "1/1"
+    executor: ExecutorOption = "local"
+
+
+class RunSettings(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
+):
+    """Settings of `--set` that belong to no single task or suite."""
+
+    dtype: Annotated[
+        str, Meta(description="bf16, fp16 or fp32; auto: bf16 on a GPU, else fp32")
+    ] = "auto"
+    threads: Annotated[int, Meta(ge=1, description="threads of the model on a CPU")] = 1
+    attention: Annotated[
+        str, Meta(description="eager, sdpa, flash_attention_2, ...; empty: automatic")
+    ] = ""
+    compile: Annotated[
+        str,
+        Meta(description="CUDA graphs or torch.compile: graphs, compile, none, auto"),
+    ] = "auto"
+    samples: Annotated[int, Meta(ge=1, description="texts for each record")] = 1
+    temperature: Annotated[float, Meta(ge=0, description="0 is greedy")] = 0.0
+    batch: Annotated[
+        int | str, Meta(description="texts under way at a time; auto: as many as fit")
+    ] = 1
+    budget: Annotated[
+        int | None, Meta(description="tokens of a text; null: by record")
+    ] = None
+    forced: Annotated[
+        bool, Meta(description="take tokens that are the only way on unasked")
+    ] = False
+    prefix_cache: Annotated[
+        bool, Meta(description="read the common beginning of prompts once")
+    ] = False
+    overlap: Annotated[
+        str,
+        Meta(description="beside the model's passes: both, compile, mask or none"),
+    ] = "both"
+    price: Annotated[
+        str,
+        Meta(
+            description="of a server's tokens, PROMPT/OUTPUT a million each; of "
+            "several models separated by commas"
+        ),
+    ] = ""
+    patience: Annotated[
+        float,
+        Meta(ge=0, description="minutes until a failing server is given up"),
+    ] = 10.0
+    repairs: Annotated[
+        int, Meta(ge=0, description="times that a failed answer is handed back")
+    ] = 0
+    repeats: Annotated[
+        int, Meta(ge=1, description="measurements of each case where times are taken")
+    ] = 1
+    orders: Annotated[
+        int, Meta(ge=0, description="property orders beside the given one, of masks")
+    ] = 0
+    given_only: Annotated[
+        bool, Meta(description="walk only instances that the data holds")
+    ] = False
+    first: Annotated[
+        bool, Meta(description="with --limit of a suite: the first records, no draw")
+    ] = False
+    compile_seconds: Annotated[
+        float,
+        Meta(
+            gt=0, description="processor time of a compile; 4 times by the wall clock"
+        ),
+    ] = 40.0
+    run_seconds: Annotated[
+        float | None,
+        Meta(description="the same for walks or a text; null: 40, of a suite 120"),
+    ] = None
+    load_seconds: Annotated[
+        float, Meta(gt=0, description="wall clock of loading an engine")
+    ] = 180.0
+    memory: Annotated[
+        int, Meta(ge=64, description="MiB of a worker once it is ready")
+    ] = 4096
+
+
+def with_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command whose help lists `RunSettings` in place of `{settings}`."""
+    lines = []
+    for member in msgspec.json.schema(RunSettings)["$defs"]["RunSettings"][
+        "properties"
+    ].items():
+        name, schema = member
+        default = msgspec.json.encode(schema["default"]).decode()
+        lines.append(f"{name}={default}: {schema['description']}")
+    text = "\n      ".join(lines)
+    command.__doc__ = (command.__doc__ or "").replace("{settings}", text)
+    return command
+
+
+def read_assignments(assignments: Sequence[str] | None) -> dict[str, Json]:
+    """Return settings by name; a value is read as JSON if it is JSON.
+
+    Raises:
+        BadUsage: an assignment without `=`.
+    """
+    values: dict[str, Json] = {}
+    for assignment in assignments or ():
+        name, equals, text = assignment.partition("=")
+        if not equals:
+            raise BadUsage(f"--set takes NAME=VALUE, not {assignment!r}")
+        try:
+            values[name] = json.loads(text)
+        except ValueError:
+            values[name] = text
+    return values
+
+
+def split_settings(
+    assignments: Sequence[str] | None, claimed: Sequence[str] = ()
+) -> tuple[RunSettings, dict[str, Json]]:
+    """Return the shared settings, and the others by name.
+
+    Args:
+        assignments: `NAME=VALUE` each.
+        claimed: Names that a suite has a setting of; they are not shared ones.
+
+    Raises:
+        BadUsage: an assignment without `=`, or a value of another type.
+    """
+    shared: dict[str, Json] = {}
+    others: dict[str, Json] = {}
+    for name, value in read_assignments(assignments).items():
+        own = name in RunSettings.__struct_fields__ and name not in claimed
+        (shared if own else others)[name] = value
+    try:
+        return msgspec.convert(shared, RunSettings, strict=False), others
+    except msgspec.ValidationError as error:
+        raise BadUsage(f"--set: {error}") from error
+
+
+def choose_named_suite(name: str, values: Mapping[str, Json]) -> ChosenSuite:
+    """Return the suite of a command line: `NAME`, a folder, or either with `@paper`.
+
+    Raises:
+        BadConfiguration: there is no such suite or setting.
+    """
+    from evaluation.asking.request import choose_suite
+
+    spec, at, compat = name.rpartition("@")
+    return choose_suite(spec, values, compat) if at else choose_suite(name, values)
+
+
+def model_options(
+    models: ModelGroup, settings: RunSettings, seed: int, run_seconds: float
+) -> list[ModelOptions]:
+    """Return each model with how it writes.
+
+    Raises:
+        BadConfiguration: an option makes no sense, or prices are missing.
+    """
+    from evaluation.asking.request import ModelOptions
+
+    names = models.model or ["smollm2"]
+    prices = [parse_prices(text) for text in settings.price.split(",")]
+    if len(prices) == 1:
+        prices *= len(names)
+    if len(prices) != len(names):
+        raise BadConfiguration(
+            f"{len(prices)} prices for {len(names)} models",
+            then="give one price for all, or one for each --model",
+        )
+    if settings.overlap not in _OVERLAPS:
+        raise BadConfiguration(
+            f"--set overlap={settings.overlap}: say {', '.join(_OVERLAPS)}"
+        )
+    overlap_compile, overlap_mask = _OVERLAPS[settings.overlap]
+    loop = LoopOptions(
+        overlap_compile=overlap_compile,
+        overlap_mask=overlap_mask,
+        forced=settings.forced,
+        prefix_cache=settings.prefix_cache,
+        compile_seconds=settings.compile_seconds,
+        run_seconds=run_seconds,
+    )
+    options = []
+    for text, price in zip(names, prices, strict=True):
+        name, revision = split_revision(text)
+        options.append(
+            ModelOptions(
+                model=name,
+                revision=revision,
+                device=models.device,
+                dtype=settings.dtype,
+                threads=settings.threads,
+                attention=settings.attention,
+                compile=settings.compile,
+                samples=settings.samples,
+                temperature=settings.temperature,
+                batch=parse_batch(str(settings.batch)),
+                budget=settings.budget,
+                seed=seed,
+                options=loop,
+                memory_mb=settings.memory,
+                prices=price,
+                patience=settings.patience,
+            )
+        )
+    return options
+
+
+def run_request(  # noqa: PLR0913 - groups of options
+    data: DataOptions,
+    engines: EngineOptions,
+    models: ModelGroup,
+    work: WorkOptions,
+    *,
+    settings: RunSettings,
+    values: Mapping[str, Json],
+    run_dir: Path | None,
+    suite: ChosenSuite | None = None,
+    **more: Any,  # noqa: ANN401 - other fields of the request
+) -> RunRequest:
+    """Return the request of `evaluation.run`.
+
+    Raises:
+        BadConfiguration: an option makes no sense.
+    """
+    from evaluation.asking.request import RunRequest
+    from evaluation.core.task_settings import TaskSettings
+    from evaluation.walking.engine_worker import Bounds
+
+    default = 40.0 if suite is None else 120.0
+    run_seconds = settings.run_seconds or default
+    return RunRequest(
+        suite=suite,
+        engines=engines.engine or (),
+        options=engines.option or (),
+        data=data.data,
+        configs=data.config or (),
+        splits=data.split or (),
+        only=data.only or (),
+        limit=data.limit,
+        first=settings.first,
+        settings=TaskSettings(seed=data.seed, orders=settings.orders, values=values),
+        bounds=Bounds(
+            compile_seconds=settings.compile_seconds,
+            run_seconds=run_seconds,
+            load_seconds=settings.load_seconds,
+            memory_mb=settings.memory,
+        ),
+        jobs=work.jobs,
+        repeats=settings.repeats,
+        given_only=settings.given_only,
+        shard=shard_of(work.shard),
+        run_dir=run_dir,
+        models=model_options(models, settings, data.seed, run_seconds),
+        repairs=settings.repairs,
+        **more,
+    )
 
 
 def split_revision(model: str) -> tuple[str, str | None]:
@@ -122,7 +436,9 @@ def parse_batch(text: str) -> int:
     if text == "auto":
         return AUTO_BATCH
     if not (text.isdecimal() and int(text)):
-        raise BadConfiguration(f"--batch takes a number above 0, or auto, not {text!r}")
+        raise BadConfiguration(
+            f"--set batch takes a number above 0, or auto, not {text!r}"
+        )
     return int(text)
 
 
@@ -139,40 +455,6 @@ def parse_prices(text: str) -> TokenPrices | None:
         prices = TokenPrices(prompt=float(first), output=float(second))
     except ValueError:
         raise BadConfiguration(
-            f"--price takes PROMPT/OUTPUT for a million tokens, not {text!r}"
+            f"--set price takes PROMPT/OUTPUT for a million tokens, not {text!r}"
         ) from None
     return prices
-
-
-def loop_options(
-    overlap: str,
-    *,
-    forced: bool,
-    compile_seconds: float,
-    run_seconds: float,
-    prefix_cache: bool = False,
-) -> LoopOptions:
-    """Return how the generation loop is to work.
-
-    Args:
-        overlap: What happens beside the model's passes: `both`, `compile`, `mask` or
-            `none`.
-        forced: Whether tokens that are the only way on are taken unasked.
-        compile_seconds: Deadline of one compile.
-        run_seconds: Deadline of everything after it.
-        prefix_cache: Whether what prompts begin with in common is read once.
-
-    Raises:
-        BadConfiguration: there is no such overlap.
-    """
-    if overlap not in _OVERLAPS:
-        raise BadConfiguration(f"--overlap {overlap!r}: say {', '.join(_OVERLAPS)}")
-    compiles, masks = _OVERLAPS[overlap]
-    return LoopOptions(
-        overlap_compile=compiles,
-        overlap_mask=masks,
-        forced=forced,
-        prefix_cache=prefix_cache,
-        compile_seconds=compile_seconds,
-        run_seconds=run_seconds,
-    )

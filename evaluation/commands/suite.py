@@ -1,9 +1,9 @@
-"""`csbdata suite NAME ...`: run, score, test and report the suites."""
+"""`csbdata suite VERB NAME`: run, score, test and report the suites."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path  # noqa: TC003 - typer reads it off the signature
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,76 +11,89 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from curation.commands.options import with_option_groups
-from curation.system.errors import BadConfiguration, Unavailable
+from curation.commands.options import GroupedCommand, with_option_groups
+from curation.system.errors import BadConfiguration, BadUsage, Unavailable
 from curation.system.progress import Quiet, Shown
-from curation.system.terminal import say
+from curation.system.terminal import say, show
+from evaluation.commands.opened_run import RunsArgument, open_and_report_problems
 from evaluation.commands.options import (
+    DataOptions,
+    EngineOptions,
+    ModelGroup,
     RunFolderOption,
+    SetOption,
+    WorkOptions,
+    choose_named_suite,
     local_path,
-)
-from evaluation.commands.suite_options import (
-    AskingOptions,
-    ReadingOptions,
-    RecordOptions,
-    ScoringOptions,
-    chosen_suite,
-    name_of_suite,
     run_request,
+    split_settings,
+    with_settings,
 )
-from evaluation.commands.suite_reports import report_command
-from evaluation.reporting.printing import ReportFormat, ReportFormatOption, print_tables
+from evaluation.reporting.printing import (
+    ReportFormat,
+    ReportFormatOption,
+    named_tables,
+    print_tables,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from curation.system.progress import Progress
-    from evaluation.asking.request import RunResult
-
-#: The commands of every suite.
-_actions = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, add_completion=False
-)
+    from evaluation.asking.request import ChosenSuite, RunRequest, RunResult
 
 
 class SuiteGroup(TyperGroup):
-    """The group of all suites; each is found when it is asked for."""
-
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 - typer's own
-        """Return the names of the suites."""
-        del ctx
-        from evaluation.suites.registry import suites
-
-        return list(suites())
+    """The verbs; a suite's name in their place is answered with the right order."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401 - typer's own
-        """Return the commands of one suite.
+        """Return a verb's command; None if there is none.
 
         Raises:
-            BadConfiguration: there is no such suite.
+            BadUsage: it is the name of a suite.
         """
-        del ctx
-        from evaluation.suites.registry import suite_named
+        command = super().get_command(ctx, cmd_name)
+        if command is None:
+            from evaluation.suites.registry import is_path, suites
 
-        suite = suite_named(cmd_name)
-        group = typer.main.get_command(_actions)
-        group.name, group.help = cmd_name, suite.summary
-        group.short_help = suite.summary
-        return group
+            name = cmd_name.removesuffix("@paper")
+            if is_path(name) or name in suites():
+                raise BadUsage(
+                    f"the verb comes first, then the suite {cmd_name}",
+                    then=f"csbdata suite run {cmd_name}",
+                )
+        return command
 
 
 app = typer.Typer(
     cls=SuiteGroup,
-    help="Ask models the records of a suite, and score what they answer.",
-    epilog="A suite in another folder is named by its path: csbdata suite ./mine run.",
+    help="Ask models the records of a suite, and score the answers.",
+    epilog="NAME@paper is the published reading of a suite, where that differs. A "
+    "suite in another folder is named by its path: csbdata suite run ./mine.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 
 
+def _suite_names() -> list[str]:
+    from evaluation.suites.registry import suites
+
+    return list(suites())
+
+
+_NameArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME[@paper]",
+        help="A suite, or the folder of one.",
+        autocompletion=_suite_names,
+    ),
+]
+
+
 @app.callback()
 def _group() -> None:
-    """Ask models the records of a suite, and score what they answer."""
+    """Ask models the records of a suite, and score the answers."""
 
 
 def _progress(format_: ReportFormat) -> Progress:
@@ -88,8 +101,8 @@ def _progress(format_: ReportFormat) -> Progress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PassGateOptions:
-    """When the command fails for the sake of the figures."""
+class GateOptions:
+    """Exit code."""
 
     fail_under: Annotated[
         float | None,
@@ -102,39 +115,84 @@ class PassGateOptions:
     ] = None
 
 
-@_actions.command("run")
+def _request(  # noqa: PLR0913 (groups of options)
+    name: str,
+    assignments: list[str] | None,
+    *,
+    data: DataOptions | None = None,
+    engines: EngineOptions | None = None,
+    models: ModelGroup | None = None,
+    work: WorkOptions | None = None,
+    run_dir: Path | None = None,
+) -> tuple[ChosenSuite, RunRequest]:
+    """Return a suite with its settings, and the request of a run of it.
+
+    Raises:
+        BadConfiguration: there is no such suite, or an option makes no sense.
+    """
+    from evaluation.suites.registry import suite_named
+
+    suite = suite_named(name.removesuffix("@paper"))
+    settings, values = split_settings(assignments, suite.settings.__struct_fields__)
+    chosen = choose_named_suite(name, values)
+    request = run_request(
+        data or DataOptions(),
+        engines or EngineOptions(),
+        models or ModelGroup(),
+        work or WorkOptions(),
+        settings=settings,
+        values={},
+        run_dir=run_dir,
+        suite=chosen,
+    )
+    return chosen, request
+
+
+@app.command("run", cls=GroupedCommand)
+@with_settings
 @with_option_groups
 def run_command(  # noqa: PLR0913 (groups of options)
     *,
-    ctx: typer.Context,
-    records: RecordOptions,
-    reading: ReadingOptions,
-    asking: AskingOptions,
-    scoring: ScoringOptions,
-    gate: PassGateOptions,
+    name: _NameArgument,
+    data: DataOptions,
+    engines: EngineOptions,
+    models: ModelGroup,
+    work: WorkOptions,
+    gate: GateOptions,
+    value: SetOption = None,
     run_dir: RunFolderOption = None,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
     """Have models answer the records, score the answers, and print the tables.
 
-    Killed at any moment, the same command goes on from there: what was answered is
-    in the run's folder. Every model answers free, and under each --engine.
+    Killed at any moment, the same command continues: answers are in the run's folder.
+    Every model answers free (--engine none), and under each other --engine.
 
     \b
     Examples:
-      csbdata suite passrate run --limit 20 --model smollm2
-      csbdata suite passrate run --limit 20 --engine none --engine llguidance
-      csbdata suite passrate run --model http://localhost:8000/v1#Qwen/Qwen3-0.6B
-      csbdata suite passrate run --repairs 2 --set mode=schema --set hints=0
+      csbdata suite run passrate --limit 20 --model smollm2
+      csbdata suite run passrate --limit 20 --engine none --engine llguidance
+      csbdata suite run passrate --model http://localhost:8000/v1#Qwen/Qwen3-0.6B
+      csbdata suite run passrate --set repairs=2 --set mode=schema --set hints=0
+
+    \b
+    Settings of --set (NAME=DEFAULT), beside the suite's own (docs/suites.md):
+      {settings}
 
     Exits with 69 if no model could be asked.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from evaluation.asking.run import run
+    from evaluation.asking.shards import run_here_or_in_shards
 
-    request = run_request(
-        name_of_suite(ctx), records, reading, scoring, asking, run_dir
+    _, request = _request(
+        name,
+        value,
+        data=data,
+        engines=engines,
+        models=models,
+        work=work,
+        run_dir=run_dir,
     )
-    result = run(request, _progress(format_))
+    result = run_here_or_in_shards(request, work.executor, _progress(format_))
     totals = result.totals
     _print(result, format_)
     for label, why in totals.unavailable.items():
@@ -155,11 +213,11 @@ def run_command(  # noqa: PLR0913 (groups of options)
     _gate(result, gate)
 
 
-@_actions.command("score")
+@app.command("score", cls=GroupedCommand)
 @with_option_groups
-def score_command(  # noqa: PLR0913 (groups of options)
+def score_command(  # noqa: PLR0913 (options of one command)
     *,
-    ctx: typer.Context,
+    name: _NameArgument,
     path: Annotated[
         Path,
         typer.Argument(
@@ -168,25 +226,27 @@ def score_command(  # noqa: PLR0913 (groups of options)
             parser=local_path,
         ),
     ],
-    records: RecordOptions,
-    reading: ReadingOptions,
-    scoring: ScoringOptions,
-    gate: PassGateOptions,
+    gate: GateOptions,
+    data: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATA", help="The records [default: records.jsonl beside FILE]."
+        ),
+    ] = None,
+    value: SetOption = None,
     run_dir: RunFolderOption = None,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
-    """Score responses that are there; needs no model and no network.
-
-    The records are those of `records.jsonl` beside the file, or those of --data.
+    """Score responses of a file or of a run; needs no model and no network.
 
     \b
     Examples:
-      csbdata suite passrate score responses.jsonl --data build/JSONSchemaBench
-      csbdata suite passrate score runs/4f1c22a09b3e --set mode=schema
+      csbdata suite score passrate responses.jsonl --data build/JSONSchemaBench
+      csbdata suite score passrate runs/4f1c22a09b3e --set mode=schema
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from evaluation.asking.run import score_file
 
-    request = run_request(name_of_suite(ctx), records, reading, scoring, None, run_dir)
+    _, request = _request(name, value, data=DataOptions(data=data), run_dir=run_dir)
     result = score_file(request, path, _progress(format_))
     _print(result, format_)
     say(f"Scored into {result.folder}")
@@ -194,7 +254,7 @@ def score_command(  # noqa: PLR0913 (groups of options)
 
 
 class PromptFormat(StrEnum):
-    """How prompts are written."""
+    """The layouts of prompts."""
 
     JSONL = "jsonl"
     """A line a record: its key, the messages, the budget, the schema."""
@@ -202,29 +262,29 @@ class PromptFormat(StrEnum):
     """Requests of OpenAI's batch interface, the record's key as `custom_id`."""
 
 
-@_actions.command("prompts")
+@app.command("prompts", cls=GroupedCommand)
 @with_option_groups
 def prompts_command(  # noqa: PLR0913 (groups of options)
     *,
-    ctx: typer.Context,
-    records: RecordOptions,
-    reading: ReadingOptions,
+    name: _NameArgument,
+    data: DataOptions,
+    value: SetOption = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="[default: stdout]")
     ] = None,
-    form: Annotated[
-        PromptFormat, typer.Option("--as", help="jsonl, or openai-batch.")
+    format_: Annotated[
+        PromptFormat, typer.Option("--format", help="jsonl, or openai-batch.")
     ] = PromptFormat.JSONL,
     model: Annotated[
         str, typer.Option(help="The model that openai-batch requests name.")
     ] = "gpt-4o-mini",
 ) -> None:
-    """Write the prompts, for who asks models in another way.
+    """Write the prompts, to ask models elsewhere.
 
     \b
     Examples:
-      csbdata suite passrate prompts --limit 20 --out prompts.jsonl
-      csbdata suite passrate prompts --limit 20 --as openai-batch --out batch.jsonl
+      csbdata suite prompts passrate --limit 20 --out prompts.jsonl
+      csbdata suite prompts passrate --format openai-batch --out batch.jsonl
 
     Beside --out stands `records.jsonl`, which `score` looks for.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
@@ -237,41 +297,35 @@ def prompts_command(  # noqa: PLR0913 (groups of options)
         records_of,
     )
 
-    chosen = chosen_suite(name_of_suite(ctx), reading)
-    found = records_of(chosen, records.request())
+    chosen, request = _request(name, value, data=data)
+    records = records_of(chosen, request.records()).records
     lines = [
         batch_line(chosen, record, model)
-        if form is PromptFormat.OPENAI_BATCH
+        if format_ is PromptFormat.OPENAI_BATCH
         else prompt_line(chosen, record)
-        for record in found.records
+        for record in records
     ]
     if out is None:
         for line in lines:
             typer.echo(line)
         return
     atomic_write_bytes(out, b"".join(line + b"\n" for line in lines))
-    atomic_write_bytes(out.parent / RECORDS, encode_records(found.records))
+    atomic_write_bytes(out.parent / RECORDS, encode_records(records))
     say(f"{len(lines):,} prompts in {out}, their records in {out.parent / RECORDS}")
 
 
-@_actions.command("generate")
+@app.command("generate", cls=GroupedCommand)
 @with_option_groups
 def generate_command(  # noqa: PLR0913 (options of one command)
     *,
-    ctx: typer.Context,
-    reading: ReadingOptions,
+    name: _NameArgument,
     out: Annotated[Path, typer.Option(metavar="FILE", help="The file of records.")],
-    count: Annotated[
-        int, typer.Option("--count", "--rows", min=1, help="How many records.")
-    ] = 100,
-    seed: Annotated[int, typer.Option(min=0, help="Another seed, others.")] = 0,
-    split: Annotated[
-        str | None,
-        typer.Option(help="The same as --set split=..., where there is one."),
-    ] = None,
+    rows: Annotated[int, typer.Option(min=1, help="How many records.")] = 100,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all draws.")] = 0,
+    value: SetOption = None,
     layout: Annotated[
         str | None,
-        typer.Option("--as", metavar="LAYOUT", help="[default: a record a line]"),
+        typer.Option("--format", metavar="LAYOUT", help="[default: a record a line]"),
     ] = None,
     rewriter: Annotated[
         str | None,
@@ -284,15 +338,12 @@ def generate_command(  # noqa: PLR0913 (options of one command)
 ) -> None:
     """Write records of the suite's own generator; `run --data FILE` reads them.
 
-    Example: csbdata suite NAME generate --count 200 --seed 1 --out records.jsonl
+    Example: csbdata suite generate sob --rows 200 --seed 1 --out records.jsonl
     """
-    from curation.download.acquire import FetchSettings
     from curation.system.atomic_files import atomic_write_bytes
     from evaluation.asking.records import layout_of
 
-    if split is not None:
-        reading = replace(reading, value=[*(reading.value or ()), f"split={split}"])
-    chosen = chosen_suite(name_of_suite(ctx), reading)
+    chosen, request = _request(name, value)
     encode = layout_of(chosen, layout)
     generate = chosen.suite.generate
     if generate is None:
@@ -300,32 +351,31 @@ def generate_command(  # noqa: PLR0913 (options of one command)
             f"suite {chosen.suite.name} generates no records",
             then="run takes them from --data",
         )
-    records = list(generate(count, seed, chosen.settings))
+    records = list(generate(rows, seed, chosen.settings))
     if rewriter is not None:
         from evaluation.asking.request import ModelOptions
         from evaluation.asking.rewording import reworded_records
 
-        fetch = FetchSettings.from_environment()
         model = ModelOptions(model=rewriter)
-        records = reworded_records(chosen, records, model, fetch, say)
+        records = reworded_records(chosen, records, model, request.fetch, say)
     atomic_write_bytes(out, encode(records))
     say(f"{len(records):,} records in {out}")
-    say(f"Next: csbdata suite {name_of_suite(ctx)} run --data {out}")
+    say(f"Next: csbdata suite run {name} --data {out}")
 
 
-@_actions.command("selftest")
+@app.command("selftest", cls=GroupedCommand)
 @with_option_groups
 def selftest_command(
     *,
-    ctx: typer.Context,
-    records: RecordOptions,
-    reading: ReadingOptions,
-    scoring: ScoringOptions,
+    name: _NameArgument,
+    data: Annotated[str | None, typer.Option(metavar="DATA", help="As of run.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="As of run.")] = None,
+    value: SetOption = None,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
-    """Score answers whose verdicts are known: right ones, and mutated ones.
+    """Score a handful of known answers a class, right ones and wrong ones.
 
-    Example: csbdata suite passrate selftest --limit 20
+    Example: csbdata suite selftest passrate --limit 20
 
     Exits with 1 if a verdict is not the one intended.
     """
@@ -336,12 +386,12 @@ def selftest_command(
         surprises_table,
     )
 
-    chosen = chosen_suite(name_of_suite(ctx), reading)
-    found = records_of(chosen, records.request())
+    options = DataOptions(data=data, limit=limit)
+    chosen, request = _request(name, value, data=options)
     tested = self_test(
         chosen,
-        found.records,
-        jobs=scoring.jobs or os.cpu_count() or 1,
+        records_of(chosen, request.records()).records,
+        jobs=os.cpu_count() or 1,
         progress=_progress(format_),
     )
     tables = [kinds_table(tested)]
@@ -355,11 +405,53 @@ def selftest_command(
         raise typer.Exit(1)
 
 
-_actions.command("report")(report_command)
+@app.command("report", cls=GroupedCommand)
+@with_option_groups
+def report_command(
+    *,
+    name: _NameArgument,
+    runs: RunsArgument,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the page there too.")
+    ] = None,
+    table: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TABLE", help="Print only this table; repeatable."),
+    ] = None,
+    format_: ReportFormatOption = ReportFormat.AUTO,
+) -> None:
+    """Print the tables of a run again, or of several as one, or write their page.
+
+    \b
+    Examples:
+      csbdata suite report passrate runs/4f1c22a09b3e --html report.html
+      csbdata suite report sob runs/gpt runs/qwen --html leaderboard.html
+      csbdata suite report concodeeval runs/4f1c22a09b3e --table table-5
+    """  # noqa: D301 (a backspace makes click keep the lines that follow)
+    from evaluation.analysis.run_report import joined_report, reports
+    from evaluation.suites.registry import suite_named
+
+    opened = [open_and_report_problems(run) for run in runs]
+    suite = suite_named(name.removesuffix("@paper"))
+    if len(opened) == 1:
+        (report,) = reports(opened[0], [suite.name]).values()
+    else:
+        report = joined_report(opened, suite)
+    head = {str(run.folder): run.raw_header for run in opened}
+    print_tables(named_tables(report.tables, table or ()), format_, {"runs": head})
+    if html is not None:
+        from evaluation.analysis.page import write_joined_page, write_page
+
+        page = (
+            write_page(opened[0], html, [suite.name])
+            if len(opened) == 1
+            else write_joined_page(opened, f"Suite {suite.name}", report, html)
+        )
+        show(str(page))
 
 
 def _print(result: RunResult, format_: ReportFormat) -> None:
-    """Print the tables on stdout, and on stderr what could not be matched."""
+    """Print the tables on stdout, and on stderr the problems of responses."""
     from evaluation.analysis.run_report import reports
 
     run = result.open()
@@ -374,20 +466,14 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
         say(f"... and {len(result.problems) - 10:,} more", style="yellow")
 
 
-def _gate(result: RunResult, gate: PassGateOptions) -> None:
-    """Fail where a model passes less than is asked for."""
+def _gate(result: RunResult, gate: GateOptions) -> None:
+    """Fail if a model passes less than the gate asks for."""
     if gate.fail_under is None:
         return
-    from evaluation.results.suite_rows import scored_run
+    from evaluation.results.suite_rows import passing_less
 
     run = result.open()
-    (name,) = run.tasks or ("",)
-    under = []
-    for label, listed in scored_run(run, name, run.raw_header).by_label.items():
-        counted = [scored for scored in listed if scored.verdict.counted]
-        passed = sum(scored.verdict.passed for scored in counted)
-        if 100 * passed < gate.fail_under * len(counted) or not counted:
-            under.append(f"{label} passes {passed:,} of {len(counted):,}")
+    under = passing_less(run, run.raw_header, gate.fail_under)
     if under or not run.tasks:
         say(f"the gate fails: {'; '.join(under) or 'nothing was scored'}", style="red")
         raise typer.Exit(1)

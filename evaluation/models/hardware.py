@@ -166,7 +166,7 @@ def check_weights_fit(
         f"--model {model}: ",
         weights,
         device,
-        "take a smaller one, --dtype bf16 or --device cpu",
+        "take a smaller one, --set dtype=bf16 or --device cpu",
     )
 
 

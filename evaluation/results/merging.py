@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from evaluation.results.reader import RecordedRun
 
 _LINES = "rows-1-of-1.jsonl"
+#: Files of records and responses in the folder of a run in which models write.
+_LINES_OF_SUITES = ("records.jsonl", "responses.jsonl")
 
 
 def merge(folders: Sequence[Path], out: Path) -> RecordedRun:
@@ -55,10 +57,23 @@ def merge(folders: Sequence[Path], out: Path) -> RecordedRun:
         for row in _rows(runs):
             file.write(orjson.dumps(row) + b"\n")
             written[row.engine, row.task] += 1
+    for name in _LINES_OF_SUITES:
+        _join_lines(folders, out, name)
     header = _header(runs, written)
     with atomic_file(out / HEADER) as temporary:
         temporary.write_bytes(orjson.dumps(header, option=orjson.OPT_INDENT_2))
     return open_run(out)
+
+
+def _join_lines(folders: Sequence[Path], out: Path, name: str) -> None:
+    """Join the runs' files of one name, each line once."""
+    paths = [folder / name for folder in folders if (folder / name).exists()]
+    lines = dict.fromkeys(
+        line for path in paths for line in path.read_bytes().splitlines(keepends=True)
+    )
+    if paths:
+        with atomic_file(out / name) as temporary:
+            temporary.write_bytes(b"".join(lines))
 
 
 def check_joinable(runs: Sequence[RecordedRun]) -> None:

@@ -68,7 +68,7 @@ _COVERAGE_NOTE = (
     "instance can be written to its end and no invalid one can, of all that have "
     "instances. compliance: the same, of those that have instances and compile. "
     "Instances are those that were walked. other orders accepted: valid instances with "
-    "the members of their objects in another order (--orders N), to which the "
+    "the members of their objects in another order (--set orders=N), to which the "
     "specification gives no meaning. Brackets: Wilson's 95 % interval."
 )
 _APPLIED_NOTE = (

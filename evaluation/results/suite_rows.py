@@ -126,7 +126,7 @@ def ask_again(raw_header: Mapping[str, UntypedJson], group: str, row_id: str) ->
     for word in iterator:
         if word in _CHOOSING:
             next(iterator, None)
-        elif word != "--first":
+        else:
             words.append(word)
     record = row_id.partition("#")[0]
     key = f"{group}/{record}" if group else record
@@ -195,3 +195,25 @@ def scored_run(
             label: responses for label, responses in by_label.items() if responses
         },
     )
+
+
+def passing_less(
+    run: RunRows, raw_header: Mapping[str, Any], percent: float
+) -> list[str]:
+    """Return the labels that pass less than a share of their responses, with figures.
+
+    Args:
+        run: A run of a suite.
+        raw_header: The whole content of `run.json`.
+        percent: The least share that must pass, of the responses that count.
+    """
+    facts = raw_header.get(SUITE) or {}
+    under = []
+    for label, scored in scored_run(
+        run, str(facts.get("name")), raw_header
+    ).by_label.items():
+        counted = [one.verdict for one in scored if one.verdict.counted]
+        passed = sum(verdict.passed for verdict in counted)
+        if 100 * passed < percent * len(counted) or not counted:
+            under.append(f"{label} passes {passed:,} of {len(counted):,}")
+    return under

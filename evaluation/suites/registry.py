@@ -2,7 +2,7 @@
 
 Another package adds one through the entry point group `csbdata.suites` (the `Suite`
 itself, or a module that holds one as `SUITE`). A folder anywhere else is one by its
-path, as `csbdata suite ./my_suite run`.
+path, as `csbdata suite run ./my_suite`.
 """
 
 from __future__ import annotations

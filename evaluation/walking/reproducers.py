@@ -69,14 +69,14 @@ def reproducing_command(
 ) -> list[str]:
     """Return the command that puts one file to one engine as this run does."""
     bounds = plan.bounds
-    words = ["csbdata", "eval", "--engine", participant.file.spec]
-    words += ["--preset", participant.preset]
+    spec = f"{participant.file.spec}@{participant.preset}"
+    words = ["csbdata", "eval", "--engine", spec]
     for name, text in participant.assigned.items():
         words += ["--option", f"{name}={text}"]
     words += ["--tokenizer", plan.tokenizer.name, "--task", "masks", "--data", data]
-    words += ["--compile-seconds", f"{bounds.compile_seconds:g}"]
-    words += ["--run-seconds", f"{bounds.run_seconds:g}"]
-    words += ["--memory", str(bounds.memory_mb)]
+    words += ["--set", f"compile_seconds={bounds.compile_seconds:g}"]
+    words += ["--set", f"run_seconds={bounds.run_seconds:g}"]
+    words += ["--set", f"memory={bounds.memory_mb}"]
     return words
 
 
@@ -92,46 +92,51 @@ def rerun_command(
     if not header.command:
         return ""
     participant = header.participant(engine)
-    words = ["csbdata", "eval", "--engine", participant.spec or engine]
-    if participant.preset:
-        words += ["--preset", participant.preset]
+    preset = f"@{participant.preset}" if participant.preset else ""
+    words = ["csbdata", "eval", "--engine", f"{participant.spec or engine}{preset}"]
     for name, text in (participant.assigned or {}).items():
         words += ["--option", f"{name}={text}"]
     if header.tokenizer.name:
         words += ["--tokenizer", header.tokenizer.name]
     words += ["--task", task, *_other_options(header), "--id", f"{config}/{case_id}"]
-    for name, option in _LIMITS.items():
+    for name, setting in _LIMITS.items():
         limit: float | None = getattr(header.limits, name)
         if limit is not None:
-            words += [option, f"{limit:g}"]
+            words += ["--set", f"{setting}={limit:g}"]
     return shlex.join(words)
 
 
 _LIMITS = {
-    "compile_seconds": "--compile-seconds",
-    "run_seconds": "--run-seconds",
-    "memory_mb": "--memory",
+    "compile_seconds": "compile_seconds",
+    "run_seconds": "run_seconds",
+    "memory_mb": "memory",
 }
 #: Options of a run that are given anew, or do not matter to a single case.
 _OWN = frozenset(
     {
-        *("--engine", "--preset", "--option", "--tokenizer", "--task", "--id"),
-        *("--limit", "--shard", "--jobs", "--run-dir", "--format"),
-        *_LIMITS.values(),
+        *("--engine", "--option", "--tokenizer", "--task", "--id"),
+        *("--limit", "--shard", "--jobs", "--executor", "--run-dir", "--format"),
     }
 )
 
 
 def _other_options(header: RunHeader) -> list[str]:
     """Return the options of a run that decide what a case is, as they were given."""
-    options: list[str] = []
-    keep = False
+    options: list[list[str]] = []
     for word in header.command:
         if word.startswith("--"):
-            keep = word.partition("=")[0] not in _OWN
-        if keep:
-            options.append(word)
-    return options
+            options.append([word])
+        elif options:
+            options[-1].append(word)
+    return [
+        word
+        for option in options
+        if option[0].partition("=")[0] not in _OWN
+        and not (
+            option[0] == "--set" and option[-1].partition("=")[0] in _LIMITS.values()
+        )
+        for word in option
+    ]
 
 
 def _list(items: Sequence[str]) -> str:

@@ -49,7 +49,7 @@ _OUTPUT_NOTE = (
     "forced: of all tokens, those the engine gave. trivial: `null`, `true`, `false`, "
     "`[]`, `{}`, a bare string out of an enum, or nothing but required members at the "
     "root, of the compliant texts. cost: of all texts whose tokens the server counted, "
-    "in the money of --price."
+    "in the currency of the prices."
 )
 _NOTHING = MissingFigure("no engine")
 _KINDS = ("empirical", "compliance")

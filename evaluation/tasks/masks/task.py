@@ -144,7 +144,7 @@ TASK: Final = Task(
     report=report,
     settings=(
         AcceptedSetting(
-            name="orders", meaning="orders of each valid instance's members; --orders"
+            name="orders", meaning="orders of each valid instance's members"
         ),
     ),
 )

@@ -52,7 +52,7 @@ def cases(
 
     drafts = settings.values.get("drafts") or ["2020-12"]
     if not isinstance(drafts, list):
-        raise BadConfiguration("drafts is not a list of drafts", "--draft")
+        raise BadConfiguration("drafts is not a list of drafts", "--set drafts=")
     names = [dialect_of(str(draft)).name for draft in drafts]
     suite = acquired()
     flags = [False, True] if settings.values.get("optional") else [False]
@@ -139,7 +139,7 @@ TASK: Final = Task(
     prepare=with_suite,
     report=report,
     settings=(
-        AcceptedSetting(name="drafts", meaning="a list of drafts; --draft"),
+        AcceptedSetting(name="drafts", meaning="drafts, separated by commas"),
         AcceptedSetting(name="optional", meaning="true: the optional tests too"),
     ),
     passes=lambda row: outcome(row).passed,

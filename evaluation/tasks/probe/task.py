@@ -64,7 +64,7 @@ def cases(_samples: Iterable[Sample], settings: TaskSettings) -> Iterator[Case]:
     """
     drafts = settings.values.get("drafts") or []
     if not isinstance(drafts, list):
-        raise BadConfiguration("drafts is not a list of drafts", "--draft")
+        raise BadConfiguration("drafts is not a list of drafts", "--set drafts=")
     for placed_probe in all_placed([_dialect(str(name)) for name in drafts]):
         yield case_of(placed_probe)
 
@@ -114,5 +114,5 @@ TASK: Final = Task(
     cases=cases,
     report=report,
     passes=lambda row: outcome(row) in GOOD,
-    settings=(AcceptedSetting(name="drafts", meaning="a list of drafts; --draft"),),
+    settings=(AcceptedSetting(name="drafts", meaning="drafts, separated by commas"),),
 )

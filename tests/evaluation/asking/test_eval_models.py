@@ -72,8 +72,8 @@ def _words(model: Path, data: Path, run: Path, *more: str) -> list[str]:
     options = [each for assignment in _COMPACT for each in ("--option", assignment)]
     return [
         *("--engine", "llguidance", "--engine", "none", "--task", "coverage"),
-        *("--task", "efficiency", "--model", str(model), "--dtype", "fp32"),
-        *("--device", "cpu", "--data", str(data), "--budget", "60"),
+        *("--task", "efficiency", "--model", str(model), "--set", "dtype=fp32"),
+        *("--device", "cpu", "--data", str(data), "--set", "budget=60"),
         *("--run-dir", str(run), "--format", "json", *options, *more),
     ]
 
@@ -130,7 +130,7 @@ def test_as_many_texts_at_a_time_as_fit(
 ) -> None:
     """`--batch auto` says how many these are, and texts are those of one at a time."""
     _run(model_folder, data, tmp_path / "alone")
-    _run(model_folder, data, tmp_path / "auto", "--batch", "auto")
+    _run(model_folder, data, tmp_path / "auto", "--set", "batch=auto")
     batch = open_run(tmp_path / "auto").raw_header["models"]["batch"]
     assert batch in {1, 2, 4, 8}
     assert sorted(_said(_texts(tmp_path / "auto"))) == sorted(
@@ -209,11 +209,11 @@ def test_a_model_that_is_not_there_is_one_line(data: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("--samples", "3"), "--temperature"),
-        (("--overlap", "all"), "both, compile, mask, none"),
+        (("--set", "samples=3"), "temperature=0.7"),
+        (("--set", "overlap=all"), "both, compile, mask, none"),
         (("--compat", "oldest"), "only paper"),
-        (("--price", "cheap"), "PROMPT/OUTPUT"),
-        (("--dtype", "int1"), "bf16, fp16, fp32"),
+        (("--set", "price=cheap"), "PROMPT/OUTPUT"),
+        (("--set", "dtype=int1"), "bf16, fp16, fp32"),
         (("--device", "cuda:9"), "--device cpu"),
         (("--set", "shots=99"), "say 0 to"),
     ],

@@ -99,9 +99,10 @@ def test_failures_come_worst_first_with_the_command(tmp_path: Path) -> None:
         "crash", "under constrained", "compile error",
     ]  # fmt: skip
     assert table["rows"][1]["to see it again"] == (
-        "csbdata eval --engine alpha --preset faithful --option strict=true "
+        "csbdata eval --engine alpha@faithful --option strict=true "
         "--tokenizer smollm2 --task masks --data 'my schemas' --no-forced --seed=3 "
-        "--id 'Github_easy/o 2' --compile-seconds 40 --run-seconds 40 --memory 4096"
+        "--id 'Github_easy/o 2' --set compile_seconds=40 --set run_seconds=40 "
+        "--set memory=4096"
     )
     cut = _ask("show", str(tmp_path / "run"), "--failures", "--limit", "1")
     assert "1 of 3" in cut.stdout

@@ -59,11 +59,11 @@ def test_published_answers_are_scored_and_reported_together(
     for model, right in (("wise", True), ("lost", False)):
         file = _submitted(tmp_path, model, right=right)
         run = tmp_path / f"run-{model}"
-        asked = ("sob", "score", file, "--data", file, "--jobs", 1)
-        _csbdata(*asked, "--compat", "paper", "--run-dir", run, "--format", "json")
+        asked = ("score", "sob@paper", file, "--data", file)
+        _csbdata(*asked, "--run-dir", run, "--format", "json")
         runs.append(run)
     page = tmp_path / "board.html"
-    out = _csbdata("sob", "report", *runs, "--html", page, "--format", "json")
+    out = _csbdata("report", "sob", *runs, "--html", page, "--format", "json")
     report = json.loads(out[: out.rindex("}") + 1])
     board = _table(report["tables"], "leaderboard")
     assert [row["model"] for row in board["rows"]] == ["wise free", "lost free"]
@@ -78,11 +78,11 @@ def test_published_answers_are_scored_and_reported_together(
 def test_runs_of_two_readings_are_no_one_board(tmp_path: Path) -> None:
     """The figures of one reading are not those of the other."""
     file = _submitted(tmp_path, "m", right=True)
-    for name, reading in (("a", ()), ("b", ("--compat", "paper"))):
-        asked = ("sob", "score", file, "--data", file, "--jobs", 1, *reading)
+    for name, suite in (("a", "sob"), ("b", "sob@paper")):
+        asked = ("score", suite, file, "--data", file)
         _csbdata(*asked, "--run-dir", tmp_path / name, "--format", "json")
     runs = (tmp_path / "a", tmp_path / "b")
-    result = CliRunner().invoke(app, ["sob", "report", *map(str, runs)])
+    result = CliRunner().invoke(app, ["report", "sob", *map(str, runs)])
     assert result.exit_code != 0
     assert "different readings" in str(result.exception)
 
@@ -90,6 +90,6 @@ def test_runs_of_two_readings_are_no_one_board(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_self_test_passes_in_both_readings() -> None:
     """Every known answer to 36 records has the verdict intended."""
-    for reading in ((), ("--compat", "paper")):
-        asked = ("sob", "selftest", "--limit", 36, "--first", *reading)
+    for suite in ("sob", "sob@paper"):
+        asked = ("selftest", suite, "--limit", 36, "--set", "first=true")
         _csbdata(*asked, "--format", "json")

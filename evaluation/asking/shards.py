@@ -1,0 +1,129 @@
+"""Run the shards of a request as tasks of a Ray cluster, and merge them."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from curation.ray_shards import LOCAL, Shard, ray_address, run_shards
+from curation.system.errors import BadUsage, TemporarilyUnavailable
+from curation.system.locks import locked
+from curation.system.progress import Quiet
+from curation.workers.fingerprint import fingerprint
+from evaluation.asking.request import RUNS, RunRequest, RunResult, choose_suite
+from evaluation.asking.run import run
+from evaluation.results.merging import merge
+from evaluation.results.reader import HEADER, open_run
+from evaluation.tasks.registry import task_named
+from evaluation.walking.code_digest import writing_digest
+from evaluation.walking.plan import RunTotals
+
+if TYPE_CHECKING:
+    from curation.system.progress import Progress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlainRequest:
+    """A request that another process can be sent: its suite by name and settings."""
+
+    request: RunRequest
+    suite: str = ""
+    settings: Any = None
+    compat: str = ""
+
+    @classmethod
+    def of(cls, request: RunRequest) -> PlainRequest:
+        """Return a request in this form."""
+        chosen = request.suite
+        if chosen is None:
+            return cls(request=request)
+        return cls(
+            request=replace(request, suite=None),
+            suite=chosen.spec,
+            settings=msgspec.to_builtins(chosen.settings),
+            compat=chosen.compat,
+        )
+
+    def unpacked(self) -> RunRequest:
+        """Return the request."""
+        if not self.suite:
+            return self.request
+        suite = choose_suite(self.suite, self.settings, self.compat)
+        return replace(self.request, suite=suite)
+
+
+def run_shard(plain: PlainRequest, shard: Shard) -> None:
+    """Run one shard of a request into its folder."""
+    request = replace(
+        plain.unpacked(), shard=(shard.part, shard.parts), run_dir=shard.folder
+    )
+    if request.jobs is None and not any(task_named(n).timed for n in request.tasks):
+        request = replace(request, jobs=shard.cpus)
+    run(request)
+
+
+def run_here_or_in_shards(
+    request: RunRequest, executor: str = LOCAL, progress: Progress | None = None
+) -> RunResult:
+    """Run a request here, or as shards on a Ray cluster.
+
+    The folder of a run on a cluster is the merged one. A driver that was killed goes on
+    with the shards that are missing; a lost node's shard is run again. A task has a GPU
+    to itself if a model writes and the cluster has GPUs.
+
+    Args:
+        request: What to measure, with whom.
+        executor: `local`, or `ray[:ADDRESS]`.
+        progress: Shows what takes long; nothing is shown by default.
+
+    Raises:
+        BadUsage: there is no such executor, the request is one shard itself, or models
+            are behind a server.
+        CsbdataError: as `evaluation.run`, and of `curation.ray_shards.run_shards`.
+    """
+    progress = progress or Quiet()
+    if ray_address(executor) is None:
+        return run(request, progress)
+    if request.shard != (1, 1):
+        raise BadUsage("--shard and --executor ray", then="leave one of them out")
+    writes = bool(request.suite) or any(
+        task_named(name).needs_model for name in request.tasks
+    )
+    if writes and any(model.over_http for model in request.models):
+        raise BadUsage(
+            "--executor ray asks no server",
+            then="leave it out: the server spreads the work",
+        )
+    plain = PlainRequest.of(request)
+    mark = fingerprint(
+        code=writing_digest(),
+        request=repr(replace(plain.request, fetch=None)),  # type: ignore[arg-type]  # decides nothing
+        suite=[plain.suite, repr(plain.settings), plain.compat],
+    )
+    folder = request.run_dir or RUNS / mark[:12]
+    if (folder / HEADER).exists():
+        done = open_run(folder)
+        return RunResult(folder=folder, totals=RunTotals(found=len(done)))
+    kept = folder.with_name(f"{folder.name}.shards")
+    busy = TemporarilyUnavailable("another run is at work here", str(folder))
+    with locked(kept / "lock", busy, guarded=kept):
+        folders = run_shards(
+            run_shard,
+            plain,
+            executor=executor,
+            kept=kept,
+            fingerprint=mark,
+            use_gpus=writes,
+            say=progress.say,
+        )
+        merged = merge(folders, folder)
+    shutil.rmtree(kept, ignore_errors=True)
+    lacking = {
+        one.engine: one.unavailable for one in merged.header.engines if one.unavailable
+    }
+    return RunResult(
+        folder=folder, totals=RunTotals(ran=len(merged), unavailable=lacking)
+    )

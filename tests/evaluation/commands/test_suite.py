@@ -1,0 +1,72 @@
+"""`csbdata suite VERB NAME`: prompts, scores, self-tests and the order of words."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from typer.testing import CliRunner
+
+from curation.system.errors import BadUsage
+from evaluation.asking.records import encode_records
+from evaluation.commands.suite import app
+from evaluation.core.suite_records import SuiteRecord
+from evaluation.results.reader import open_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_SCHEMA = '{"type": "object", "required": ["n"]}'
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Return a file of two records."""
+    path = tmp_path / "made.jsonl"
+    records = [SuiteRecord(id=name, group="g", schema=_SCHEMA) for name in "ab"]
+    path.write_bytes(encode_records(records))
+    return path
+
+
+def _ask(*words: object) -> Any:  # noqa: ANN401 (typer's own)
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def test_the_other_order_of_words_is_answered_with_the_right_one() -> None:
+    """A suite's name first is an error that names the command to type."""
+    answer = _ask("passrate", "run", "--limit", "2")
+    assert isinstance(answer.exception, BadUsage)
+    assert answer.exception.then == "csbdata suite run passrate"
+
+
+def test_prompts_are_written_with_their_records(data: Path, tmp_path: Path) -> None:
+    """A line a record; the published reading leaves the description out."""
+    out = tmp_path / "out" / "prompts.jsonl"
+    out.parent.mkdir()
+    answer = _ask("prompts", "passrate@paper", "--data", data, "--out", out)
+    assert answer.exit_code == 0, answer.output
+    first = json.loads(out.read_text().splitlines()[0])
+    assert first["record"] == "g/a"
+    assert (out.parent / "records.jsonl").exists()
+
+
+def test_a_file_of_responses_is_scored_and_gated(data: Path, tmp_path: Path) -> None:
+    """A shared setting and one of the suite go to where they belong."""
+    file = tmp_path / "answers.jsonl"
+    lines = [{"record": f"g/{name}", "text": '{"n": 1}'} for name in "ab"]
+    lines[1]["text"] = "no"
+    file.write_text("\n".join(map(json.dumps, lines)))
+    words = ["score", "passrate", file, "--data", data, "--run-dir", tmp_path / "run"]
+    more = ["--set", "mode=schema", "--set", "budget=9", "--format", "json"]
+    passed = _ask(*words, *more, "--fail-under", "50")
+    assert passed.exit_code == 0, passed.output
+    facts = open_run(tmp_path / "run").raw_header["suite"]
+    assert (facts["settings"]["mode"], facts["settings"]["budget"]) == ("schema", 9)
+    assert _ask(*words, *more, "--fail-under", "60").exit_code == 1
+
+
+def test_a_selftest_has_no_surprises(data: Path) -> None:
+    """Every known answer gets the verdict intended."""
+    answer = _ask("selftest", "passrate", "--data", data, "--format", "json")
+    assert answer.exit_code == 0, answer.output
