@@ -106,7 +106,7 @@ def run_here_or_in_shards(
     folder = request.run_dir or RUNS / mark[:12]
     if (folder / HEADER).exists():
         done = open_run(folder)
-        return RunResult(folder=folder, totals=RunTotals(found=len(done)))
+        return RunResult(folder=folder, totals=RunTotals(reused=len(done)))
     kept = folder.with_name(f"{folder.name}.shards")
     busy = TemporarilyUnavailable("another run is at work here", str(folder))
     with locked(kept / "lock", busy, guarded=kept):
