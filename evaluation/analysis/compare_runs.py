@@ -199,11 +199,7 @@ def changes(pairs: Sequence[PairedEngines]) -> Table:
 
 
 def objections(runs: Sequence[RecordedRun]) -> list[str]:
-    """Return why the runs are not wholly comparable, a line each; empty if they are.
-
-    What is objected to is what keeps runs from being joined: gaps, and conditions that
-    they do not share.
-    """
+    """Return why the runs are not comparable, a line each: gaps and conditions."""
     first = runs[0]
     gaps = [f"{run.folder.name}: {gap}" for run in runs for gap in gaps_of(run)]
     return gaps + [
@@ -330,10 +326,9 @@ def _gates(
 
 
 def slowdowns(pair: PairedEngines, most: float | None) -> list[str]:
-    """Return which times became surely longer than `most` times what they were.
+    """Return the times whose whole 95 % interval of the ratio is above `most`.
 
-    Surely: the whole 95 % interval of the ratio is above. Of two runs it is the ratio
-    at one speed of the machine, where that is known.
+    Between two runs the ratio is taken at one speed of the machine, if that is known.
     """
     if most is None:
         return []

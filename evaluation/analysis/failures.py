@@ -129,10 +129,10 @@ def _outcome(name: str) -> Outcome:
 
 
 def failures(run: RecordedRun, choice: FailureChoice | None = None) -> list[FailedCase]:
-    """Return every failure that is wanted, the worst first.
+    """Return the failures of a choice, the worst first, the shortest texts first.
 
-    What its task lets pass is none, such as a refusal of a schema that nothing fits.
-    Among equals those with the shortest texts come first: they are read soonest.
+    A case that its task lets pass is no failure, such as a refused schema that nothing
+    satisfies.
     """
     from evaluation.tasks.registry import tasks  # noqa: PLC0415 (imports every task)
 

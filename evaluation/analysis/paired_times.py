@@ -1,9 +1,8 @@
 """Times of two engines on the same schemas: as measured, and at one machine speed.
 
-Engines of one run take turns, so the machine is the same for both. Between two runs it
-may have become faster or slower: what the calibration work took in each run says by how
-much, and the ratio of the engines is divided by that. How well engines follow this work
-was measured (docs/engines.md, Noise), and is in the interval of what is left.
+Engines of one run take turns, so the machine is the same for both. Between two runs the
+ratio is divided by that of the calibration work; how well engines follow this work
+(docs/engines.md, Noise) is part of the interval.
 """
 
 from __future__ import annotations
@@ -138,15 +137,12 @@ def _paired_time(
 
 
 def machine_speed(pair: PairedEngines) -> MachineSpeed | None:
-    """Return how many times as long the same work took in b's run as in a's.
+    """Return how many times as long the calibration work took in b's run as in a's.
 
-    None within one run, where both took turns, and where it was not measured in both.
-    The geometric mean over cases, as it is of the engines' times: where the machine was
-    slower for a while, both have it. How far it may be off follows from how far cases
-    lie apart.
-    What an engine leaves in the core's caches is part of what the work after it takes,
-    so that cases of the same engine are compared: of all that are in both runs, since
-    they took turns; only where there is none, of the two of the pair.
+    None within one run, and if it was not measured in both. The geometric mean over
+    cases; its interval follows from their spread. Caches left by an engine affect the
+    work after it, so cases of the same engine are compared: all engines in both runs,
+    else the two of the pair.
     """
     if pair.a.run is pair.b.run:
         return None

@@ -1,14 +1,12 @@
 """A ratchet: the outcome of every schema under one engine, one line each.
 
-The file is small, sorted text that lives in the engine's own repository; a difference
-of two versions of it is a difference in what the engine does. Outcomes are ordered as
-the gate of `results compare` orders them (`regression_gate.RANKS`): a schema may become
-better and may not become worse.
+Small, sorted text for the engine's own repository. Outcomes are ordered as in
+`regression_gate.RANKS`: a schema may become better, not worse.
 
     # csbdata ratchet: llguidance faithful
     masks<TAB>Github_easy/o1<TAB>passed
 
-Fields are percent-encoded where they hold white space, `%` or `#`.
+Fields are percent-encoded if they hold white space, `%` or `#`.
 """
 
 from __future__ import annotations

@@ -63,8 +63,7 @@ def criterion_of(task: str) -> Criterion | None:
 def compared_engines(runs: Sequence[RecordedRun], task: str) -> list[ComparedEngine]:
     """Return every engine of every run that has cases of a task.
 
-    The task's own criterion says which cases pass. An engine that is in several runs
-    has the run's name in its label.
+    The label of an engine that is in several runs names the run.
     """
     passes = criterion_of(task)
     sides = []
@@ -189,10 +188,9 @@ def compare_with_baseline(
 def match_baselines(
     baselines: Sequence[ComparedEngine], engines: Sequence[ComparedEngine]
 ) -> list[tuple[ComparedEngine, ComparedEngine]]:
-    """Return each engine with its baseline, where there is exactly one.
+    """Return each engine with its baseline, if exactly one matches.
 
-    That is the engine of the same label; else of the same name and preset, as the
-    version is what changes; else of the same name; else the only one there is.
+    Tried in turn: the same label; name and preset; name; the only baseline.
     """
     alike: tuple[Callable[[ComparedEngine], object], ...] = (
         lambda engine: engine.engine,

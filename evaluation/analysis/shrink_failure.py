@@ -301,11 +301,11 @@ def shrink_failure(
     most: int,
     ask_afresh: Callable[[Case], Row] | None = None,
 ) -> ShrunkFailure:
-    """Return the smallest schema found that fails as the case's does.
+    """Return the smallest schema that fails as the case's does.
 
-    The texts that the failure depends on are kept, in their order, and under every
-    smaller schema each has to be as valid as under the whole one (jsonschema-rs,
-    formats on). What is returned has failed once more, in a process of its own.
+    The texts that the failure needs are kept in order; under each smaller schema they
+    must be as valid as before (jsonschema-rs, formats on). The result has failed once
+    more, in a new process.
 
     Args:
         case: The case that fails.

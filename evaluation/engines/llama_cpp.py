@@ -1,9 +1,8 @@
 """llama.cpp grammars: JSON Schema to GBNF, masks by llama.cpp's own sampler.
 
-No weights are needed: the sampler works over a model of a vocabulary alone, which is
-written here for the tokenizer that is given. The conversion is the one that comes with
-llama-cpp-python. A sampler that takes a token outside its mask throws through ctypes
-and ends the process, so that `commit` asks the mask first.
+No weights are needed: the sampler works over a vocabulary-only model, written here. The
+conversion is llama-cpp-python's. A sampler that takes a token outside its mask throws
+through ctypes and ends the process, so `commit` checks the mask first.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """llguidance: an Earley parser over a lexer of regular-expression derivatives.
 
-Compiling is the making of an `LLMatcher`: a grammar's errors show only there. It never
-raises: whether it has failed has to be asked after every step. Every text starts from
-a deep copy of it; copies share the states of the lexer, so that a later text finds what
-an earlier one has made, and finds the lexer dead where an earlier one reached a limit
-of it. Versions before 0.6 have another interface and fewer options.
+Compiling makes an `LLMatcher`, which never raises: errors must be asked for after every
+step. Every text starts from a deep copy of it; copies share the lexer's states, so a
+later text reuses an earlier one's, and finds the lexer dead if an earlier text reached
+a limit. Versions before 0.6 have another interface and fewer options.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """lm-format-enforcer: a character-level parser, explored along a tree of tokens.
 
-Nothing is computed before the first mask but the tree. Its own integrations need
-transformers; here its tokenizer data are built from bytes. A parser that fails inside
-is logged and then allows only the end, as if the text were complete: what is logged
-is what tells the two apart.
+Before the first mask only the tree is computed. Its integrations need transformers;
+here its tokenizer data are built from bytes. A parser that fails inside logs that and
+then allows only the end, as for a complete text; the log tells the two apart.
 """
 
 from __future__ import annotations

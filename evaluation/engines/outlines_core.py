@@ -1,8 +1,8 @@
 """outlines-core: the schema becomes one regular expression, then an index of tokens.
 
-0.2 builds the index in Rust over the vocabulary's bytes. In 0.1.26, the version of
-the paper's time, the expression goes through interegular's automaton in Python, over
-text in which a token that is no text on its own is spelled byte by byte.
+0.2 builds the index in Rust over bytes. 0.1.26, of the paper's time, uses interegular's
+automaton in Python, over text in which tokens that are no text are spelled byte by
+byte.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""XGrammar: a pushdown automaton whose token masks are computed ahead, at compilation.
+"""XGrammar: a pushdown automaton whose token masks are computed at compilation.
 
-Only raw constructors are used: the vocabulary goes in as bytes. What the package
-imports for model loading and GPUs (transformers, triton, and in 0.1 sentencepiece
-and tiktoken) is never called by them, so empty stand-ins take their place and none
-of it need be installed. Version 0.1.8 has fewer options; one that it lacks may only
-have the value that means "as it was".
+Only raw constructors are used: the vocabulary goes in as bytes. Imports that they never
+call (transformers, triton, in 0.1 sentencepiece and tiktoken) get empty stand-ins.
+Version 0.1.8 has fewer options; one that it lacks may only have its neutral value.
 """
 
 from __future__ import annotations

@@ -166,8 +166,8 @@ def plan_stream(
 ) -> list[PlannedRequest]:
     """Plan the requests of one stream, in the order of their arrival.
 
-    As many are measured as there are requests; those of the warm-up come before. The
-    warm-up asks for no schema that is measured later, unless all ask for one.
+    The warm-up comes first, beside one request for each record. Its schemas are not
+    measured later, unless all requests share one schema.
 
     Args:
         requests: One for each schema; their order is drawn.

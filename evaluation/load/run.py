@@ -121,8 +121,8 @@ def open_load(folder: Path) -> LoadRun:
 def run_load(request: LoadRequest, progress: Progress | None = None) -> LoadRun:
     """Send every stream to every participant, but for the rows that are there.
 
-    Participants have the server to themselves, one after the other. A stream that was
-    stopped in its middle continues with a warm-up of its own.
+    Participants have the server to themselves. A stream that was stopped continues
+    after another warm-up.
 
     Args:
         request: Server, records, arrivals.

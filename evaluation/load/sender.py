@@ -1,8 +1,7 @@
 """Send requests at the moments drawn for them, whatever comes back.
 
-A request is never asked again, and none waits for the answer of another: a server that
-is slow gets the same arrivals as one that is fast, and what a request waits for counts
-from the moment at which it was to arrive (no "coordinated omission").
+No request is repeated or waits for another's answer: slow and fast servers get the same
+arrivals, and waits count from the scheduled arrival (no "coordinated omission").
 """
 
 from __future__ import annotations

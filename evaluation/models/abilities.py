@@ -1,9 +1,9 @@
 """Find the operations that a model's key-value cache supports.
 
-Most models keep the keys and values of every token. Some keep a window, some a state
-that each token changes, some nothing that could be handed to them. What would come
-out wrong, silently, is not done: such a model writes every text of a batch alone,
-takes forced tokens one by one, or reads the whole text again for every token.
+Most models keep the keys and values of every token; some keep a window, or a state that
+each token changes. Operations that would silently give wrong logits are turned off:
+such a model writes the texts of a batch one by one, feeds forced tokens one by one, or
+reads the whole text for every token.
 """
 
 from __future__ import annotations

@@ -128,10 +128,9 @@ class _PinnedDatetime(datetime):
 
 @contextmanager
 def _pinned_day() -> Iterator[None]:
-    """Let `strftime_now` of templates tell the same day on every day.
+    """Make `strftime_now` of chat templates return a fixed day.
 
-    transformers asks the `datetime` of its own module, and can be told no other way:
-    what a template is given beside its turns may hold no functions.
+    transformers reads `datetime` of its own module; templates take no functions.
     """
     real = vars(chat_template_utils)["datetime"]
     vars(chat_template_utils)["datetime"] = _PinnedDatetime

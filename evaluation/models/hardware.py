@@ -110,10 +110,10 @@ def free_memory(device: torch.device) -> int:
 
 
 def texts_that_fit(device: torch.device, text_bytes: int) -> int:
-    """Return how many texts at a time fit into what a device can still give.
+    """Return how many texts fit into the free memory of a device.
 
-    A power of two, so that a little more or less memory changes nothing: other batches
-    have other last bits. On a processor more than a few texts are no faster.
+    A power of two, so that small changes of memory do not change the batch: other
+    batches have other last bits. A CPU gains nothing beyond a few texts.
 
     Args:
         device: Where the model is, loaded already.
@@ -150,8 +150,7 @@ def check_weights_fit(
 ) -> None:
     """Check that the weights of a folder fit into a device in a number type.
 
-    The sizes of the files say how many there are; where the config does not say in
-    which number type, they are taken as they are.
+    Their size is that of the files, scaled if the config names their number type.
 
     Raises:
         BadConfiguration: they do not fit.

@@ -49,10 +49,10 @@ _DECISIVE: Final = ("*.safetensors", "*.bin", "*.json", "*.model", "*.jinja", "*
 
 
 def folder_digest(folder: Path) -> str:
-    """Return the sha256 of the files of a folder that decide what its model writes.
+    """Return the sha256 of the files of a folder that decide a model's texts.
 
-    Every byte is read: a model that was trained on differs from its beginning in a
-    few of its tensors only. A gigabyte takes about a second.
+    Every byte is read: a fine-tuned model may differ in a few tensors only. A gigabyte
+    takes about a second.
 
     Raises:
         OSError: a file cannot be read.
@@ -146,8 +146,8 @@ def _check_gpu(name: str, device: torch.device) -> None:
 def choose_dtype(dtype: str, device: torch.device) -> torch.dtype:
     """Return a number type by its name: `auto` is bf16 on a GPU, fp32 on a CPU.
 
-    A CPU without arithmetic of its own for bf16 takes two to three times as long with
-    it as with fp32, and its texts would differ from one CPU to the next.
+    Without native bf16 a CPU takes two to three times as long, and texts would differ
+    between CPUs.
 
     Raises:
         BadConfiguration: there is no such number type.

@@ -1,9 +1,8 @@
 """Find a model by its name: a known one, a folder, one of the Hub, or a shape.
 
-The files of `known` that hold a `MODEL` are known here. Another package adds one
-through the entry point group `csbdata.models` (the `NamedModel` itself, or a module
-that holds one as `MODEL`). Nothing
-heavy is loaded to list them.
+Known models are the files of `known` with a `MODEL`, and those of the entry point group
+`csbdata.models` (a `NamedModel`, or a module with one as `MODEL`). Listing them loads
+nothing heavy.
 """
 
 from __future__ import annotations

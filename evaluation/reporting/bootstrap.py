@@ -62,9 +62,8 @@ def geometric_ratio(
 ) -> PairedRatio | None:
     """Return the geometric mean of b / a over pairs, with a 95 % bootstrap interval.
 
-    See `mean_difference`, of which it is the exponential, taken of logarithms. Pairs
-    that are not both positive say nothing of a ratio and are left out. None if no
-    pair is left.
+    The exponential of `mean_difference` of logarithms. Pairs that are not both positive
+    are left out. None if no pair is left.
 
     Raises:
         ValueError: arguments are not of one length.
@@ -97,11 +96,10 @@ def mean_difference(
 ) -> PairedDifference | None:
     """Return the mean of b - a over pairs, with a 95 % bootstrap interval.
 
-    The interval is of percentiles over resampled clusters (B. Efron, 1979), the same
-    for the same seed, and widened for their number as T. Hesterberg, 2015, "What
-    teachers should know about the bootstrap", 3.3, says; with fewer than five clusters
-    it is Student's. p is below 0.05 where 0 is outside of it. None with fewer than two
-    clusters.
+    Percentiles over resampled clusters (B. Efron, 1979), the same for the same seed,
+    widened for the number of clusters (T. Hesterberg, 2015, "What teachers should know
+    about the bootstrap", 3.3); Student's interval below five clusters, None below two.
+    p is below 0.05 where 0 is outside.
 
     Args:
         a: A figure of each subject.
@@ -192,9 +190,8 @@ def bootstrap_means(
 ) -> list[Interval | None]:
     """Return a 95 % bootstrap interval of the weighted mean of every column.
 
-    Rows are drawn with their weights; all columns share the draws. The bounds are
-    drawn means themselves, the outer one of two, and not widened: so SOB's authors
-    take them.
+    All columns share the draws. The bounds are drawn means, the outer one of two, and
+    not widened, as SOB's authors do.
 
     Args:
         values: One row a subject, one column a figure.

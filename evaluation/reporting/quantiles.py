@@ -55,9 +55,8 @@ class Quantiles:
     def at(self, percent: float) -> Quantile | None:
         """Return the quantile; None of no values.
 
-        Between two values it is interpolated (Hyndman and Fan, 1996, definition 7).
-        Lower bounds stand for the values that were cut off, so that the answer is
-        a lower bound as soon as one of them could be below it.
+        Interpolated (Hyndman and Fan, 1996, definition 7). It is a lower bound if a
+        value that was cut off could be below it.
 
         Raises:
             ValueError: `percent` is not between 0 and 100.

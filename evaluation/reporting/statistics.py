@@ -1,12 +1,8 @@
-"""The statistics of a report: intervals of shares, and paired tests.
+"""Statistics of a report: intervals of shares, and paired tests.
 
-Everything here is a pure function of figures; nothing that is missing is ever taken
-for zero: where there is no answer, the answer is None. Quantiles are in
-`evaluation.reporting.quantiles`, what is resampled in `evaluation.reporting.bootstrap`.
-
-Several answers about one schema say less than as many about several. A *cluster* holds
-what was measured on one schema: intervals and tests take clusters for independent of
-each other, and nothing else. With one answer a cluster they are what they are called.
+Pure functions; a missing figure is None, never zero. A *cluster* holds the answers
+about one schema: intervals and tests take clusters, not answers, for independent. With
+one answer a cluster they are the textbook ones.
 """
 
 from __future__ import annotations
@@ -71,14 +67,13 @@ def wilson(
 
 
 def independent_worth(clusters: Iterable[tuple[int, int]]) -> float:
-    """Return how many independent answers those of clusters are worth.
+    """Return how many independent answers the answers of clusters are worth.
 
-    The number of answers over their design effect, which is estimated with clusters
-    as units and Student's t for their number, as E. L. Korn and B. I. Graubard, 1998,
-    "Confidence intervals for proportions with small expected number of positive
-    counts estimated from survey data", do. Never more than there are answers, and
-    never less than they are worth if those of a cluster always agree (L. Kish, 1965,
-    "Survey Sampling", 8.2): with one answer a cluster it is their number.
+    Their number over the design effect, estimated with clusters and Student's t (E. L.
+    Korn and B. I. Graubard, 1998, "Confidence intervals for proportions with small
+    expected number of positive counts estimated from survey data"); never above the
+    number of answers, never below their worth if a cluster always agrees (L. Kish,
+    1965, "Survey Sampling", 8.2).
 
     Args:
         clusters: Of each cluster how many have what is counted, and how many there are.
@@ -109,8 +104,8 @@ def independent_worth(clusters: Iterable[tuple[int, int]]) -> float:
 def mcnemar(only_a: int, only_b: int) -> float:
     """Return the exact two-sided p of McNemar's test for two paired shares.
 
-    `only_a` and `only_b` count the subjects that only one of the two passes; those
-    that both pass or both fail say nothing. With no such subject p is 1.
+    `only_a` and `only_b` count the subjects that only one of the two passes. Without
+    such subjects p is 1.
 
     Raises:
         ValueError: a count is negative.
@@ -129,10 +124,9 @@ def mcnemar(only_a: int, only_b: int) -> float:
 def sign_flip(differences: Iterable[int]) -> float:
     """Return the exact two-sided p of paired counts that differ by so much.
 
-    One difference a cluster: how many more of its answers b has right than a. If a
-    and b were the same, each would be as likely with the other sign (R. A. Fisher,
-    1935, "The Design of Experiments", 21): p is the share of all ways to choose signs
-    whose sum is at least as far from 0. With one answer a cluster it is `mcnemar`.
+    One difference a cluster: how many more answers b has right than a. p is the share
+    of sign choices whose sum is at least as far from 0 (R. A. Fisher, 1935, "The Design
+    of Experiments", 21). With one answer a cluster it is `mcnemar`.
     """
     nonzero = [difference for difference in differences if difference]
     if all(abs(difference) == 1 for difference in nonzero):

@@ -1,9 +1,8 @@
 """Tables of a report, as values: every rate with its denominator and its interval.
 
-A cell is text, a whole number, a number, `Rate`, `Duration`, `FixedFigure`,
-`Quartiles`, `Size`, `Ratio`, `Estimate`, `Shift`, `MissingFigure` or None. What is
-missing stays missing: None, NaN and `NOT_RUN` are printed as such and never as 0.
-`evaluation.reporting.printing` prints tables.
+A cell is text, a number, `Rate`, `Duration`, `FixedFigure`, `Quartiles`, `Size`,
+`Ratio`, `Estimate`, `Shift`, `MissingFigure` or None. Missing figures are printed as
+missing, never as 0.
 """
 
 from __future__ import annotations

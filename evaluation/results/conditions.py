@@ -1,8 +1,7 @@
 """The conditions that runs must share before their figures are compared or joined.
 
-The same list decides in three places: whether runs are joined, what a comparison of
-runs is warned of, and whether a run goes on in its folder. What is not here may differ:
-the command, paths, the number of jobs, how much memory is left.
+They decide whether runs are joined, a comparison warns, and a run continues in its
+folder. Command, paths, jobs and free memory may differ.
 """
 
 from __future__ import annotations

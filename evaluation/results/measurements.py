@@ -203,8 +203,7 @@ def _verdicts(row: Row) -> tuple[object, ...]:
 def is_length_bound_miss(walked: InstanceResult) -> bool:
     """Return whether a text was made to violate a bound of a length.
 
-    It is as long as the bound wants it: of the benchmark's texts these few are most of
-    the tokens, whatever the engine.
+    It is as long as the bound: these few texts hold most of the benchmark's tokens.
     """
     return not walked.valid and walked.label.get("keyword") in LENGTH_BOUNDS
 
@@ -236,8 +235,7 @@ def times_of(row: Row) -> RepetitionTimes:
 def _waited(walked: InstanceResult) -> int:
     """Return how much of a walk's times was waiting for the core.
 
-    Only of steps that are far above the middle one of their kind, since some of the
-    waiting may have been between steps.
+    Only steps far above the median count: the process may have waited between steps.
     """
     if not walked.waited_ns:
         return 0

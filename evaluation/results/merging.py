@@ -1,8 +1,7 @@
 """Join runs into one: the shards of a run, or runs of other engines.
 
-Only what was asked in the same way is joined (`evaluation.results.conditions`), and
-only runs that came to their end, with every shard of them. An engine may come from one
-run or from several shards; the same case in two runs must be the same.
+Runs must share their conditions (`evaluation.results.conditions`) and be finished, with
+every shard; a case that is in two runs must be the same.
 """
 
 from __future__ import annotations

@@ -30,11 +30,11 @@ class Noise:
 
     @classmethod
     def of(cls, sides: Iterable[Sequence[Sequence[float]]], assumed: float) -> Noise:
-        """Return the noise of several engines together, with what is assumed.
+        """Return the noise of several engines together, shrunk to an assumption.
 
-        Without repetitions it is what is assumed. The more of them there are, the less
-        does the assumption count: it is the scale of an inverse chi-square prior (A.
-        Gelman et al., 2013, "Bayesian Data Analysis", 2.6).
+        The assumption is the scale of an inverse chi-square prior (A. Gelman et al.,
+        2013, "Bayesian Data Analysis", 2.6): it counts less the more repetitions there
+        are.
 
         Args:
             sides: Of each engine, for each schema, the times of its repetitions.

@@ -82,10 +82,10 @@ def text_class(row: Row) -> str | None:
 
 
 def engine_is_right(walked: InstanceResult) -> bool | None:
-    """Return whether the engine was right about a text; None if that is not known.
+    """Return whether the engine was right about a text; None if unknown.
 
-    It is right when it lets a valid text be written to the end, the end included,
-    and when it blocks an invalid one at a token or at the end.
+    A valid text must be written to its end, an invalid one blocked at a token or the
+    end.
     """
     if walked.verdict in _TELLS_NOTHING:
         return None

@@ -1,9 +1,8 @@
 """Read a run folder: header, rows, and what is missing.
 
-The folder may be a killed run's, or one that is still growing: a torn last line is
-left out, a line that is no row is left out and listed, and of two rows of the same
-measurement of a case the later one counts. The types of `Row` are the bounds of what is
-read; `row.schema.json` publishes them.
+The run may be killed or growing: a torn last line is ignored, a line that is no row is
+listed as a problem, and of two rows of the same repetition of a case the later one
+counts. `row.schema.json` publishes the types of `Row`.
 """
 
 from __future__ import annotations

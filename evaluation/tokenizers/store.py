@@ -1,8 +1,7 @@
 """A tokenizer by name, by path or from the Hub, made once and kept in the cache.
 
-`<cache>/tokenizers/<name>-<fingerprint>/` appears whole or not at all. The
-fingerprint is over what the tokenizer was made from and the version of this code, so
-a changed file is another folder; what was damaged since is made anew.
+`<cache>/tokenizers/<name>-<fingerprint>/` appears whole or not at all. The fingerprint
+covers the sources and the version of this code; a damaged folder is made again.
 """
 
 from __future__ import annotations

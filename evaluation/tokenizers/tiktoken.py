@@ -1,9 +1,8 @@
-"""Vocabularies of bytes in the order in which they are merged: tiktoken, tekken.
+"""Vocabularies of bytes in the order of their merges: tiktoken, tekken.
 
-A tiktoken file has a line for each token, its bytes in base64 and its rank
-(specification: openai/tiktoken, `load_tiktoken_bpe`); a tekken file is JSON with the
-same, its special tokens before them (specification: mistral-common, Tekkenizer). The
-library `tiktoken` reads files from paths and addresses only, and these stand in wheels.
+Specifications: openai/tiktoken, `load_tiktoken_bpe` (a line a token: base64 and rank);
+mistral-common, Tekkenizer (JSON of the same, special tokens first). The library
+`tiktoken` reads paths and addresses only, not files in wheels.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Digests of our own code that decides a row: measuring, writing and judging.
 
-A row that other code has made is not taken for finished work. What only reads rows
-(reports) is no part of it: a better table does not ask for a new measurement.
+A row made by other code is measured again. Code that only reads rows is left out.
 """
 
 from __future__ import annotations

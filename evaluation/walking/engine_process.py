@@ -216,10 +216,10 @@ def describe_error(error: BaseException) -> str:
 
 
 class Deadline:
-    """When the walks of a case end: their processor time, or else the wall clock.
+    """The deadline of a case's walks: processor time, and the wall clock.
 
-    The wall clock is read after every mask anyway; the processor time only when it may
-    have been used up, since reading it takes as long as a short mask.
+    Reading the processor time takes as long as a short mask, so it is read only when it
+    may be used up.
     """
 
     def __init__(self, seconds: float, wall_seconds: float) -> None:
@@ -276,12 +276,12 @@ class CoreWaits:
 
 
 def calibration_ns() -> int:
-    """Return the processor time of a piece of work that is always the same.
+    """Return the processor time of a fixed piece of work: sums in a table.
 
-    How fast the machine is just now: sums in a table, by the interpreter, once. Done
-    again right after it would find everything in the core's caches, and take as long on
-    a busy machine as on a quiet one, which engines do not. Work that mostly moves
-    memory becomes slower by twice as much as they do (docs/engines.md, Noise).
+    It shows how fast the machine is. Done once, not repeated: with its data in the
+    core's caches it would take as long on a busy machine as on a quiet one, unlike
+    engines. Work that mostly moves memory slows down twice as much as engines do
+    (docs/engines.md, Noise).
     """
     start = thread_time_ns()
     table: dict[int, int] = {}

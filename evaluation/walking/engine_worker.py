@@ -1,8 +1,7 @@
-"""The worker of one engine: its questions, deadlines and answers, blame for its deaths.
+"""The worker of one engine: questions, deadlines, answers, and blame for deaths.
 
-A case is two questions to the worker, compile and walk, each with its deadline. If the
-worker dies, the case is tried again in a new worker, and is blamed only if that one
-dies too.
+A case is two questions, compile and walk, each with a deadline. If the worker dies, the
+case is tried again in a new worker; it is blamed if that one dies too.
 """
 
 from __future__ import annotations

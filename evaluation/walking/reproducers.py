@@ -83,11 +83,9 @@ def reproducing_command(
 def rerun_command(
     header: RunHeader, engine: str, task: str, config: str, case_id: str
 ) -> str:
-    """Return the command that asks one engine for one case of a run again.
+    """Return the command that runs one case of a run again, from the run's header.
 
-    Everything is taken from the run's header; an engine that the header does not
-    name is named by its label. Empty where the header has no command: nothing says
-    which data it was.
+    Empty if the header has no command: the data are unknown then.
     """
     if not header.command:
         return ""

@@ -1,7 +1,7 @@
 """Put every case of a plan to every engine: one row a case.
 
-Where times are results, engines take turns case by case, so that all meet the machine
-in the same state; elsewhere they run one after the other, over all workers.
+Where times are results, engines take turns case by case; otherwise they run one after
+the other, over all workers.
 """
 
 from __future__ import annotations
@@ -212,11 +212,11 @@ def run_in_turn(
     task: Task,
     work: SharedWork,
 ) -> None:
-    """Put each case to every engine before the next case, in an order that is drawn.
+    """Put each case to every engine before the next case, in random order.
 
-    So all meet the machine in the same state. Each repetition of an engine has a
-    process of its own: what a process has by chance, its place in memory for one, is
-    part of what repetitions show.
+    So all engines meet the machine in the same state. Each repetition of an engine has
+    its own process, so that the chance effects of a process (its place in memory) are
+    part of the spread.
     """
     own = [one for one in participants if one.label not in work.totals.unavailable]
     with ExitStack() as stack:

@@ -85,11 +85,10 @@ class WalkSession:
         self._walked = 0
 
     def _warm_up(self) -> None:
-        """Have what is done once per process done before anything is timed.
+        """Run everything that happens once per process before anything is timed.
 
-        Masks are computed along a text of the engine's own choice: always the first
-        token that is allowed. What comes of it is left alone: it says nothing of any
-        case.
+        Masks are computed along the first allowed token each time; failures are
+        ignored.
         """
         self._warm = True
         with contextlib.suppress(Exception):
@@ -291,11 +290,10 @@ class _Walk:
         return list(ahead[1:])
 
     def _refused(self, matcher: Matcher, index: int) -> None:
-        """Book a token that is not in its mask; see whether commit thinks otherwise.
+        """Record a token that is not in its mask; check whether commit disagrees.
 
-        An engine may offer one way of cutting a forced text into tokens in its mask
-        and take others; its mask misses a token only if it takes the whole text by
-        commits alone.
+        An engine may mask one tokenization of a forced text and accept others, so its
+        mask misses a token only if commits alone accept the whole text.
         """
         self._stop(_BLOCKED, index, "")
         if not self.checks:

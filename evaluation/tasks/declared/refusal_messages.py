@@ -1,8 +1,7 @@
 """Find the keywords that an engine's refusals and warnings are about.
 
-Messages are text for people: an engine's own file may say what they mean (`refusals`
-of its `ABOUT`), and `refusals.toml` holds a pattern for each that is known, by engine.
-What no pattern matches stays unmapped, and is counted as that.
+Patterns come from the engine's own file (`refusals` of its `ABOUT`) and from
+`refusals.toml`. Messages that match none are counted as unmapped.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
 """Export results as MaskBench writes them, for its tables and plots.
 
-A folder an engine: a file `{Split}---{file}.json` for each schema, `meta.txt`,
-`log.txt`, `stats.txt`, `entries.txt`, `histogram.csv`, `ttfm_us.csv`, `masks_us.csv`
-(specification: guidance-ai/jsonschemabench, maskbench). Times are whole microseconds.
-Where ours means more, the file says what theirs can: a crash leaves `pending_file`, of
-several wrong instances the last one is named. Unlike there the end of a text is
-checked, and `passing` counts schemas with instances only.
+A folder an engine: `{Split}---{file}.json` for each schema, `meta.txt`, `log.txt`,
+`stats.txt`, `entries.txt`, `histogram.csv`, `ttfm_us.csv`, `masks_us.csv`
+(specification: guidance-ai/jsonschemabench, maskbench). Times are whole microseconds. A
+crash leaves `pending_file`; of several wrong instances the last is named. Unlike
+MaskBench, the end of a text is checked, and `passing` counts schemas with instances
+only.
 
-Its script of results, `maskbench/scripts/maskbench_results.py`, prints its table of
-engines whose ids it knows. With `-q` it takes `stats.txt` and `entries.txt` as they
-are; without, it counts anew, and divides by the number of masks over 10 ms, be it zero.
+`maskbench/scripts/maskbench_results.py` prints engines whose ids it knows. With `-q` it
+takes `stats.txt` and `entries.txt`; without, it counts again and divides by the number
+of masks over 10 ms, even if that is zero.
 """
 
 from __future__ import annotations

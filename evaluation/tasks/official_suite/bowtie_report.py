@@ -1,10 +1,9 @@
 """Export a run of the official suite as a report for `bowtie summary`: JSON lines.
 
-Header, then each case and what each engine made of it, then a footer. An engine is
-an implementation; `valid` is that the text can be written to its end under the
-engine's masks (specification: bowtie-json-schema/bowtie, `schemas/report.json` of its
-package). A schema that is refused is an error there, as no result can be said of it;
-in the paper's criteria a refusal passes where all instances are invalid.
+Header, each case with each engine's results, footer. An engine is an implementation;
+`valid` means that its masks let the text be written to its end (bowtie,
+`schemas/report.json`). A refused schema is an error there; in the paper's criteria it
+passes if all instances are invalid.
 """
 
 from __future__ import annotations

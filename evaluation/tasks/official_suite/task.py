@@ -1,9 +1,8 @@
 """Task `test-suite`: the official JSON Schema Test Suite, by the paper's criteria.
 
-As the paper (appendix D): schemas and instances are written by `json.dumps` with its
-defaults, `format` is left out, and so is what needs a document from elsewhere; of
-2020-12 this leaves 43 categories. Up to draft-07 the suite's schemas do not say their
-draft, so `$schema` is added where it can be.
+As in the paper (appendix D): texts are written by `json.dumps` with its defaults;
+`format` and cases that need other documents are left out, which leaves 43 categories of
+2020-12. Up to draft-07 `$schema` is added where possible.
 """
 
 from __future__ import annotations

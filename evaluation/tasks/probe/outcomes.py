@@ -226,10 +226,10 @@ def outcome(row: Row, own: Sequence[RefusalPattern] = ()) -> ProbeOutcome:
 
 
 def _warns_of_the_keyword(row: Row, own: Sequence[RefusalPattern]) -> bool:
-    """Return whether a warning is about the keyword that the probe is about.
+    """Return whether a warning is about the keyword of the probe.
 
-    One about what stands around it, such as the `oneOf` of the context, is not. A
-    keyword that is an English word too, such as `not`, has to be quoted to be named.
+    Warnings about its context, such as the `oneOf` around it, are not. A keyword that
+    is an English word, such as `not`, must be quoted in the warning.
     """
     keyword = str(row.label.get("keyword"))
     name = row.engine.partition("==")[0].partition(" ")[0]

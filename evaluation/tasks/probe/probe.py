@@ -1,9 +1,8 @@
 """Probes, and the places in a schema where they are put.
 
-A probe is the smallest usual schema around one keyword, with a value that the schema
-accepts and one that only this keyword refuses. Members stand in the order in which the
-schema declares them, so that an engine which insists on an order is not blamed for it
-everywhere.
+A probe is the smallest usual schema around one keyword, a value that it accepts and one
+that only this keyword refuses. Members stand in the order of the schema, for engines
+that require an order.
 """
 
 from __future__ import annotations

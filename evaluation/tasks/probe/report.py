@@ -1,8 +1,7 @@
 """Reports of the task `probe`: the matrix of Figure 4, declared and proven.
 
-Beside each engine's probes stands what documents say of it. If the run has schemas
-too (any task that wants data), their features give the theoretical coverage of Table
-11: by the documents, and by the probes.
+Beside each engine stands its documented support. If the run has schemas too, their
+features give the theoretical coverage of Table 11, by documents and by probes.
 """
 
 from __future__ import annotations

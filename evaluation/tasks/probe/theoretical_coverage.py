@@ -1,8 +1,7 @@
-"""Theoretical coverage (the paper's Table 11) of the schemas that a run has.
+"""Theoretical coverage (the paper's Table 11) of the schemas of a run.
 
-A schema is covered if all its features are supported (definition C.1): once as
-documents declare it, once as the probes prove it. Beside both stands what the engine
-really compiled, where the run has that.
+A schema is covered if all its features are supported (definition C.1), by documents or
+by probes; beside both stands what the engine compiled.
 """
 
 from __future__ import annotations
