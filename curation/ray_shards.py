@@ -31,7 +31,7 @@ from curation.system.errors import (
 from curation.system.extras import install_extra
 from curation.system.iri_grammar import grammar_when_needed
 from curation.workers.fingerprint import code_digest, versions
-from curation.workers.finished_work import FinishedWork
+from curation.workers.run_folder import FinishedWork
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

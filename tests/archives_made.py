@@ -9,8 +9,7 @@ import zipfile
 from typing import TYPE_CHECKING
 
 from curation.download.packs import digest_of
-from curation.download.path_patterns import Selection
-from curation.download.pins import ArchiveKind, ArchivePin
+from curation.download.pins import ArchiveKind, ArchivePin, Selection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

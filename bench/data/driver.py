@@ -31,7 +31,7 @@ from curation.core.records import Record
 from curation.dataset.decisions import DocumentResult, ResultFile, SourceDocument
 from curation.dataset.ledger import write_ledger
 from curation.dataset.parquet import write_sorted
-from curation.pipeline.decide_benchmark import decide_benchmark, in_clusters
+from curation.pipeline.steps import decide_benchmark, in_clusters
 from curation.rules.sets import rule_set
 from curation.schema.dialects import BY_NAME
 from curation.schema.shingles import shingles, split_key

@@ -30,7 +30,7 @@ from curation.core.documents import (
 )
 from curation.core.rule import Context, Library, Rule
 from curation.json import text as jsontext
-from curation.pipeline.documents.process_document import read
+from curation.pipeline.process_document import read
 from curation.references.library import NO_LIBRARY
 from curation.references.schema import Schema
 from curation.rules.clean.references import NAME as REFERENCES

@@ -10,7 +10,7 @@ import msgspec
 
 from curation.core.documents import Change, Lint, Rejected
 from curation.json.text import parse
-from curation.sources.claims.identifiers import claimed_uris
+from curation.sources.claims import claimed_uris
 from curation.sources.readers import own_uri
 from curation.workers.limits import Limits
 

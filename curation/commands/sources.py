@@ -26,10 +26,10 @@ if TYPE_CHECKING:
         FetchSettings,
         UnavailableArchive,
     )
-    from curation.download.updates.pin_updates import PinUpdate
+    from curation.download.pin_updates import PinUpdate
     from curation.pipeline.archives import Acquisition
     from curation.sources.base import Source
-    from curation.sources.schemastore_hosted.lock import LiveLock
+    from curation.sources.schemastore import LiveLock
     from curation.system.errors import CsbdataError
     from curation.system.progress import Progress
 
@@ -160,8 +160,8 @@ def _list(names: list[str], settings: FetchSettings, format_: Format) -> None:
 
 
 def _live(settings: FetchSettings, progress: Progress) -> LiveLock:
-    from curation.sources.schemastore_hosted.live import LiveFetch, fetch_live
-    from curation.sources.schemastore_hosted.lock import default_lock
+    from curation.sources.schemastore import default_lock
+    from curation.sources.schemastore_live import LiveFetch, fetch_live
 
     live_fetch = LiveFetch(settings=settings, lock=default_lock(settings))
     return fetch_live(live_fetch, progress)
@@ -176,8 +176,7 @@ def _update(
     write: bool,
 ) -> None:
     """Show what publishers have; write it into the pins if that is asked."""
-    from curation.download.updates.new_pins import write_new_pins
-    from curation.download.updates.pin_updates import find_updates
+    from curation.download.pin_updates import find_updates, write_new_pins
     from curation.pipeline.archives import pins_of
     from curation.system.package_data import raw_folder
 
@@ -204,7 +203,7 @@ def _update(
 def _described_update(
     update: PinUpdate, kept: Mapping[str, CsbdataError]
 ) -> dict[str, Json]:
-    from curation.download.updates.newest import as_json
+    from curation.download.newest import as_json
 
     fault = update.fault or kept.get(update.pin.name)
     return {

@@ -1,6 +1,6 @@
 """A record: one row of the benchmark, with its columns in order.
 
-The row is what `curation.pipeline.documents.make_record` computes of a kept document;
+The row is what `curation.pipeline.process_document` computes of a kept document;
 packaging only writes it.
 """
 

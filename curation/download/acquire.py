@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 import platformdirs
 
 from curation.core.documents import Origin
+from curation.download.archives import unpack
 from curation.download.cache import Cache
 from curation.download.http import Network
 from curation.download.packs import SUFFIX
-from curation.download.pinned_archive import unpack
 from curation.download.pins import ArchiveKind, ArchivePin, load_pins
 from curation.download.publishers import PublisherAddresses, fetched
 from curation.system.errors import NoInput, TemporarilyUnavailable, Unavailable
@@ -50,7 +50,7 @@ class FetchSettings:
     #: Only the mirror and the cache.
     offline: bool = False
     #: The lock of schemas that are hosted outside their archive; one in the cache by
-    #: default (`curation.sources.schemastore_hosted.lock`).
+    #: default (`curation.sources.schemastore`).
     live_lock: Path | None = None
     #: Where publishers are asked.
     publishers: PublisherAddresses = field(default_factory=PublisherAddresses)

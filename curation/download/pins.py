@@ -6,12 +6,12 @@ import re
 import tomllib
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from curation.download.path_patterns import Selection  # noqa: TC001 (msgspec reads it)
 from curation.system.errors import BadConfiguration, NoInput
 from curation.system.package_data import raw_folder
 
@@ -20,6 +20,46 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import Json
+
+
+_TOKENS = re.compile(r"\*\*/|\*\*|\*|\?|[^*?]+")
+_MEANINGS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Patterns of paths; a path that matches one of them is selected.
+
+    `*` and `?` stop at `/`, `**` does not. Everything else stands for itself.
+
+    Example:
+        >>> "src/a/b.json" in Selection(("src/**/*.json",))
+        True
+    """
+
+    patterns: tuple[str, ...]
+
+    def __contains__(self, path: str) -> bool:
+        """Return whether a path is selected."""
+        if not self.patterns:
+            return False
+        return _expression(self.patterns).fullmatch(path) is not None
+
+    def of(self, paths: Iterable[str]) -> list[str]:
+        """Return the selected ones of some paths."""
+        return [path for path in paths if path in self]
+
+
+@cache
+def _expression(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    """Return one regular expression for all the patterns."""
+    return re.compile("|".join(map(_translated, patterns)), re.DOTALL)
+
+
+def _translated(pattern: str) -> str:
+    parts = _TOKENS.findall(pattern)
+    return "".join(_MEANINGS.get(part) or re.escape(part) for part in parts)
+
 
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 #: The forms in which a mirror may hold a repository's archive.

@@ -17,34 +17,133 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from curation.core.benchmark import CONFIGS, NOTICES, in_benchmark_order, is_notice
 from curation.dataset.decisions import ResultFile
+from curation.dataset.summary import RuleNote, Summary
 from curation.packaging.derived_files import carry_over, write_folder
+from curation.packaging.manifest import Manifest, read_manifest
 from curation.packaging.plot_process import PlotProcess
 from curation.packaging.plot_tables import tables_of_documents
 from curation.pipeline.build_shard import build_shard
-from curation.pipeline.decide_benchmark import in_clusters
-from curation.pipeline.notices import write_notices
-from curation.pipeline.refusals import refuse_other_build
-from curation.pipeline.request import BuildPlan, BuildRequest, plan_of
-from curation.pipeline.rule_faults import RuleFault, find_rule_faults
+from curation.pipeline.read_batches import RuleFault, find_rule_faults
+from curation.pipeline.request import (
+    BuildPlan,
+    BuildRequest,
+    plan_of,
+    refuse_other_build,
+)
 from curation.pipeline.shards import WHOLE, JoinedShards, ShardHeader
-from curation.pipeline.steps import BuildSteps
-from curation.pipeline.summarise_build import summary_of
-from curation.pipeline.up_to_date import find_finished_build, remember_build
+from curation.pipeline.steps import BuildSteps, in_clusters
 from curation.ray_shards import LOCAL, Shard, ray_address, run_shards
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.atomic_folders import atomic_folder, refuse_foreign
+from curation.system.checksums import FILE, file_digest, read_sums
+from curation.system.errors import BadData, NoInput
 from curation.system.progress import Progress, Quiet
 from curation.workers.fingerprint import fingerprint
 from curation.workers.run_folder import RunFolder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from curation.core.json_types import Json
     from curation.download.acquire import UnavailableArchive
-    from curation.packaging.manifest import Manifest
-    from curation.pipeline.inputs import BuildInput
+    from curation.pipeline.inputs import BuildInput, MissingSource
+    from curation.rules.sets import RuleSet
+
+
+def write_notices(inputs: Iterable[BuildInput], folder: Path) -> None:
+    """Write every licence text and notice of the archives into a dataset folder.
+
+    Raises:
+        BadData: the cache's bytes have changed since they were packed (exit 65).
+        OSError: a file cannot be written.
+    """
+    for given in inputs:
+        files = given.reading.files
+        # The user's own folder has schemas in it, or nothing.
+        own = given.reading.config is not None
+        for name in () if own else files.paths:
+            if is_notice(name):
+                place = folder / NOTICES / given.reading.archive / name
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_bytes(files.read(name))
+
+
+def summary_of(
+    options: tuple[str, ...],
+    rules: RuleSet,
+    inputs: Sequence[BuildInput],
+    missing: Sequence[MissingSource],
+    configs: Iterable[str],
+) -> Summary:
+    """Return what the card and the manifest say of the build.
+
+    Args:
+        options: What was asked beside the rules.
+        rules: The rule set.
+        inputs: What was read.
+        missing: Sources that could not be had.
+        configs: The config of each document.
+    """
+    whys: dict[str, list[str]] = {}
+    for given in inputs:
+        if given.partial:
+            whys.setdefault(given.partial, []).extend(given.configs)
+    for absent in missing:
+        whys.setdefault(f"missing ({absent.why})", []).extend(absent.configs)
+    partial = tuple(
+        f"{', '.join(in_benchmark_order(incomplete))}: {why}."
+        for why, incomplete in whys.items()
+    )
+    return Summary(
+        rules=rules.name,
+        rule_notes=tuple(
+            RuleNote(name=rule.name, summary=rule.summary, source=rule.source)
+            for rule in rules.all_rules
+        ),
+        extras=frozenset(configs) - frozenset(CONFIGS),
+        pins=tuple(given.pin for given in inputs),
+        partial=partial,
+        options=options,
+    )
+
+
+def _name(options: Sequence[str]) -> str:
+    """Name the completion that holds the digest of the folder's `SHA256SUMS`."""
+    return "-".join(["published", *options])
+
+
+def find_finished_build(
+    out: Path, run: RunFolder, options: Sequence[str]
+) -> Manifest | None:
+    """Return the manifest of a folder that was built by this run with these options.
+
+    Its `SHA256SUMS` is known, and lists every other file. None where the folder is
+    another build's, or any of its files has changed.
+    """
+    expected = run.done(_name(options))
+    if expected is None:
+        return None
+    try:
+        if file_digest(out / FILE).encode() != expected:
+            return None
+        sums = read_sums(out)
+        if any(file_digest(out / name) != digest for name, digest in sums.items()):
+            return None
+        return read_manifest(out)
+    except (OSError, BadData, NoInput):
+        return None
+
+
+def remember_build(out: Path, run: RunFolder, options: Sequence[str]) -> None:
+    """Store that the folder was built by this run with these options.
+
+    Raises:
+        CannotCreate: the run folder cannot be written.
+    """
+    run.store(_name(options), file_digest(out / FILE).encode())
 
 
 #: The folder in the run folder that holds the shards that a cluster has finished.

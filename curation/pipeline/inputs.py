@@ -11,7 +11,7 @@ from curation.core.benchmark import DEFAULT, OTHER_FOLDERS
 from curation.core.documents import Origin
 from curation.dataset.summary import Pin
 from curation.download.acquire import UnavailableArchive, acquire
-from curation.download.local_files import FolderFiles, open_files
+from curation.download.packs import FolderFiles, open_files
 from curation.download.pins import pins_for
 from curation.packaging.licences import is_copyleft
 from curation.rules.sets import rule_set

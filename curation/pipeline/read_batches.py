@@ -7,37 +7,173 @@ started again after any end, takes it from there.
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import sys
+import tomllib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
+import polars as pl
 
+from curation.core.benchmark import UNDIVIDED, is_github_config
 from curation.core.documents import RawDocument, Reason, Rejected
 from curation.dataset.decisions import DocumentResult, SourceDocument
-from curation.pipeline.documents.document_messages import (
+from curation.dataset.ledger import open_ledger
+from curation.download.pins import Selection
+from curation.pipeline.process_document import (
     BuildSetup,
     LibraryFiles,
+    too_long_to_read,
     unit_of,
 )
-from curation.pipeline.documents.process_document import too_long_to_read
-from curation.pipeline.rule_faults import NO_RULE
 from curation.pipeline.shards import WHOLE, has_batch
-from curation.workers.batches import in_batches
+from curation.system.errors import BadConfiguration
+from curation.system.package_data import raw_folder
 from curation.workers.outcomes import Ending
+from curation.workers.pool import in_batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from curation.dataset.decisions import HeldResult, ResultFile
-    from curation.pipeline.documents.document_messages import DocumentUnit
     from curation.pipeline.inputs import BuildInput
-    from curation.pipeline.opt_out import OptOuts
+    from curation.pipeline.process_document import DocumentUnit
     from curation.pipeline.shards import JoinedShards
     from curation.rules.sets import RuleSet
     from curation.workers.outcomes import ProcessResult
     from curation.workers.pool import BatchResult, Pool
     from curation.workers.run_folder import RunFolder
+
+
+_GITHUB = "https://github.com/"
+
+
+class OptOut(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One request: exactly one of `id`, `path` and `repository` says what of."""
+
+    #: Day of the request.
+    asked: dt.date
+    #: `CONFIG/unique_id`.
+    id: str = ""
+    #: A pattern of paths (`curation.download.pins`).
+    path: str = ""
+    #: `OWNER/NAME` at GitHub.
+    repository: str = ""
+
+    def names(self, raw: RawDocument, archive_url: str) -> bool:
+        """Return whether a document is asked to be left out.
+
+        Args:
+            raw: The document.
+            archive_url: Home of the archive that it was read from.
+        """
+        if self.id:
+            config, _, unique_id = self.id.partition("/")
+            if is_github_config(config):
+                config = UNDIVIDED
+            return (config, unique_id) == (raw.config, raw.unique_id)
+        path = raw.provenance.path
+        if self.path:
+            return path in Selection((self.path,))
+        wanted = self.repository.casefold()
+        homes = (archive_url, raw.provenance.original_repository or "")
+        named = {home.casefold().removeprefix(_GITHUB).strip("/") for home in homes}
+        return wanted in named or f"/{wanted}/" in path.casefold()
+
+
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the list's file holds."""
+
+    opt_out: list[OptOut] = []
+
+
+@dataclass(frozen=True, slots=True)
+class OptOuts:
+    """All requests."""
+
+    requests: Sequence[OptOut]
+
+    def refuse(self, raw: RawDocument, archive_url: str) -> Rejected | None:
+        """Return why a document is left out; None where nobody asked for it."""
+        for request in self.requests:
+            if request.names(raw, archive_url):
+                detail = f"asked for on {request.asked.isoformat()}"
+                return Rejected(reason=Reason.OPTED_OUT, detail=detail, rule="opt-out")
+        return None
+
+
+def read_opt_outs(path: Path | None = None) -> OptOuts:
+    """Return the requests of a list; by default those of `raw/opt_out.toml`.
+
+    Raises:
+        BadConfiguration: it is not such a list (exit 78).
+    """
+    path = path or raw_folder() / "opt_out.toml"
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        requests = msgspec.convert(tables, _File).opt_out
+    except (OSError, ValueError) as error:
+        raise BadConfiguration(f"no list of requests ({error})", str(path)) from error
+    for number, request in enumerate(requests, start=1):
+        said = [part for part in (request.id, request.path, request.repository) if part]
+        if len(said) != 1 or (request.id and "/" not in request.id):
+            what = f"request {number} must say one of id (CONFIG/unique_id), path, "
+            raise BadConfiguration(what + "repository", str(path))
+    return OptOuts(requests)
+
+
+#: What the ledger names where the process died under a document, and no rule raised.
+NO_RULE = "limits"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleFault:
+    """One rule that raised, and how often."""
+
+    rule: str
+    #: Documents that it raised for.
+    count: int
+    #: The first of them, `config/id`.
+    first: str
+    #: What it raised there, and where.
+    detail: str
+
+    def __str__(self) -> str:
+        """Return the fault as a clause."""
+        times = "1 document" if self.count == 1 else f"{self.count:,} documents"
+        return (
+            f"rule {self.rule} raised for {times}, first {self.first} ({self.detail})"
+        )
+
+
+def find_rule_faults(folder: Path) -> tuple[RuleFault, ...]:
+    """Return the rules that raised in a build, by name.
+
+    Args:
+        folder: The build.
+
+    Raises:
+        NoInput: it has no ledger.
+    """
+    documents = open_ledger(folder).documents()
+    crashed = documents.filter(
+        pl.col("outcome") == Reason.CRASHED.value, pl.col("rule") != NO_RULE
+    )
+    columns = ("rule", "config", "unique_id", "detail")
+    faults: dict[str, RuleFault] = {}
+    for rule, config, unique_id, detail in crashed.select(columns).collect().rows():
+        known = faults.get(rule)
+        faults[rule] = RuleFault(
+            rule=rule,
+            count=known.count + 1 if known else 1,
+            first=known.first if known else f"{config}/{unique_id}",
+            detail=known.detail if known else detail,
+        )
+    return tuple(faults[rule] for rule in sorted(faults))
+
 
 #: A batch is closed at so many documents or bytes, whichever comes first.
 BATCH_DOCUMENTS = 64
@@ -141,7 +277,7 @@ def process_batches(  # noqa: PLR0913 (one argument for each thing that is neede
 
     Args:
         reader: Reads the documents, and numbers their distinct contents.
-        pool: Runs `curation.pipeline.documents.document_worker`.
+        pool: Runs `curation.pipeline.document_worker`.
         run: Where finished batches are stored, and found again.
         progress: Told how many more documents are done.
         shard: Which part of the documents is worked on.

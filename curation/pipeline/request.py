@@ -3,27 +3,230 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from curation.core.documents import Origin
 from curation.download.acquire import FetchSettings
-from curation.pipeline.identity import BuildIdentity, identity_of
+from curation.packaging.manifest import FILE, read_manifest
 from curation.pipeline.inputs import (
     BuildInput,
     ExtraSource,
     MissingSource,
     choose_inputs,
 )
-from curation.pipeline.refusals import refuse_incomplete
+from curation.pipeline.process_document import LIMITS
 from curation.ray_shards import LOCAL
 from curation.rules.sets import RuleSet, rule_set
+from curation.system.errors import BadData, CannotCreate, Unavailable
+from curation.workers.fingerprint import code_digest, fingerprint, versions
 from curation.workers.run_folder import run_folder_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from curation.packaging.manifest import Manifest
     from curation.system.progress import Progress
+
+
+class InputIdentity(msgspec.Struct, frozen=True, kw_only=True):
+    """One source as it is read."""
+
+    source: str
+    archive: str
+    #: Digest over the selected files.
+    digest: str
+    configs: tuple[str, ...]
+    #: Why its configs are not whole; None where they are.
+    partial: str | None
+
+
+class BuildIdentity(msgspec.Struct, frozen=True, kw_only=True):
+    """What decides the records of a build.
+
+    Options are no part of it: what was finished is found again when they come back.
+    """
+
+    #: Digest of our own code and lists.
+    code: str
+    #: Python and the libraries that decide a result.
+    versions: dict[str, str]
+    #: Name of the rule set.
+    rules: str
+    #: What one document may cost.
+    limits: dict[str, float]
+    inputs: tuple[InputIdentity, ...]
+    #: Sources that could not be had.
+    missing: tuple[str, ...]
+
+    @property
+    def fingerprint(self) -> str:
+        """The digest of all of it."""
+        return fingerprint(**msgspec.to_builtins(self))
+
+    def differences(self, wanted: BuildIdentity) -> list[str]:
+        """Say in what this differs from what is wanted, a clause each.
+
+        Example:
+            >>> paper.differences(clean)
+            ['rules paper, not clean']
+        """
+        return list(self._differences(wanted))
+
+    def _differences(self, wanted: BuildIdentity) -> Iterator[str]:
+        if self.rules != wanted.rules:
+            yield f"rules {self.rules}, not {wanted.rules}"
+        for name in dict.fromkeys([*self.versions, *wanted.versions]):
+            own, other = self.versions.get(name), wanted.versions.get(name)
+            if own != other:
+                yield f"{name} {own}, not {other}"
+        if self.code != wanted.code:
+            yield "other code of csbdata"
+        if self.limits != wanted.limits:
+            yield "other limits"
+        theirs = {given.source: given for given in wanted.inputs}
+        ours = {given.source: given for given in self.inputs}
+        changed = [
+            source
+            for source in dict.fromkeys([*ours, *theirs])
+            if ours.get(source) != theirs.get(source)
+        ]
+        if changed:
+            yield f"other files of {', '.join(changed)}"
+        elif (self.inputs, self.missing) != (wanted.inputs, wanted.missing):
+            yield "other sources, or in another order"
+
+
+def identity_of(
+    rules: str, inputs: Sequence[BuildInput], missing: Sequence[MissingSource]
+) -> BuildIdentity:
+    """Return what decides the records of a build here and now.
+
+    Args:
+        rules: Name of the rule set.
+        inputs: What is read.
+        missing: What could not be had.
+
+    Raises:
+        OSError: a file of the installation cannot be read.
+    """
+    return BuildIdentity(
+        code=code_digest(),
+        versions=versions(),
+        rules=rules,
+        limits=asdict(LIMITS),
+        inputs=tuple(
+            InputIdentity(
+                source=given.source.name,
+                archive=given.reading.archive,
+                digest=given.digest,
+                configs=tuple(given.configs),
+                partial=given.partial,
+            )
+            for given in inputs
+        ),
+        missing=tuple(absent.source.name for absent in missing),
+    )
+
+
+def refuse_incomplete(
+    inputs: Sequence[BuildInput],
+    missing: Sequence[MissingSource],
+    *,
+    strict: bool,
+    allow_partial: bool,
+) -> None:
+    """Refuse what `--missing` and the rule set do not allow.
+
+    Args:
+        inputs: What the build would read.
+        missing: What it would lack.
+        strict: Whether every source must be upstream.
+        allow_partial: Whether sources may be missing.
+
+    Raises:
+        Unavailable: naming each source that is not as it must be.
+    """
+    if missing and not allow_partial:
+        raise Unavailable(
+            "; ".join(f"{absent.source.name} ({absent.why})" for absent in missing),
+            "cannot be had here",
+            "give a mirror with --mirror, or go on without them: --missing skip",
+        )
+    lesser = [
+        f"{given.source.name} ({given.reading.origin})"
+        for given in inputs
+        if given.reading.origin not in {Origin.UPSTREAM, Origin.LOCAL}
+    ]
+    if strict and lesser:
+        raise Unavailable(
+            ", ".join(lesser),
+            "not from upstream",
+            "give a mirror with --mirror, or leave --missing out",
+        )
+
+
+def refuse_other_build(
+    out: Path, rules: str, options: Sequence[str], inputs: Sequence[BuildInput]
+) -> None:
+    """Refuse a place where another build stands than the one that is asked.
+
+    Args:
+        out: The dataset folder to write.
+        rules: Name of the rule set that is asked.
+        options: What is asked beside it (`BuildRequest.options`).
+        inputs: What the new build would read.
+
+    Raises:
+        CannotCreate: another build stands there; says in what it differs (exit 73).
+    """
+    if not (out / FILE).is_file():
+        return
+    try:
+        found = read_manifest(out)
+        differences = list(_differences(found, rules, options, inputs))
+    except BadData as error:
+        differences = [f"its manifest.json cannot be read ({error.what})"]
+    if differences:
+        raise CannotCreate(
+            f"holds another build ({'; '.join(differences)})",
+            str(out),
+            "--replace replaces it, --out DIR leaves it as it is",
+        )
+
+
+def _differences(
+    found: Manifest,
+    rules: str,
+    options: Sequence[str],
+    inputs: Sequence[BuildInput],
+) -> Iterator[str]:
+    """Say in what a build differs from the one that is asked."""
+    if found.rules != rules:
+        yield f"rules {found.rules}, not {rules}"
+    before, now = set(found.options), set(options)
+    if before - now:
+        yield f"with {', '.join(sorted(before - now))}, which is not asked now"
+    if now - before:
+        yield f"without {', '.join(sorted(now - before))}, which is asked now"
+    old = {pin.source: (pin.archive, pin.origin, pin.sha256) for pin in found.pins}
+    new = {
+        given.pin.source: (given.pin.archive, given.pin.origin, given.pin.sha256)
+        for given in inputs
+    }
+    for source in dict.fromkeys([*old, *new]):
+        if old.get(source) != new.get(source):
+            yield f"{source} {_input(old.get(source))}, not {_input(new.get(source))}"
+
+
+def _input(read: tuple[str, str, str] | None) -> str:
+    if read is None:
+        return "left out"
+    archive, origin, digest = read
+    return f"from {archive} ({origin}, {digest[:8]})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

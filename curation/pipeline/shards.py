@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from curation.instances.dataset.build_step import FinishedInstances
-from curation.pipeline.identity import BuildIdentity
+from curation.pipeline.request import BuildIdentity
 from curation.system.errors import BadConfiguration, BadData, CannotCreate, NoInput
-from curation.workers.finished_work import FinishedWork
-from curation.workers.run_folder import COMPLETIONS
+from curation.workers.run_folder import COMPLETIONS, FinishedWork
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

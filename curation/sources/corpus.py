@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curation.sources.base import Reading, Source
-from curation.sources.claims.identifiers import claimed_uris
+from curation.sources.claims import claimed_uris
 from curation.sources.readers import documents, files_in
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from curation.core.benchmark import UNDIVIDED
 from curation.sources.base import Reading, Source
-from curation.sources.claims.identifiers import claimed_uris
-from curation.sources.claims.original_repositories import (
+from curation.sources.claims import (
     COLLECTED,
     OriginalRepositories,
+    claimed_uris,
 )
 from curation.sources.readers import EDITED, document, files_in, lines
 

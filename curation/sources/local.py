@@ -27,11 +27,11 @@ import pyarrow.parquet
 from curation.core.benchmark import DEFAULT, OTHER_FOLDERS, natural_key
 from curation.core.documents import Rejected
 from curation.core.hub_names import dataset_name
-from curation.download.local_files import FolderFiles, MadeFile, SingleFile
+from curation.download.packs import FolderFiles, MadeFile, SingleFile
 from curation.json import text as jsontext
 from curation.json.yaml_reader import SUFFIXES, parse_yaml
 from curation.sources.base import Reading, Source
-from curation.sources.claims.identifiers import claimed_uris
+from curation.sources.claims import claimed_uris
 from curation.sources.openapi_bodies import read_openapi
 from curation.sources.pydantic_models import read_models
 from curation.sources.readers import (

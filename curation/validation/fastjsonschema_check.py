@@ -3,7 +3,7 @@
 A step of its own after deduplication, since compiling is slow and says nothing
 about a record's right to be here. The verdicts are one table by digest, which holds
 for every build with this version of fastjsonschema, while the pieces of
-`curation.workers.finished_work` are a single run's.
+`curation.workers.run_folder` are a single run's.
 """
 
 from __future__ import annotations

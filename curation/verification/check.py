@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.verification.folder_contents import FolderContents
-    from curation.workers.messages import Message
+    from curation.workers.limits import Message
 
 _T = TypeVar("_T")
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from curation.core.json_types import Json
-    from curation.workers.messages import Message
+    from curation.workers.limits import Message
 
 
 def start(setup: Json) -> Callable[[Json], Message]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import psutil
 
@@ -20,10 +20,40 @@ from curation.workers.process import Program, exchange
 from curation.workers.worker import Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from curation.workers.limits import Limits
-    from curation.workers.messages import Message
+    from curation.workers.limits import Limits, Message
+
+
+T = TypeVar("T")
+
+
+def in_batches(
+    units: Iterable[T], weight: Callable[[T], int], *, most: int, heaviest: int
+) -> Iterator[list[T]]:
+    """Yield the units in order, in batches, none of which is empty.
+
+    Args:
+        units: What is cut.
+        weight: The weight of a unit, such as its length in bytes.
+        most: Units after which a batch ends.
+        heaviest: A batch ends as well once it weighs so much or more.
+
+    Example:
+        >>> list(in_batches(["a", "bcd", "e"], len, most=2, heaviest=4))
+        [['a', 'bcd'], ['e']]
+    """
+    batch: list[T] = []
+    total = 0
+    for unit in units:
+        batch.append(unit)
+        total += weight(unit)
+        if len(batch) >= most or total >= heaviest:
+            yield batch
+            batch, total = [], 0
+    if batch:
+        yield batch
+
 
 #: Seconds between two looks at the memory of all.
 _SAMPLE = 0.1

@@ -26,7 +26,7 @@ from curation.workers.protocol import CHANNEL
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from curation.workers.messages import Message
+    from curation.workers.limits import Message
 
 #: What a child may know of our environment; everything else, tokens above all,
 #: stays here.

@@ -13,7 +13,7 @@ the parent knows at any moment which unit the child is on:
 
 End of file on the command pipe means: end. Standard output leads to standard
 error, so that a library which prints cannot break the protocol. The parent's side
-of these messages is `curation.workers.messages`.
+of these messages is `curation.workers.limits`.
 
     def start(setup):
         return lambda unit: unit * setup["factor"]

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Self
 import msgspec
 
 from curation.system.errors import CsbdataError
-from curation.workers.limits import Limits
-from curation.workers.messages import (
+from curation.workers.limits import (
     Greeting,
+    Limits,
     UnitBatch,
     WorkerLine,
     decode_line,
@@ -23,7 +23,7 @@ from curation.workers.process import Child, Program, exchange
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.workers.messages import Message
+    from curation.workers.limits import Message
 
 #: Seconds between two looks at the child's memory.
 _SAMPLE = 0.1

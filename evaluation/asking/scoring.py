@@ -16,11 +16,10 @@ import msgspec
 import orjson
 
 from curation.system.atomic_files import atomic_file
-from curation.workers.batches import in_batches
 from curation.workers.fingerprint import fingerprint
 from curation.workers.limits import Limits
 from curation.workers.outcomes import Ending
-from curation.workers.pool import Pool
+from curation.workers.pool import Pool, in_batches
 from curation.workers.process import Program
 from curation.workers.worker import Worker
 from evaluation.asking import scoring_worker

@@ -4,7 +4,7 @@ What is made depends on the schema's text, its dialect, the seed and the code al
 that is the key under which it is kept, so that of a folder's schemas only the edited
 one is made anew.
 
-This is no `curation.workers.finished_work`, whose pieces all go when one fingerprint
+This is no `curation.workers.run_folder`, whose pieces all go when one fingerprint
 does: any schema of any folder is kept here, for a week, by several processes at once.
 """
 
@@ -28,10 +28,9 @@ from curation.instances.dataset.worker import (
     program,
 )
 from curation.system.errors import BadData, CannotCreate
-from curation.workers.batches import in_batches
 from curation.workers.fingerprint import code_digest, fingerprint, versions
 from curation.workers.outcomes import Ending
-from curation.workers.pool import Pool
+from curation.workers.pool import Pool, in_batches
 from evaluation.core.cases import Instance
 
 if TYPE_CHECKING:

@@ -11,9 +11,8 @@ from typing import IO, TYPE_CHECKING, Final, Literal
 import msgspec
 
 from curation.download.acquire import mirrored_file
-from curation.download.path_patterns import Selection
-from curation.download.pins import ArchiveKind, ArchivePin
-from curation.download.pip import download_package
+from curation.download.pins import ArchiveKind, ArchivePin, Selection
+from curation.download.publishers import download_package
 from curation.system.atomic_files import cannot_write, replace_file
 from curation.system.checksums import file_digest
 from curation.system.errors import BadArchive, NoInput, Unavailable

@@ -32,7 +32,7 @@ _MEASURING: Final = (
     "evaluation/tokenizers/tiktoken.py",
     "evaluation/tokenizers/vocabulary.py",
     "curation/workers/limits.py",
-    "curation/workers/messages.py",
+    "curation/workers/limits.py",
     "curation/workers/outcomes.py",
     "curation/workers/process.py",
     "curation/workers/protocol.py",

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curation.pipeline.documents import document_worker
-from curation.pipeline.documents.document_messages import (
+from curation.pipeline import document_worker
+from curation.pipeline.process_document import (
     BuildSetup,
     DocumentUnit,
     LibraryFiles,

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.core.documents import Reason, Rejected
-from curation.download.archive_reader import ArchiveLimits, read_archive
+from curation.download.archives import ArchiveLimits, read_archive, unpack
 from curation.download.cache import Cache
 from curation.download.packs import open_pack, write_pack
-from curation.download.path_patterns import Selection
-from curation.download.pinned_archive import unpack
+from curation.download.pins import Selection
 from curation.json.text import parse
 from curation.system.errors import BadArchive, NoInput, WrongDigest
 from tests.archives_made import (
@@ -152,7 +151,7 @@ def test_f6_a_stream_bomb_stops_at_the_ratio(
     form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Megabytes of zeros in a few kilobytes are refused before their end."""
-    monkeypatch.setattr("curation.download.decompression._RATIO_FREE_BYTES", 1 << 20)
+    monkeypatch.setattr("curation.download.archives._RATIO_FREE_BYTES", 1 << 20)
     bomb = member(PREFIX + "zeros", b"\0" * (4 << 20))
     archive = save(tmp_path, f"x.tar.{form}", tarball([bomb, GOOD], form))
     with pytest.raises(BadArchive, match="times its size"):
@@ -200,7 +199,7 @@ def test_f6_xz_cannot_ask_for_any_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A dictionary beyond the limit is refused by the decompressor itself."""
-    monkeypatch.setattr("curation.download.decompression._XZ_MEMORY", 1 << 20)
+    monkeypatch.setattr("curation.download.archives._XZ_MEMORY", 1 << 20)
     greedy = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 8 << 20}]
     content = lzma.compress(b"x" * 100, format=lzma.FORMAT_XZ, filters=greedy)
     with pytest.raises(BadArchive, match="Memory usage limit"):

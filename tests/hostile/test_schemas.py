@@ -11,7 +11,7 @@ import pytest
 
 from curation.core.documents import Reason
 from curation.json.text import parse
-from curation.pipeline.documents.process_document import LONGEST_DETAIL
+from curation.pipeline.process_document import LONGEST_DETAIL
 from curation.validation import fastjsonschema_worker
 from curation.workers.limits import Limits
 from curation.workers.outcomes import Ending, ProcessResult

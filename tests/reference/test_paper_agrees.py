@@ -23,7 +23,7 @@ from curation.download.acquire import Acquired, FetchSettings, acquire
 from curation.download.packs import open_pack
 from curation.download.pins import load_pins
 from curation.json.text import canonical, parse, write
-from curation.pipeline.documents.process_document import apply_rules
+from curation.pipeline.process_document import apply_rules
 from curation.rules.sets import PAPER, rule_set
 from curation.schema.measures import field_count
 from curation.sources.base import Reading

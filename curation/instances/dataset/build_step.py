@@ -26,9 +26,8 @@ from curation.instances.dataset.worker import (
     program,
 )
 from curation.system.atomic_files import atomic_write_bytes
-from curation.workers.batches import in_batches
 from curation.workers.outcomes import Ending, ProcessResult
-from curation.workers.pool import BatchResult, Pool
+from curation.workers.pool import BatchResult, Pool, in_batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

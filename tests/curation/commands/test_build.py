@@ -17,8 +17,8 @@ from curation.core.benchmark import CONFIGS
 from curation.download.acquire import FetchSettings, UnavailableArchive
 from curation.packaging.manifest import Manifest, read_manifest
 from curation.pipeline.build import BuildResult
+from curation.pipeline.read_batches import RuleFault
 from curation.pipeline.request import BuildRequest
-from curation.pipeline.rule_faults import RuleFault
 from curation.system.errors import CsbdataError
 
 if TYPE_CHECKING:

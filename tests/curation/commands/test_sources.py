@@ -12,13 +12,13 @@ from typer.testing import CliRunner
 
 import curation.download.acquire
 import curation.pipeline.archives
-import curation.sources.schemastore_hosted.live
+import curation.sources.schemastore_live
 from curation.commands.sources import sources
 from curation.core.documents import Origin
 from curation.download.acquire import FetchSettings
 from curation.pipeline.archives import acquire_all
 from curation.sources.registry import sources as registered
-from curation.sources.schemastore_hosted.lock import (
+from curation.sources.schemastore import (
     FailedAddress,
     LiveLock,
     LockedSchema,
@@ -160,7 +160,7 @@ def test_fetch_live_lists_what_failed(
     )
     lock = LiveLock(commit="c", digest="d", schemas=(found,), failures=failures)
     monkeypatch.setattr(
-        curation.sources.schemastore_hosted.live, "fetch_live", lambda *_: lock
+        curation.sources.schemastore_live, "fetch_live", lambda *_: lock
     )
     arguments = (
         "sources",

@@ -9,7 +9,7 @@ import pytest
 
 from curation.dataset.decisions import DocumentResult
 from curation.dataset.paper_tables import RawFigures, raw_figures
-from curation.pipeline.documents.process_document import apply_rules
+from curation.pipeline.process_document import apply_rules
 from curation.rules.sets import rule_set
 from tests.curation.rules.documents_made import CONTEXT, raw_document
 

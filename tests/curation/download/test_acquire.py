@@ -20,7 +20,7 @@ from curation.download.acquire import (
     at_hand,
     load_pins,
 )
-from curation.download.archive_reader import read_archive
+from curation.download.archives import read_archive
 from curation.download.cache import Cache
 from curation.download.http import Network
 from curation.download.packs import open_pack
@@ -42,8 +42,7 @@ from tests.loopback import HASTY
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.download.path_patterns import Selection
-    from curation.download.pins import ArchivePin
+    from curation.download.pins import ArchivePin, Selection
 
 PIN = github_pin()
 STEM = PIN.file_names[0].removesuffix(".tar.gz")
@@ -127,7 +126,7 @@ def test_a_mirrored_archive_is_read_once(
         read.append(archive)
         return read_archive(archive, selection, strip=strip, limits=limits)
 
-    monkeypatch.setattr("curation.download.pinned_archive.read_archive", noted)
+    monkeypatch.setattr("curation.download.archives.read_archive", noted)
     assert _acquired(PIN, settings) == first
     assert read == []
     os.utime(file, ns=(1, 1))

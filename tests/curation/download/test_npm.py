@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.download import npm
+from curation.download import publishers
 from curation.download.cache import Cache
 from curation.download.http import Network
-from curation.download.npm import download_npm_package
 from curation.download.pins import ArchiveKind
+from curation.download.publishers import download_npm_package
 from curation.system.errors import TemporarilyUnavailable, Unavailable, WrongDigest
 from tests.archives_made import github_pin
 
@@ -107,6 +107,6 @@ def test_an_npm_that_hangs_is_stopped(
 ) -> None:
     """At its deadline; the same command may succeed later."""
     _npm(tmp_path, monkeypatch, "sleep 60")
-    monkeypatch.setattr(npm, "DEADLINE", 0.2)
+    monkeypatch.setattr(publishers, "NPM_DEADLINE", 0.2)
     with pytest.raises(TemporarilyUnavailable, match="did not end within"):
         _got(folder)

@@ -11,8 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.download.local_files import FolderFiles, open_files
-from curation.download.packs import digest_of, open_pack, write_pack
+from curation.download.packs import (
+    FolderFiles,
+    digest_of,
+    open_files,
+    open_pack,
+    write_pack,
+)
 from curation.system.errors import BadArchive, BadData, NoInput
 
 if TYPE_CHECKING:

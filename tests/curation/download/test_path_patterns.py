@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from curation.download.path_patterns import Selection
+from curation.download.pins import Selection
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from curation.download.pip import pip_command
+from curation.download.publishers import pip_command
 
 if TYPE_CHECKING:
     import pytest

@@ -17,8 +17,8 @@ from curation.dataset.decisions import ResultFile, SourceDocument
 from curation.dataset.ledger import write_ledger
 from curation.dataset.parquet import write_sorted
 from curation.packaging.plot_tables import tables_of_documents, tables_of_folder
-from curation.pipeline.decide_benchmark import decide_benchmark
-from curation.pipeline.documents.process_document import apply_rules
+from curation.pipeline.process_document import apply_rules
+from curation.pipeline.steps import decide_benchmark
 from curation.references.library import NO_LIBRARY
 from curation.rules.sets import rule_set
 from curation.sources.registry import source_named

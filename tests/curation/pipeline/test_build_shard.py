@@ -15,7 +15,7 @@ from curation.dataset.editions import open_edition
 from curation.dataset.parquet import RECORDS, file_name
 from curation.pipeline.build import build
 from curation.pipeline.build_shard import build_shard
-from curation.pipeline.identity import identity_of
+from curation.pipeline.request import identity_of
 from curation.pipeline.shards import (
     FILE,
     JoinedShards,

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from curation.core.documents import Origin, Provenance, RawDocument
 from curation.core.rule import Context
 from curation.dataset.decisions import ResultFile, SourceDocument
-from curation.pipeline.decide_benchmark import decide_benchmark, in_clusters
-from curation.pipeline.documents.process_document import apply_rules
+from curation.pipeline.process_document import apply_rules
+from curation.pipeline.steps import decide_benchmark, in_clusters
 from curation.references.library import NO_LIBRARY
 from curation.rules.sets import rule_set
 from curation.sources.registry import source_named

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.core.documents import Origin
-from curation.pipeline.documents.document_messages import (
+from curation.pipeline.process_document import (
     BuildSetup,
     DocumentUnit,
     LibraryFiles,

@@ -9,10 +9,10 @@ import pytest
 from curation.core.documents import Origin
 from curation.dataset.summary import Pin
 from curation.download.acquire import FetchSettings
-from curation.download.local_files import FolderFiles
+from curation.download.packs import FolderFiles
 from curation.packaging.licences import is_copyleft
+from curation.pipeline.build import write_notices
 from curation.pipeline.inputs import BuildInput, MissingSource, _find_pinned
-from curation.pipeline.notices import write_notices
 from curation.sources.base import Reading
 from curation.sources.registry import source_named
 

@@ -11,7 +11,7 @@ import pytest
 from curation.core.documents import Reason
 from curation.dataset.ledger import open_ledger
 from curation.pipeline.build import build
-from curation.pipeline.opt_out import OptOut, OptOuts, read_opt_outs
+from curation.pipeline.read_batches import OptOut, OptOuts, read_opt_outs
 from curation.system.errors import BadConfiguration
 from curation.system.progress import Quiet
 from tests.curation.pipeline.test_build import request_for

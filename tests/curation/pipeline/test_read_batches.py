@@ -11,8 +11,8 @@ import pytest
 from curation.core.documents import Reason
 from curation.dataset.ledger import open_ledger
 from curation.pipeline.build import build
-from curation.pipeline.documents.process_document import LIMITS
 from curation.pipeline.inputs import ExtraSource
+from curation.pipeline.process_document import LIMITS
 from curation.system.progress import Quiet
 from tests.curation.pipeline.test_build import request_for
 

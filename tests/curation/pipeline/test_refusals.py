@@ -12,8 +12,7 @@ from curation.download.acquire import FetchSettings
 from curation.packaging.manifest import FILE
 from curation.pipeline.build import build
 from curation.pipeline.inputs import choose_inputs
-from curation.pipeline.refusals import refuse_other_build
-from curation.pipeline.request import BuildRequest
+from curation.pipeline.request import BuildRequest, refuse_other_build
 from curation.system.errors import CannotCreate
 from curation.system.progress import Quiet
 

@@ -9,8 +9,8 @@ import pytest
 
 from curation.core.documents import Reason
 from curation.core.rule import Rule
-from curation.pipeline.documents.process_document import apply_rules
-from curation.pipeline.rule_faults import NO_RULE, find_rule_faults
+from curation.pipeline.process_document import apply_rules
+from curation.pipeline.read_batches import NO_RULE, find_rule_faults
 from curation.rules.sets import CLEAN
 from tests.builds import write_build
 from tests.curation.rules.documents_made import CONTEXT, raw_document

@@ -7,7 +7,6 @@ import hashlib
 import pytest
 
 from curation.sources import schemastore
-from curation.sources.schemastore_hosted import lock
 from tests.curation.sources.given import Held, held, reading
 
 HOSTED = "https://json.schemastore.org/"
@@ -46,7 +45,7 @@ def test_a_live_copy_is_known_by_its_url() -> None:
     """It says its URL, and nobody states its licence."""
     url = "https://example.com/schema/x.schema.json"
     files = repository(url, HOSTED + "a.json", a={})
-    live = Held({**files.contents, lock.live_path(url): b"{}"})
+    live = Held({**files.contents, schemastore.live_path(url): b"{}"})
     assert [
         each.unique_id for each in schemastore.read(reading("schemastore", files))
     ] == ["a"]
@@ -65,7 +64,7 @@ def test_a_basename_that_occurs_twice_gets_a_suffix() -> None:
     ]
     urls += ["https://c.example/c.json", "https://d.example/"]
     files = repository(*urls, c={})
-    contents = {lock.live_path(each): b"{}" for each in urls}
+    contents = {schemastore.live_path(each): b"{}" for each in urls}
     live = Held({**files.contents, **contents})
     found = {each.unique_id for each in schemastore.read(reading("schemastore", live))}
     assert found == {
@@ -100,7 +99,7 @@ def test_files_outside_the_catalogue_are_served_too(uri: str) -> None:
 def test_a_live_copy_is_found_by_its_url() -> None:
     """A reference to an entry hosted elsewhere leads to its live copy."""
     url = "https://example.com/x.json"
-    path = lock.live_path(url)
+    path = schemastore.live_path(url)
     files = Held({**repository(url).contents, path: b"{}"})
     assert schemastore.uris(reading("schemastore", files))[url] == path
 

@@ -12,22 +12,22 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec import structs
 
-import curation.sources.schemastore_hosted.live
+import curation.sources.schemastore_live
 from curation.download.acquire import Acquired, FetchSettings, acquire
 from curation.download.allowed_hosts import HostPolicy
 from curation.download.http import Network
 from curation.download.packs import open_pack
-from curation.download.path_patterns import Selection
+from curation.download.pins import Selection
 from curation.pipeline.inputs import BuildInput, _find_pinned
 from curation.sources.registry import source_named
-from curation.sources.schemastore_hosted.live import LiveFetch, fetch_live
-from curation.sources.schemastore_hosted.lock import (
+from curation.sources.schemastore import (
     default_lock,
     live_path,
     read_lock,
     with_live,
     write_lock,
 )
+from curation.sources.schemastore_live import LiveFetch, fetch_live
 from curation.system.errors import BadConfiguration, NoInput, Unavailable
 from curation.system.progress import Quiet
 from tests.archives_made import digest, github_pin, github_tarball, save
@@ -99,7 +99,7 @@ def fetch(
 ) -> LiveFetch:
     """Return a fetch in the pinned catalogue."""
     monkeypatch.setattr(
-        curation.sources.schemastore_hosted.live,
+        curation.sources.schemastore_live,
         "load_pins",
         lambda: {"schemastore": pin},
     )

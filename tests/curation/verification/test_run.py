@@ -15,7 +15,7 @@ import pytest
 from curation.core.benchmark import CONFIGS, instances_folder
 from curation.dataset.ledger import DOCUMENTS
 from curation.json.text import digest
-from curation.pipeline.rule_faults import NO_RULE
+from curation.pipeline.read_batches import NO_RULE
 from curation.schema.dialects import BY_NAME
 from curation.schema.subschemas import skeleton_digest
 from curation.system.errors import NoInput

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.workers.batches import in_batches
+from curation.workers.pool import in_batches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.workers.finished_work import FinishedWork
+from curation.workers.run_folder import FinishedWork
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ import pytest
 from curation.core.documents import Reason
 from curation.instances.dataset.worker import limits as instance_limits
 from curation.json.text import MAX_DEPTH
-from curation.pipeline.documents.process_document import LIMITS
+from curation.pipeline.process_document import LIMITS
 from curation.workers.limits import BUSY_MACHINE, Limits, count_nodes, too_big, too_many
 
 if TYPE_CHECKING:

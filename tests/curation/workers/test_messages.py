@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from curation.workers import messages, protocol
-from curation.workers.limits import Limits
-from curation.workers.messages import (
+from curation.workers import limits, protocol
+from curation.workers.limits import (
     Greeting,
+    Limits,
     UnitBatch,
     WorkerLine,
     decode_line,
@@ -42,7 +42,7 @@ def test_what_is_no_message_says_nothing(line: bytes) -> None:
 
 def test_both_ends_name_the_same_fields() -> None:
     """The worker's side is written without msgspec, for Pythons that lack it."""
-    ours = {field.name for field in msgspec.structs.fields(messages.WorkerLimits)}
+    ours = {field.name for field in msgspec.structs.fields(limits.WorkerLimits)}
     assert ours == protocol.ReceivedLimits.__annotations__.keys()
     greeting = Greeting(setup={"a": 1}, limits=Limits().for_worker(), parent=7)
     assert msgspec.json.decode(encode_message(greeting)).keys() == {

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.download import pip
+from curation.download import publishers
 from curation.download.acquire import (
     Acquired,
     FetchSettings,
@@ -143,7 +143,7 @@ def test_f36_a_cut_file_of_a_pip_that_failed_is_no_wrong_digest(
         (folder / PIN.file).write_bytes(WHEEL[:100])
         return EndedProgram(words, 1)
 
-    monkeypatch.setattr(pip, "run_to_end", full)
+    monkeypatch.setattr(publishers, "run_to_end", full)
     if code is None:
         got = acquire(PIN, settings)
         assert isinstance(got, UnavailableArchive)
@@ -174,7 +174,7 @@ def test_f4_an_index_that_does_not_answer_is_asked_once(
         closed.bind(("127.0.0.1", 0))
         _use(monkeypatch, f"http://127.0.0.1:{closed.getsockname()[1]}/simple")
         first = acquire(PIN, settings)
-        monkeypatch.setattr(pip, "_run_pip", None)
+        monkeypatch.setattr(publishers, "_run_pip", None)
         second = acquire(PIN, settings)
     assert isinstance(first, UnavailableArchive)
     assert isinstance(second, UnavailableArchive)
@@ -186,8 +186,8 @@ def test_f5_pip_has_a_deadline(
 ) -> None:
     """It is killed with all that it started: exit code 75."""
     sleeper = [sys.executable, "-c", "import time; time.sleep(600)"]
-    monkeypatch.setattr(pip, "pip_command", lambda: sleeper)
-    monkeypatch.setattr(pip, "DEADLINE", 0.3)
+    monkeypatch.setattr(publishers, "pip_command", lambda: sleeper)
+    monkeypatch.setattr(publishers, "PIP_DEADLINE", 0.3)
     got = acquire(PIN, settings)
     assert isinstance(got, UnavailableArchive)
     assert (got.exit_code, "did not end" in got.why) == (75, True)
@@ -200,7 +200,8 @@ def test_f60_pip_is_not_given_the_tokens_of_others(
     monkeypatch.setenv("HF_TOKEN", "planted")
     report = tmp_path / "seen"
     script = f"import os; open({str(report)!r}, 'w').write(str(dict(os.environ)))"
-    monkeypatch.setattr(pip, "pip_command", lambda: [sys.executable, "-c", script])
+    command = [sys.executable, "-c", script]
+    monkeypatch.setattr(publishers, "pip_command", lambda: command)
     assert isinstance(acquire(PIN, settings), UnavailableArchive)
     assert "planted" not in report.read_text()
 
@@ -210,8 +211,8 @@ def test_without_pip_the_next_step_is_named(
 ) -> None:
     """An environment may lack it."""
     nowhere = SimpleNamespace(find_spec=lambda _name: None)
-    monkeypatch.setattr(pip, "PathFinder", nowhere)
-    monkeypatch.setattr(pip, "which", lambda _name: None)
+    monkeypatch.setattr(publishers, "PathFinder", nowhere)
+    monkeypatch.setattr(publishers, "which", lambda _name: None)
     got = acquire(PIN, settings)
     assert isinstance(got, UnavailableArchive)
     assert "ensurepip" in got.why

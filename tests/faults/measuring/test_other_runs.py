@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import evaluation
-from curation.pipeline.identity import identity_of
+from curation.pipeline.request import identity_of
 from curation.system.errors import BadConfiguration
 from curation.workers.limits import Limits
 from evaluation.asking import header as header_module
@@ -46,7 +46,7 @@ def test_f38_a_build_of_other_code_is_done_again(
     before = identity_of("clean", [], []).fingerprint
     assert identity_of("clean", [], []).fingerprint == before
     other: object = Limits(seconds=1.0) if part == "LIMITS" else _OTHERS[part]
-    monkeypatch.setattr(f"curation.pipeline.identity.{part}", other)
+    monkeypatch.setattr(f"curation.pipeline.request.{part}", other)
     assert identity_of("clean", [], []).fingerprint != before
 
 

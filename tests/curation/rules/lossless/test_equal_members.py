@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curation.core.documents import Reason
-from curation.pipeline.documents.process_document import apply_rules
+from curation.pipeline.process_document import apply_rules
 from curation.rules.sets import rule_set
 from tests.curation.rules.documents_made import CONTEXT, raw_document
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from curation.sources.claims.identifiers import claimed_uri, claimed_uris
+from curation.sources.claims import claimed_uri, claimed_uris
 from tests.curation.sources.given import held
 
 URI = "https://example.com/a.json"

@@ -2,7 +2,7 @@
 
 Each address of the pinned catalogue that is not SchemaStore's own is asked, and
 what it gives goes to a pack of the cache and to a lock file
-(`curation.sources.schemastore_hosted.lock`). The same command, run again, goes on where
+(`curation.sources.schemastore`). The same command, run again, goes on where
 it stopped, tries again what failed, and never replaces what is locked: to lock anew,
 delete the lock file.
 """
@@ -26,14 +26,15 @@ from curation.download.allowed_hosts import HostPolicy
 from curation.download.cache import Cache
 from curation.download.http import FetchLimits, Network
 from curation.download.packs import open_pack, write_pack
-from curation.sources.schemastore import hosted_elsewhere, unique_ids
-from curation.sources.schemastore_hosted.lock import (
+from curation.sources.schemastore import (
     FailedAddress,
     LiveLock,
     LockedSchema,
     digest_over,
+    hosted_elsewhere,
     live_path,
     read_lock,
+    unique_ids,
     write_lock,
 )
 from curation.system.atomic_files import replace_file

@@ -1,26 +1,28 @@
-"""New pins in the place of old ones: each archive is fetched, unpacked and summed.
-
-The text of `sources.toml` keeps everything but the values that change. It is written
-whole, when every new archive is there: a run that is killed before leaves it as it was.
-"""
+"""What each publisher has that a pin lacks: newer states, other licences."""
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from curation.core.benchmark import is_notice
+from curation.download.archives import pack_of
 from curation.download.cache import Cache
+from curation.download.newest import UpstreamState, newest
 from curation.download.packs import SUFFIX, open_pack
-from curation.download.path_patterns import Selection
-from curation.download.pinned_archive import pack_of
-from curation.download.pins import load_pins
+from curation.download.pins import Selection, load_pins
 from curation.download.publishers import downloaded
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.checksums import file_digest
-from curation.system.errors import BadData, CsbdataError, NoInput
+from curation.system.errors import (
+    BadData,
+    CsbdataError,
+    NoInput,
+    TemporarilyUnavailable,
+    Unavailable,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,7 +30,76 @@ if TYPE_CHECKING:
 
     from curation.download.acquire import FetchSettings
     from curation.download.pins import ArchivePin
-    from curation.download.updates.pin_updates import PinUpdate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PinUpdate:
+    """A pin beside what its publisher has now."""
+
+    pin: ArchivePin
+    #: None where it could not be told.
+    upstream: UpstreamState | None
+    #: Why it could not.
+    fault: CsbdataError | None = None
+
+    @property
+    def is_newer(self) -> bool:
+        """Whether the publisher has another state than the pinned one."""
+        return self.upstream is not None and self.upstream.commit != self.pin.commit
+
+    @property
+    def licence(self) -> str:
+        """What is to say of the licence, in a few words; empty where nothing is."""
+        upstream = self.upstream
+        if upstream is None:
+            return ""
+        if not upstream.licence_sha256:
+            return "CHANGED: none stated" if self.licence_changed else "none stated"
+        if not self.pin.licence_sha256:
+            return f"{upstream.licence or 'a text'}, none recorded"
+        if self.licence_changed:
+            return f"CHANGED: {upstream.licence or 'another text'}"
+        return "as recorded"
+
+    @property
+    def licence_changed(self) -> bool:
+        """Whether the statement of the licence is not the recorded one.
+
+        That a package states none says nothing: older versions of pip do not report
+        the field `License-Expression`.
+        """
+        recorded, upstream = self.pin.licence_sha256, self.upstream
+        if upstream is None or not recorded:
+            return False
+        if self.pin.kind.is_package and not upstream.licence_sha256:
+            return False
+        return upstream.licence_sha256 != recorded
+
+
+def find_updates(
+    pins: Iterable[ArchivePin],
+    settings: FetchSettings,
+    say: Callable[[str], None] = lambda _message: None,
+) -> list[PinUpdate]:
+    """Ask the publisher of every pin for its newest state.
+
+    A publisher that does not answer, or not as it should, is told of in its place; the
+    others are asked all the same.
+
+    Args:
+        pins: The pins.
+        settings: Where publishers are asked, and how patiently.
+        say: Told what takes time.
+    """
+    found = []
+    for pin in pins:
+        say(f"{pin.name}: asking {pin.kind.publisher} for the newest {pin.repository}")
+        try:
+            found.append(PinUpdate(pin=pin, upstream=newest(pin, settings)))
+        except (Unavailable, TemporarilyUnavailable, BadData) as fault:
+            found.append(PinUpdate(pin=pin, upstream=None, fault=fault))
+    return found
+
 
 _TABLE: Final = r"^\[archive\.{name}\]\n(?:(?!\[).*\n?)*"
 

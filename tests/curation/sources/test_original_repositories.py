@@ -11,7 +11,7 @@ from curation.core.documents import Origin
 from curation.download.pins import load_pins
 from curation.packaging.licences import is_copyleft, shipped_text
 from curation.sources import github
-from curation.sources.claims.original_repositories import (
+from curation.sources.claims import (
     LICENCES,
     LIST,
     claimed_repository,

@@ -1,10 +1,4 @@
-"""Reading an archive that anyone may have made, without unpacking it.
-
-Nothing is written to the disk under a name that an archive chose, so its names
-can collide, shout or point wherever they like: they are keys of a table. What
-no honest archive holds is refused nevertheless, and everything is counted
-against limits while it is read, never after.
-"""
+"""Read archives of publishers safely, and unpack what a pin selects into a pack."""
 
 from __future__ import annotations
 
@@ -18,14 +12,93 @@ import zlib
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Final, cast
 
-from curation.download.decompression import Meter, Metered, Unxz
-from curation.system.errors import BadArchive, NoInput
+from curation.download.packs import SUFFIX, open_pack, write_pack
+from curation.download.pins import ArchiveKind, ArchivePin
+from curation.system.errors import BadArchive, NoInput, WrongDigest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from curation.download.path_patterns import Selection
+    from curation.download.cache import Cache
+    from curation.download.pins import Selection
+
+
+#: No ratio is asked of a stream shorter than this: small files compress well.
+_RATIO_FREE_BYTES: Final = 64 << 20
+#: Memory that an xz stream may ask for; `xz -9` needs 65 MiB.
+_XZ_MEMORY: Final = 256 << 20
+_CHUNK: Final = 1 << 16
+
+
+class Meter:
+    """Counts decompressed bytes against a cap and against the archive's size."""
+
+    __slots__ = ("_archive", "_cap", "_packed", "_ratio", "_total")
+
+    def __init__(self, archive: Path, cap: int, ratio: int) -> None:
+        """Take the caps: bytes in all, and bytes for each byte of the archive."""
+        self._archive = archive
+        self._packed = max(1, archive.stat().st_size)
+        self._cap = cap
+        self._ratio = ratio
+        self._total = 0
+
+    def add(self, count: int) -> None:
+        """Count some bytes; `BadArchive` beyond a cap."""
+        self._total += count
+        if self._total > self._cap:
+            what = f"unpacks to more than {self._cap:,} bytes"
+            raise BadArchive(what, str(self._archive), "refused")
+        suspicious = self._total > _RATIO_FREE_BYTES
+        if suspicious and self._total > self._packed * self._ratio:
+            what = f"unpacks to more than {self._ratio} times its size"
+            raise BadArchive(what, str(self._archive), "refused")
+
+
+class Metered:
+    """A stream whose every byte is counted; all that `tarfile` asks of one."""
+
+    __slots__ = ("_meter", "_stream")
+
+    def __init__(self, stream: IO[bytes] | Unxz, meter: Meter) -> None:
+        """Read from a stream on account of a meter."""
+        self._stream = stream
+        self._meter = meter
+
+    def read(self, size: int) -> bytes:
+        """Read at most so many bytes."""
+        content = self._stream.read(size)
+        self._meter.add(len(content))
+        return content
+
+
+class Unxz:
+    """One xz stream, decompressed in bounded steps and within bounded memory.
+
+    `lzma.LZMAFile` has no limit of memory, and the header of a hostile file can
+    ask for gigabytes.
+    """
+
+    __slots__ = ("_decompressor", "_packed")
+
+    def __init__(self, packed: IO[bytes]) -> None:
+        """Read from a file open for bytes."""
+        self._packed = packed
+        self._decompressor = lzma.LZMADecompressor(lzma.FORMAT_XZ, _XZ_MEMORY)
+
+    def read(self, size: int) -> bytes:
+        """Read at most so many bytes; `lzma.LZMAError` or EOFError if broken."""
+        inflate = self._decompressor
+        while not inflate.eof:
+            more = self._packed.read(_CHUNK) if inflate.needs_input else b""
+            if inflate.needs_input and not more:
+                raise EOFError("the compressed file ends too early")
+            content = inflate.decompress(more, size)
+            if content:
+                return content
+        return b""
+
 
 #: Tar headers that carry a text for the next member: no honest one is longer.
 _LONGEST_HEADER: Final = 1 << 20
@@ -204,3 +277,83 @@ def _check_size(archive: Path, path: str, size: int, limits: ArchiveLimits) -> N
 def _broken(archive: Path, error: Exception) -> BadArchive:
     why = str(error) or type(error).__name__
     return BadArchive(f"a broken archive ({why})", str(archive), "get it again")
+
+
+#: Bytes of a single published file; the one that is pinned has some 270 MB.
+LARGEST_FILE: Final = 1 << 30
+_POINTER: Final = b"version https://git-lfs.github.com/spec/"
+_POINTER_BYTES: Final = 200
+
+
+def unpack(
+    pin: ArchivePin, file: Path, cache: Cache, limits: ArchiveLimits | None = None
+) -> Path:
+    """Return the pack of an archive's selected files, which are those of the pin.
+
+    Args:
+        pin: What the archive must contain.
+        file: The archive as it was published.
+        cache: Where the pack is written.
+        limits: What an archive may hold at most; the usual limits by default.
+
+    Raises:
+        WrongDigest: the files are not those of the pin; the pack is kept as
+            evidence (exit 65).
+    """
+    pack = pack_of(pin, file, cache, limits)
+    digest = pack.name.removesuffix(SUFFIX)
+    if digest == pin.digest:
+        return pack
+    description = _described(pack)
+    evidence = cache.refuse(pack, f"{pin.name}-{digest[:16]}{SUFFIX}")
+    raise WrongDigest(
+        f"{pin.name} is not what is pinned: sha256 over {description} is {digest}, "
+        f"the pin says {pin.digest}",
+        str(file),
+        f"refused, kept as {evidence}; get the archive of {pin.commit}",
+    )
+
+
+def pack_of(
+    pin: ArchivePin, file: Path, cache: Cache, limits: ArchiveLimits | None = None
+) -> Path:
+    """Return the pack of an archive's selected files, whatever they hold.
+
+    Args:
+        pin: Which files are selected; its digest does not count.
+        file: The archive as it was published.
+        cache: Where the pack is written.
+        limits: What an archive may hold at most; the usual limits by default.
+
+    Raises:
+        BadArchive: it cannot be read, or holds too much (exit 65).
+        NoInput: there is no such file (exit 66).
+    """
+    strip = pin.kind.has_outer_folder
+    files = (
+        _alone(file, pin.file)
+        if pin.kind is ArchiveKind.HUB
+        else read_archive(file, pin.paths, strip=strip, limits=limits)
+    )
+    return write_pack(cache.packs, pin.name, files)
+
+
+def _alone(file: Path, name: str) -> Iterator[tuple[str, bytes]]:
+    try:
+        if file.stat().st_size > LARGEST_FILE:
+            what = f"larger than {LARGEST_FILE:,} bytes"
+            raise BadArchive(what, str(file), "refused")
+        yield name, file.read_bytes()
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise NoInput(f"cannot be read ({why})", str(file)) from error
+
+
+def _described(path: Path) -> str:
+    pack = open_pack(path)
+    pointers = sum(
+        pack.size(path) < _POINTER_BYTES and pack.read(path).startswith(_POINTER)
+        for path in pack.paths
+    )
+    note = f" ({pointers} of them Git LFS pointers)" if pointers else ""
+    return f"the {len(pack)} selected files{note}"

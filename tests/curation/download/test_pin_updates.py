@@ -13,10 +13,9 @@ import pytest
 
 from curation.download.acquire import FetchSettings
 from curation.download.http import Network
+from curation.download.pin_updates import PinUpdate, find_updates, write_new_pins
 from curation.download.pins import load_pins
 from curation.download.publishers import PublisherAddresses
-from curation.download.updates.new_pins import write_new_pins
-from curation.download.updates.pin_updates import PinUpdate, find_updates
 from curation.system.errors import BadData, TemporarilyUnavailable, Unavailable
 from tests.archives_made import FILES, github_pin, github_tarball, hub_pin
 from tests.archives_made import digest as digest_over

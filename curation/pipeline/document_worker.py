@@ -1,7 +1,7 @@
 """The worker process of a build: raw documents in, their results out.
 
 Run by path (`curation.workers.pool`); what crosses the channel is described by
-`curation.pipeline.documents.document_messages`.
+`curation.pipeline.process_document`.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from curation.core.rule import Context
-from curation.pipeline.documents.document_messages import (
+from curation.pipeline.process_document import (
     BuildSetup,
     DocumentUnit,
     LibraryFiles,
+    apply_rules,
 )
-from curation.pipeline.documents.process_document import apply_rules
 from curation.references.library import NO_LIBRARY, PackLibrary
 from curation.workers.protocol import serve
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def _context(library: LibraryFiles) -> Context:
     if not library.uris:
         return Context(library=NO_LIBRARY)
-    from curation.download.local_files import open_files  # noqa: PLC0415 (pyarrow takes 0.2 s)
+    from curation.download.packs import open_files  # noqa: PLC0415 (pyarrow takes 0.2 s)
 
     files = open_files(Path(library.files))
     return Context(library=PackLibrary(files, library.uris))

@@ -21,9 +21,8 @@ from urllib.parse import quote
 import msgspec
 
 from curation.download.allowed_hosts import HostPolicy
-from curation.download.npm import npm_environment
 from curation.download.pins import ArchiveKind
-from curation.download.pip import pip_command
+from curation.download.publishers import npm_environment, pip_command
 from curation.system.errors import (
     BadData,
     NoLongerThere,

@@ -1,30 +1,37 @@
-"""One raw document through one rule set: kept as a record, or rejected.
-
-This is the whole of what a worker process does; it is a pure function of the
-document's bytes, its provenance, the rule set and the source's other documents.
-"""
+"""What a build sends to its worker processes; they answer with `DocumentResult`s."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
 
 from curation.core.benchmark import final_config
 from curation.core.documents import (
     Document,
     MergedMember,
+    Provenance,
     RawDocument,
     Reason,
     Rejected,
 )
+from curation.core.records import Record
 from curation.core.rule import RepairKind
 from curation.dataset.decisions import DocumentResult
+from curation.dataset.features import used
 from curation.dataset.paper_tables import draft_of, raw_figures
 from curation.json import text
+from curation.json import text as jsontext
 from curation.json.pointer import pointer
-from curation.json.values import objects, tokens
-from curation.pipeline.documents.make_record import make_record
-from curation.schema.measures import nesting_of_document
+from curation.json.values import canonical_of_document, objects, tokens, write_document
+from curation.lint.liveness import liveness
+from curation.schema.dialects import BY_NAME, DRAFT_2020_12, declared
+from curation.schema.measures import max_fan_out, nesting_of_document, text_size
+from curation.schema.shingles import shingles, split_key
+from curation.schema.subschemas import skeleton
+from curation.validation.metaschemas import valid_under
 from curation.workers.limits import BUSY_MACHINE, Limits, too_big, too_many
 from curation.workers.protocol import describe
 
@@ -32,6 +39,131 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.core.rule import Context, Rule
     from curation.rules.sets import RuleSet
+
+
+class LibraryFiles(msgspec.Struct, frozen=True, kw_only=True):
+    """The other documents of one input, to which a `$ref` may lead."""
+
+    #: A pack, or a folder.
+    files: str
+    #: Absolute URI without fragment to the path inside; empty where none is read.
+    uris: Mapping[str, str]
+
+
+class BuildSetup(msgspec.Struct, frozen=True, kw_only=True):
+    """What every worker of a build is told once."""
+
+    #: Name of the rule set.
+    rules: str
+    #: Where the parent finds modules: plug-ins may be outside the installation.
+    sys_path: tuple[str, ...]
+    #: One for each input, in their order.
+    libraries: tuple[LibraryFiles, ...]
+
+
+class DocumentUnit(msgspec.Struct, frozen=True, kw_only=True):
+    """One raw document."""
+
+    #: Position of its input.
+    input: int
+    config: str
+    unique_id: str
+    provenance: Provenance
+    #: Its bytes as Latin-1, one character a byte: they need not be UTF-8.
+    content: str
+    base_uri: str | None
+
+    def raw_document(self) -> RawDocument:
+        """Return the document, with its bytes."""
+        return RawDocument(
+            config=self.config,
+            unique_id=self.unique_id,
+            provenance=self.provenance,
+            content=self.content.encode("latin-1"),
+            base_uri=self.base_uri,
+        )
+
+
+def unit_of(raw: RawDocument, position: int) -> DocumentUnit:
+    """Return a raw document of the input at a position as a unit of work."""
+    return DocumentUnit(
+        input=position,
+        config=raw.config,
+        unique_id=raw.unique_id,
+        provenance=raw.provenance,
+        content=raw.content.decode("latin-1"),
+        base_uri=raw.base_uri,
+    )
+
+
+class MadeRecord(NamedTuple):
+    """A record, and what was computed beside it."""
+
+    record: Record
+    #: What `curation.schema.shingles.shingles` says of it.
+    shingles: bytes
+    #: Most keys of one object of its schema, arrays not entered.
+    fan_out: int
+
+
+def make_record(document: Document, *, split_by_shingles: bool = True) -> MadeRecord:
+    """Return the record of a document.
+
+    Where no rule decided the dialect (rule set `paper` never does), it is the
+    one that `$schema` declares, else 2020-12, and `dialect_found` says which. The
+    record's cluster is itself alone: others join when all are known.
+
+    Args:
+        document: What has passed every rule.
+        split_by_shingles: Whether the split follows from the shingles, or else from
+            the digest of the skeleton.
+    """
+    schema = document.schema
+    name, found = document.dialect, document.dialect_found
+    if name is None:
+        stated = declared(schema.get("$schema")) if isinstance(schema, dict) else None
+        name = (stated or DRAFT_2020_12).name
+        found = "declared" if stated else "assumed"
+    dialect = BY_NAME[name]
+    text = write_document(schema)
+    provenance = document.provenance
+    usage, nested = used(schema, dialect), nesting_of_document(schema)
+    alive = liveness(schema, dialect)
+    stripped = skeleton(schema, dialect)
+    sha256 = jsontext.digest_of(canonical_of_document(schema))
+    skeleton_sha256 = jsontext.digest(stripped)
+    packed = shingles(stripped)
+    record = Record(
+        json_schema=text,
+        unique_id=document.unique_id,
+        source=provenance.source,
+        path=provenance.path,
+        commit=provenance.commit,
+        licence=provenance.licence,
+        original_repository=provenance.original_repository,
+        origin=provenance.origin.value,
+        dialect=name,
+        dialect_found=found or "",
+        valid_under=valid_under(schema),
+        field_count=nested.field_count,
+        max_fan_out=max_fan_out(schema),
+        depth=nested.depth,
+        size=text_size(text),
+        live=alive.share,
+        live_fields=alive.fields,
+        vacuous=alive.vacuous,
+        features=usage.features,
+        formats=usage.formats,
+        lints=tuple(sorted({lint.code for lint in document.lints})),
+        changes=tuple(dict.fromkeys(change.rule for change in document.changes)),
+        repaired=document.repaired,
+        sha256=sha256,
+        skeleton_sha256=skeleton_sha256,
+        split_key=split_key(packed) if split_by_shingles else skeleton_sha256[:16],
+        cluster=sha256,
+    )
+    return MadeRecord(record, packed, nested.fan_out)
+
 
 LIMITS = Limits(wall_times=BUSY_MACHINE)
 #: Characters of a rejection's detail; a pointer can be as long as a document.

@@ -1,25 +1,69 @@
-"""In which public repository a file of the GitHub corpus stood, and its licence.
-
-The corpus names the address of every file in a list of its own, `repos_fullpath.csv`
-at its root. Where the pin selects that list it is read; of a file that it does not
-name, the repository is the one that the file's own `$id` or `id` leads to. What neither
-says is not known, and is not guessed.
-"""
+"""URIs that documents claim as their own, and repositories that they name."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 from typing import TYPE_CHECKING
 
+import orjson
+
 from curation.core.documents import Origin
-from curation.sources.claims.identifiers import claimed_uri
 from curation.sources.readers import lines
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from curation.core.documents import Files
     from curation.sources.base import Reading
+
+
+# A cheap sieve: most documents claim nothing and are never parsed here.
+_CLAIM = re.compile(rb'"\$?id"\s*:\s*"https?:', re.IGNORECASE)
+_ABSOLUTE = re.compile(r"https?://[^/?#]", re.IGNORECASE)
+
+
+def claimed_uri(content: bytes) -> str | None:
+    """Return the absolute http(s) URI, without fragment, that a document claims.
+
+    `$id` counts before `id`. None where there is none, where its fragment is not
+    empty, or where the text cannot be read: the rules say why that is, later.
+    """
+    if not (b'id"' in content and _CLAIM.search(content)):
+        return None
+    try:
+        schema = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return None
+    if not isinstance(schema, dict):
+        return None
+    claims = (schema.get("$id"), schema.get("id"))
+    claim = next((claimed for claimed in claims if isinstance(claimed, str)), None)
+    if claim is None or not _ABSOLUTE.match(claim):
+        return None
+    uri, _, fragment = claim.partition("#")
+    return None if fragment else uri
+
+
+def claimed_uris(files: Files, paths: Iterable[str]) -> dict[str, str]:
+    """Return the URI to path of every document that alone claims its URI.
+
+    Copies, equal byte for byte, count as one document: the first path stands for
+    them. A URI that two different documents claim leads nowhere.
+    """
+    claims: dict[str, tuple[str, bytes]] = {}
+    contested: set[str] = set()
+    for path in paths:
+        content = files.read(path)
+        uri = claimed_uri(content)
+        if uri is None:
+            continue
+        digest = hashlib.sha256(content).digest()
+        if claims.setdefault(uri, (path, digest))[1] != digest:
+            contested.add(uri)
+    return {uri: path for uri, (path, _) in claims.items() if uri not in contested}
+
 
 #: The source whose archive holds files of other repositories.
 COLLECTED = "github"

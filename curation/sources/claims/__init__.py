@@ -1,1 +1,0 @@
-"""What a document or its collection says of itself: addresses and homes."""
