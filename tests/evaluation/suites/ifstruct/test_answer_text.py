@@ -1,16 +1,20 @@
-"""YAML is read as the safe loader of PyYAML reads it."""
+"""Answers as text: YAML as PyYAML reads it, thinking, and fences of code blocks."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evaluation.suites.ifstruct.answer_text import find_code_block
 from evaluation.suites.ifstruct.settings import Failure, RuleReading
-from tests.evaluation.suites.ifstruct.verifier.judged import (
+from tests.evaluation.suites.ifstruct.judged import (
+    BAN,
     ITEM,
+    PLAIN,
     YAML,
     failures_of,
     judge,
@@ -45,3 +49,27 @@ def test_yaml_is_read_as_the_safe_loader_does(value: object) -> None:
     failures = failures_of(text, open_list, RuleReading.BOTH)
     # An empty list is written in brackets, and `[]` as the whole is none of these.
     assert set(failures) <= {Failure.WRONG_FORMAT} if "{}" in text else failures == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<think>a</think>{PLAIN}",
+        f"[THINK]a[/THINK]{PLAIN} </s>",
+        f"a</think>{PLAIN}",
+        f"x<|channel|>final<|message|>{PLAIN}<|end|><|return|>",
+        '[{"id": 1, "t": "<think>"}]',
+    ],
+)
+def test_thinking_is_never_judged(text: str) -> None:
+    """Pairs of tags, a lone closing tag, channels and end tokens are taken away."""
+    assert judge(text, BAN).findings == ()
+
+
+def test_the_first_block_counts() -> None:
+    """The first fence opens a block and the next one closes it."""
+    block = find_code_block("a\n```Json x\n1\n```py\n2\n```\nb")
+    assert block is not None
+    assert (block.language, block.content) == ("json", "1")
+    assert (block.before, block.after, block.fences) == ("a", "b", 3)
+    assert find_code_block("a ``` b") is None

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.suites.ifstruct.settings import Failure, RuleReading
-from tests.evaluation.suites.ifstruct.verifier.judged import (
+from tests.evaluation.suites.ifstruct.judged import (
     BAN,
     JSON,
     YAML,

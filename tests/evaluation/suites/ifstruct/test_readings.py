@@ -8,7 +8,7 @@ import pytest
 
 from evaluation.suites.ifstruct.rows import AnswerFormat, Fence
 from evaluation.suites.ifstruct.settings import Failure, IfstructSettings, RuleReading
-from tests.evaluation.suites.ifstruct.verifier.judged import (
+from tests.evaluation.suites.ifstruct.judged import (
     BAN,
     BLOCK,
     JSON,

@@ -1,4 +1,4 @@
-"""The check of a text: what is lost is missed, what was taken back is not final."""
+"""The check of a request, and requests that a model reworded."""
 
 from __future__ import annotations
 
@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from evaluation.suites.ifstruct.rewriting import last_words, lost_requirements
+from evaluation.suites.ifstruct.rewriting import (
+    last_words,
+    lost_in_rewording,
+    lost_requirements,
+    reworded,
+)
 from evaluation.suites.ifstruct.rows import (
     AnswerFormat,
     Choice,
@@ -16,6 +21,14 @@ from evaluation.suites.ifstruct.rows import (
     FenceWish,
     Presentation,
     all_fields,
+    read_record,
+)
+from evaluation.suites.ifstruct.settings import IfstructSettings
+from evaluation.suites.ifstruct.suite import (
+    SUITE,
+    read_records,
+    suite_record,
+    write_records,
 )
 from tests.evaluation.suites.ifstruct.rows import rows
 
@@ -209,3 +222,45 @@ def test_rows_that_nobody_rewrote_take_nothing_back() -> None:
     for row in rows(240):
         assert row.spec
         assert bool(row.spec.retractions) == (row.voice == "thinking_aloud")
+
+
+def _lost(row: IfstructRecord, text: str) -> tuple[str, ...]:
+    return lost_in_rewording(row, text)
+
+
+def test_a_reworded_request_keeps_its_requirements() -> None:
+    """Words around it lose nothing; its first paragraph and another format lose."""
+    for row in rows(240)[:20]:
+        assert _lost(row, f"Good morning! {row.prompt} Many thanks.") == ()
+        assert _lost(row, row.prompt.split("\n", maxsplit=1)[0])
+        other = "YAML" if row.output_format == "json" else "JSON"
+        assert "format" in _lost(row, f"{row.prompt} In the end, make it {other}.")
+
+
+def test_the_request_holds_the_whole_text() -> None:
+    """The model is given the row's text, character by character."""
+    record = suite_record(rows(240)[0])
+    assert SUITE.rewording
+    (turn,) = SUITE.rewording.prompt(record, IfstructSettings()).messages
+    assert str(record.fields["prompt"]) in turn.content
+
+
+def test_texts_that_pass_take_the_place_of_ours() -> None:
+    """A row gets the text of a model where nothing is lost, and keeps its own else."""
+    assert SUITE.rewording
+    for row in rows(240)[:3]:
+        record = suite_record(row)
+        text = f"Hello there. {row.prompt}"
+        changed = read_record(SUITE.rewording.accept(record, text).fields)
+        assert (changed.prompt, changed.voice) == (text, "model")
+        assert changed.spec
+        assert changed.spec.retractions == ()
+        for lost in ("Give me some JSON.", ""):
+            assert SUITE.rewording.accept(record, lost) == record
+
+
+def test_a_published_row_cannot_be_checked() -> None:
+    """Without its `spec` there is nothing to check a text against."""
+    (row,) = read_records(write_records(rows(240)[:1], published=True), "rows")
+    assert "no `spec`" in _lost(row, row.prompt)[0]
+    assert reworded(row, f"Hi. {row.prompt}") == row

@@ -14,7 +14,7 @@ from evaluation.suites.ifstruct.settings import (
     Failure,
     RuleReading,
 )
-from tests.evaluation.suites.ifstruct.verifier.judged import (
+from tests.evaluation.suites.ifstruct.judged import (
     BAN,
     BLOCK,
     BOXED,
