@@ -1,9 +1,8 @@
-"""Credentials never leave: what is printed or logged goes through here first.
+"""Recognise credentials, and take them out of everything printed or logged.
 
-A token may come along in an exception's text, in the address of a signed upload, in
-a line that a library logs. The formats are those of `credentials.formats`; a value
-that stands behind `Bearer` or in the credential parameters of a signed address is
-taken out whatever it looks like.
+A token may stand in an exception's text, in the address of a signed upload, or in a
+line that a library logs. A value behind `Bearer` or in the credential parameters of a
+signed address is always taken out.
 """
 
 from __future__ import annotations
@@ -190,7 +189,7 @@ _P = ParamSpec("_P")
 #: What stands where a credential was.
 REDACTED = "<redacted>"
 #: The marks of each format, and what to take out of a text.
-_FORMATS = tuple((known.marks, re.compile(known.leak)) for known in FORMATS)
+_FORMATS = tuple((form.marks, re.compile(form.leak)) for form in FORMATS)
 _SCHEMES = re.compile(r"(?i)\b(?:bearer|basic)\s+(?!<)(?P<value>[^\s'\",;<>]{6,})")
 #: Query parameters that open a signed address: AWS, CloudFront, Azure, Google.
 _PARAMETERS = re.compile(
@@ -204,23 +203,23 @@ _USERS = re.compile(r"(?i)(?<=[a-z0-9+.-]://)(?P<value>[^/\s@'\"]+)@")
 
 def redacted(text: str) -> str:
     """Return a text without the credentials in it."""
-    kept, end = [], 0
+    parts, end = [], 0
     for start, stop in _merged(_spans(text)):
-        kept.append(text[end:start])
+        parts.append(text[end:start])
         end = stop
-    return REDACTED.join((*kept, text[end:]))
+    return REDACTED.join((*parts, text[end:]))
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield where credentials begin and end; they may overlap."""
     for marks, pattern in _FORMATS:
         if any(mark in text for mark in marks):
-            for found in pattern.finditer(text):
-                if found.groupdict("").get("rest", found[0]):
-                    yield found.span()
+            for match in pattern.finditer(text):
+                if match.groupdict("").get("rest", match[0]):
+                    yield match.span()
     for context in (_SCHEMES, _PARAMETERS, _USERS):
-        for found in context.finditer(text):
-            yield found.span("value")
+        for match in context.finditer(text):
+            yield match.span("value")
 
 
 def _merged(spans: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:

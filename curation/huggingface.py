@@ -1,9 +1,8 @@
-"""One conversation with the Hub: how long we wait, and what is asked again.
+"""Talk to the Hub: time limits, retries, snapshots, and errors of ours.
 
-`huggingface_hub` makes every request, reads its own environment (`HF_ENDPOINT`,
-`HF_TOKEN`, `HF_HOME`, `HF_HUB_OFFLINE` and the rest) and repeats some requests by
-itself. What it leaves open is set here: no wait is without an end, and rate limits cost
-a bounded time.
+`huggingface_hub` reads its own environment (`HF_ENDPOINT`, `HF_TOKEN`, `HF_HOME`,
+`HF_HUB_OFFLINE` and the rest) and repeats some requests itself. Here every wait gets a
+limit, and rate limits a budget.
 """
 
 from __future__ import annotations
@@ -85,21 +84,21 @@ def is_overtaken(error: Exception) -> bool:
 def _chain(error: BaseException) -> Iterator[BaseException]:
     """Yield an exception and what it was raised from, outermost first."""
     current: BaseException | None = error
-    seen: set[int] = set()
-    while current is not None and id(current) not in seen:
+    visited: set[int] = set()
+    while current is not None and id(current) not in visited:
         yield current
-        seen.add(id(current))
+        visited.add(id(current))
         current = current.__cause__ or current.__context__
 
 
 def _reason(error: BaseException, kind: type[_E]) -> _E | None:
-    return next((found for found in _chain(error) if isinstance(found, kind)), None)
+    return next((cause for cause in _chain(error) if isinstance(cause, kind)), None)
 
 
 def response_of(error: BaseException) -> httpx.Response | None:
     """Return the Hub's answer behind a failure; None where there was none."""
-    found = _reason(error, errors.HfHubHTTPError)
-    return found.response if found else None
+    cause = _reason(error, errors.HfHubHTTPError)
+    return cause.response if cause else None
 
 
 def fault_of(error: Exception, where: str) -> CsbdataError:
@@ -130,8 +129,8 @@ def fault_of(error: Exception, where: str) -> CsbdataError:
 
 def _is_complaint(error: Exception) -> bool:
     """Return whether the library itself says what is wrong with its input."""
-    known = errors.HfHubHTTPError | errors.HFValidationError | json.JSONDecodeError
-    return isinstance(error, ValueError) and not isinstance(error, known)
+    precise = errors.HfHubHTTPError | errors.HFValidationError | json.JSONDecodeError
+    return isinstance(error, ValueError) and not isinstance(error, precise)
 
 
 def _of_the_rest(error: Exception, where: str) -> CsbdataError:
@@ -147,11 +146,11 @@ def _of_the_rest(error: Exception, where: str) -> CsbdataError:
         return _of_xet(error, where)
     if isinstance(error, OSError):
         return CannotCreate(_innermost_text(error), where)
-    said = redacted(f"{type(error).__name__}: {_innermost_text(error)}")
+    text = redacted(f"{type(error).__name__}: {_innermost_text(error)}")
     if isinstance(error, _DEFECTS):
-        return CsbdataError(said, where)
+        return CsbdataError(text, where)
     # The upload over Xet has exceptions of its own.
-    return Unavailable(said, where, "the same command later goes on from here")
+    return Unavailable(text, where, "the same command later goes on from here")
 
 
 def _of_xet(error: OSError, where: str) -> CsbdataError:
@@ -159,25 +158,25 @@ def _of_xet(error: OSError, where: str) -> CsbdataError:
 
     `hf_xet` raises Python's own connection errors, and gives the status as text.
     """
-    said = redacted(str(error))
-    found = _XET_STATUS.search(said)
-    code = int(found[1]) if found else 0
-    shown = f"the Hub's storage answers {code}" if code else said
+    text = redacted(str(error))
+    match = _XET_STATUS.search(text)
+    code = int(match[1]) if match else 0
+    answer = f"the Hub's storage answers {code}" if code else text
     if code in {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN}:
-        return NotPermitted(shown, where, "use a token that may write there")
+        return NotPermitted(answer, where, "use a token that may write there")
     if code in _NO_ROOM:
-        return NotPermitted(f"{shown}: no room left", where, _MAKE_ROOM)
+        return NotPermitted(f"{answer}: no room left", where, _MAKE_ROOM)
     if code == httpx.codes.NOT_FOUND:
         return NoInput(
-            f"{shown}: it has nothing of that name, or shows it to others only",
+            f"{answer}: it has nothing of that name, or shows it to others only",
             where,
             _LOGIN,
         )
     if code == LIMITED or code in _GONE_AHEAD:
-        return TemporarilyUnavailable(shown, where, "the same command later goes on")
+        return TemporarilyUnavailable(answer, where, "the same command later goes on")
     if code and code != _TIMEOUT and code < _SERVER_ERROR:
-        return BadData(f"{shown}: {said}", where)
-    return Unavailable(shown, where, "the same command later goes on from here")
+        return BadData(f"{answer}: {text}", where)
+    return Unavailable(answer, where, "the same command later goes on from here")
 
 
 def _innermost_text(error: BaseException) -> str:
@@ -187,18 +186,18 @@ def _innermost_text(error: BaseException) -> str:
 
 def _of_answer(error: errors.HfHubHTTPError, where: str) -> CsbdataError:
     code = error.response.status_code
-    said = redacted(error.server_message or "")
-    shown = f"the Hub answers {code}" + (f" ({said})" if said else "")
+    text = redacted(error.server_message or "")
+    answer = f"the Hub answers {code}" + (f" ({text})" if text else "")
     if isinstance(error, errors.GatedRepoError):
         return NotPermitted(
             "it is gated", where, "ask for access on its page, then: hf auth login"
         )
     if code == httpx.codes.UNAUTHORIZED:
-        return NotPermitted(f"{shown}: no token that it knows", where, _LOGIN)
-    if code in _NO_ROOM or (code == httpx.codes.FORBIDDEN and _QUOTA.search(said)):
-        return NotPermitted(f"{shown}: no room left", where, _MAKE_ROOM)
+        return NotPermitted(f"{answer}: no token that it knows", where, _LOGIN)
+    if code in _NO_ROOM or (code == httpx.codes.FORBIDDEN and _QUOTA.search(text)):
+        return NotPermitted(f"{answer}: no room left", where, _MAKE_ROOM)
     if code == httpx.codes.FORBIDDEN:
-        return NotPermitted(shown, where, "use a token that may write there")
+        return NotPermitted(answer, where, "use a token that may write there")
     if isinstance(error, errors.RevisionNotFoundError | errors.EntryNotFoundError):
         return NoInput("the Hub has no such revision or file", where)
     if code == httpx.codes.NOT_FOUND:
@@ -208,10 +207,10 @@ def _of_answer(error: errors.HfHubHTTPError, where: str) -> CsbdataError:
             _LOGIN,
         )
     if code == LIMITED or code in _GONE_AHEAD:
-        return TemporarilyUnavailable(shown, where, "the same command later goes on")
+        return TemporarilyUnavailable(answer, where, "the same command later goes on")
     if code < _SERVER_ERROR:
-        return BadData(f"{shown}: {redacted(str(error))}", where)
-    return Unavailable(shown, where, "the same command later goes on from here")
+        return BadData(f"{answer}: {redacted(str(error))}", where)
+    return Unavailable(answer, where, "the same command later goes on from here")
 
 
 _T = TypeVar("_T")

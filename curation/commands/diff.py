@@ -1,4 +1,4 @@
-"""`csbdata diff`: what came, went, changed and moved between two editions."""
+"""`csbdata diff`: compare two editions record by record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`csbdata release`: which version is this, and what changed since the last one?"""
+"""`csbdata release`: the next version of a dataset folder, and its changelog."""
 
 from __future__ import annotations
 
@@ -68,18 +68,18 @@ def release(  # noqa: PLR0913 (one parameter an option)
 
     if date and not _DAY.fullmatch(date):
         raise typer.BadParameter(f"--date {date!r}: a day is YYYY-MM-DD")
-    found = _next(folder, against, allow_partial=allow_partial, released=date)
-    nothing = found.previous is not None and found.level is Level.NONE
+    next_one = _next(folder, against, allow_partial=allow_partial, released=date)
+    nothing = next_one.previous is not None and next_one.level is Level.NONE
     if not (nothing or dry_run):
-        write_release(found)
+        write_release(next_one)
     if format_ is Format.JSON:
-        print_json(_as_json(found, written=not (nothing or dry_run)))
+        print_json(_as_json(next_one, written=not (nothing or dry_run)))
     elif nothing:
-        show(f"Nothing changed since {found.previous}: there is nothing to release.")
+        show(f"Nothing changed since {next_one.previous}: there is nothing to release.")
     else:
-        show(found.changelog.rstrip())
+        show(next_one.changelog.rstrip())
         done = "would be" if dry_run else "is"
-        say(f"{folder} {done} {found.version}; csbdata push publishes and tags it")
+        say(f"{folder} {done} {next_one.version}; csbdata push publishes and tags it")
 
 
 def _next(folder: Path, against: str, *, allow_partial: bool, released: str) -> Release:
@@ -97,19 +97,19 @@ def _next(folder: Path, against: str, *, allow_partial: bool, released: str) -> 
         )
 
 
-def _as_json(found: Release, *, written: bool) -> dict[str, Json]:
-    kinds = Counter(kind for pair in found.diff.pairs for kind in pair.kinds)
+def _as_json(next_one: Release, *, written: bool) -> dict[str, Json]:
+    kinds = Counter(kind for pair in next_one.diff.pairs for kind in pair.kinds)
     instances: dict[str, Json] = {
         changes.config: {"added": changes.added, "changed": changes.changed}
-        for changes in found.diff.instances
+        for changes in next_one.diff.instances
     }
     return {
-        "folder": str(found.folder),
-        "previous": str(found.previous) if found.previous else None,
-        "version": str(found.version),
-        "level": found.level.name.lower() if found.previous else None,
+        "folder": str(next_one.folder),
+        "previous": str(next_one.previous) if next_one.previous else None,
+        "version": str(next_one.version),
+        "level": next_one.level.name.lower() if next_one.previous else None,
         "records": dict(kinds),
         "instances": instances,
         "written": written,
-        "changelog": found.changelog,
+        "changelog": next_one.changelog,
     }

@@ -80,10 +80,10 @@ def _print(statistics: EditionStatistics, top: int) -> None:
     _print_sizes(statistics)
 
 
-def _print_table_1(seen: Sequence[SchemaMeasures]) -> None:
+def _print_table_1(schemas: Sequence[SchemaMeasures]) -> None:
     from curation.dataset.paper_tables import table_1
 
-    counts = table_1(seen)
+    counts = table_1(schemas)
     rows: list[list[object]] = [
         [config, _category(config), count] for config, count in counts.items()
     ]
@@ -115,10 +115,10 @@ def _middle_and_most(name: str, spread: Spread) -> str:
     return form.format(spread.median, spread.most)
 
 
-def _print_table_9(seen: Sequence[SchemaMeasures]) -> None:
+def _print_table_9(schemas: Sequence[SchemaMeasures]) -> None:
     from curation.dataset.paper_tables import DRAFTS, table_9
 
-    counts = table_9(seen)
+    counts = table_9(schemas)
     rows: list[list[object]] = [
         [config, *drafts.values()] for config, drafts in counts.items()
     ]
@@ -129,13 +129,13 @@ def _print_table_9(seen: Sequence[SchemaMeasures]) -> None:
     stdout().print(table(["config", *DRAFTS], rows, numbers=range(1, 7)))
 
 
-def _print_figure_2(seen: Sequence[SchemaMeasures], top: int) -> None:
+def _print_figure_2(schemas: Sequence[SchemaMeasures], top: int) -> None:
     from curation.dataset.paper_tables import figure_2
 
-    found = figure_2(seen)
+    figure = figure_2(schemas)
     for letter, name, counts in (
-        ("a", "feature", found.features),
-        ("b", "format", found.formats),
+        ("a", "feature", figure.features),
+        ("b", "format", figure.formats),
     ):
         show(f"Figure 2{letter}: records with each {name}", style="bold")
         rows = [(shortened(value), count) for value, count in counts[:top]]
@@ -166,8 +166,8 @@ def _draw(statistics: EditionStatistics, folder: Path) -> None:
     from curation.dataset.edition_statistics import draw
 
     try:
-        drawn = draw(statistics, folder)
+        paths = draw(statistics, folder)
     except OSError as error:
         what = error.strerror or type(error).__name__
         raise CannotCreate(what, str(folder)) from error
-    say(f"drawn: {', '.join(map(str, drawn))}")
+    say(f"drawn: {', '.join(map(str, paths))}")

@@ -1,4 +1,4 @@
-"""How a dataset or a model on the Hub is named where a path could stand too."""
+"""Parse names of datasets and models on the Hub."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def model_name(text: str) -> HubName | None:
 def _parsed(text: str, prefixes: tuple[str, ...]) -> HubName | None:
     for prefix in prefixes:
         if text.startswith(prefix):
-            found = _NAME.fullmatch(text.removeprefix(prefix))
-            if found:
-                return HubName(name=found["name"], revision=found["revision"])
+            match = _NAME.fullmatch(text.removeprefix(prefix))
+            if match:
+                return HubName(name=match["name"], revision=match["revision"])
     return None

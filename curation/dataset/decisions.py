@@ -1,4 +1,4 @@
-"""What was decided about each raw document: a record, or a reasoned rejection."""
+"""Decisions on raw documents: a record, or a rejection with its reason."""
 
 from __future__ import annotations
 
@@ -288,9 +288,9 @@ class DecidedDocument:
         """Return the document's row of the ledger."""
         from curation.dataset.ledger import LedgerRow  # noqa: PLC0415 (no worker needs pyarrow, which takes 0.2 s)
 
-        held, rejected = self.result, self.rejected
+        result, rejected = self.result, self.rejected
         own = self.source.provenance
-        edits = held.edits()
+        edits = result.edits()
         raw = edits.raw
         return LedgerRow(
             raw_config=self.source.config,
@@ -306,7 +306,7 @@ class DecidedDocument:
             outcome=self.outcome,
             rule="" if rejected is None else rejected.rule,
             detail="" if rejected is None else rejected.detail,
-            sha256=held.sha256,
+            sha256=result.sha256,
             split=self.split,
             changes=edits.changes,
             **({} if raw is None else {name: getattr(raw, name) for name in _RAW}),

@@ -1,9 +1,7 @@
-"""How two editions of the benchmark differ, record by record.
+"""Compare two editions of the benchmark, record by record.
 
-Records are the same one if they have the same config and id; what is left over is
-matched by id alone (it moved), then by canonical form (it was renamed). Comparing
-an edition with itself finds nothing, and comparing in the other direction finds
-the same with the sides exchanged.
+Records are matched by config and id, then by id alone (moved), then by canonical form
+(renamed). The comparison is symmetric.
 """
 
 from __future__ import annotations
@@ -64,15 +62,15 @@ class RecordPair:
         if self.after is None:
             return ("removed",)
         before, after = self.before, self.after
-        known = before.split is not None and after.split is not None
-        found = {
+        have_splits = before.split is not None and after.split is not None
+        kinds = {
             "changed": self.difference is Difference.CANONICAL,
             "textual": self.difference is Difference.TEXTUAL,
             "moved_config": before.config != after.config,
-            "moved_split": known and before.split != after.split,
+            "moved_split": have_splits and before.split != after.split,
             "renamed": before.unique_id != after.unique_id,
         }
-        return tuple(kind for kind, is_so in found.items() if is_so)
+        return tuple(kind for kind, is_so in kinds.items() if is_so)
 
 
 #: Every kind that `RecordPair.kinds` can name, in the order of the summary's columns.
@@ -95,12 +93,12 @@ def compare(first: Edition, second: Edition) -> list[RecordPair]:
         >>> [pair.kinds for pair in pairs]
     """
     pairs: list[RecordPair] = []
-    left, right = _rows(first), _rows(second)
+    before, after = _rows(first), _rows(second)
     for key in (_by_place, _by_id, _by_content):
-        matched, left, right = _match(left, right, key)
+        matched, before, after = _match(before, after, key)
         pairs += (_compared(before, after) for before, after in matched)
-    pairs += (RecordPair(before=row, after=None) for row in left)
-    pairs += (RecordPair(before=None, after=row) for row in right)
+    pairs += (RecordPair(before=row, after=None) for row in before)
+    pairs += (RecordPair(before=None, after=row) for row in after)
     return [pair for pair in pairs if pair.kinds]
 
 
@@ -123,28 +121,28 @@ def _by_content(row: EditionRow) -> Hashable:
 
 
 def _match(
-    left: list[EditionRow],
-    right: list[EditionRow],
+    before: list[EditionRow],
+    after: list[EditionRow],
     key: Callable[[EditionRow], Hashable],
 ) -> tuple[list[tuple[EditionRow, EditionRow]], list[EditionRow], list[EditionRow]]:
     """Pair rows of equal key, in the order in which they stand.
 
     Returns the pairs and what is left of each side.
     """
-    if not left or not right:
-        return [], left, right
+    if not before or not after:
+        return [], before, after
     waiting: defaultdict[Hashable, list[EditionRow]] = defaultdict(list)
-    for row in reversed(right):
+    for row in reversed(after):
         waiting[key(row)].append(row)
-    pairs, rest = [], []
-    for row in left:
+    pairs, unpaired = [], []
+    for row in before:
         partners = waiting.get(key(row))
         if partners:
             pairs.append((row, partners.pop()))
         else:
-            rest.append(row)
+            unpaired.append(row)
     unmatched = {id(row) for rows in waiting.values() for row in rows}
-    return pairs, rest, [row for row in right if id(row) in unmatched]
+    return pairs, unpaired, [row for row in after if id(row) in unmatched]
 
 
 def _identity(text: str) -> bytes:

@@ -1,4 +1,4 @@
-"""What `csbdata stats` and the card show of an edition: its tables and its plots."""
+"""Compute the tables and plots of an edition, for `csbdata stats` and the card."""
 
 from __future__ import annotations
 
@@ -77,12 +77,12 @@ def statistics_of(edition: Edition) -> EditionStatistics:
 def _live_sizes(rows: pl.DataFrame) -> dict[str, dict[str, int]]:
     if "live_fields" not in rows.columns:
         return {}
-    found: dict[str, dict[str, int]] = {}
+    by_config: dict[str, dict[str, int]] = {}
     for config, fields in rows.select("config", "live_fields").iter_rows():
         if fields is not None:
-            sizes = found.setdefault(config, dict.fromkeys(size_names(), 0))
+            sizes = by_config.setdefault(config, dict.fromkeys(size_names(), 0))
             sizes[size_name(fields)] += 1
-    return found
+    return by_config
 
 
 def _measures_of(rows: pl.DataFrame) -> list[SchemaMeasures]:
@@ -91,8 +91,8 @@ def _measures_of(rows: pl.DataFrame) -> list[SchemaMeasures]:
     What a row's columns say is not counted again; its features are those under its own
     dialect. A text without these columns is read under any.
     """
-    stated = set(_STATED) <= set(rows.columns)
-    if not stated or any(rows.select(_STATED).null_count().row(0)):
+    is_stated = set(_STATED) <= set(rows.columns)
+    if not is_stated or any(rows.select(_STATED).null_count().row(0)):
         return measure_schemas(rows.select("config", "json_schema").iter_rows())
     columns = rows.select("config", "json_schema", *_STATED)
     measured = (measure_row(*row) for row in columns.iter_rows())
@@ -168,13 +168,13 @@ def raw_file_measures(folder: Path) -> list[SchemaMeasures]:
     documents = Ledger(folder).documents()
     if not set(_COLUMNS) <= set(documents.collect_schema().names()):
         return []
-    known = documents.filter(
+    rows = documents.filter(
         pl.col("raw_size").is_not_null(),
         pl.col("origin") != Origin.SAMPLE.value,
     )
     return [
         measures_of(config, (size, fields, fan_out, depth), draft)
-        for config, size, fields, fan_out, depth, draft in known.select(_COLUMNS)
+        for config, size, fields, fan_out, depth, draft in rows.select(_COLUMNS)
         .collect()
         .iter_rows()
     ]

@@ -1,13 +1,8 @@
-"""Opening an edition of the benchmark, wherever it stands, as one table of rows.
+"""Open an edition of the benchmark as one table of rows.
 
 An edition is a build folder, a folder of `<config>/*.parquet`, a folder of
-`<config>/*.json` with one schema a file, or a dataset on the Hub.
-
-Schemas are in `<config>/*.parquet`. Everything else that is a table lies in
-`instances/` and `ledger/` under another ending, so that neither a loop over the configs
-nor the pattern `**/*.parquet` meets a table of other columns. Earlier builds have
-instances in `<config>_instances/*.parquet` and the ledger in `ledger/*.parquet`; such a
-folder can be measured and compared, and everything else wants it built again.
+`<config>/*.json` with one schema a file, or a dataset on the Hub. Instances and ledger
+have another ending, so that the pattern `**/*.parquet` matches schemas alone.
 """
 
 from __future__ import annotations
@@ -90,9 +85,9 @@ def open_edition(where: str) -> Edition:
     folder = Path(where)
     if folder.is_dir():
         return _opened(where, folder)
-    found = dataset_name(where)
-    if found and not folder.exists():
-        return _opened(where, _downloaded(found.name, found.revision))
+    dataset = dataset_name(where)
+    if dataset and not folder.exists():
+        return _opened(where, _downloaded(dataset.name, dataset.revision))
     raise NoInput(
         "no such folder", where, "csbdata build makes one; owner/name is on the Hub"
     )
@@ -130,8 +125,8 @@ def config_names(folder: Path) -> list[str]:
 
 def split_of_file(path: Path) -> str | None:
     """Return the split that a table is part of; None where it says none."""
-    found = _SPLIT.fullmatch(path.name)
-    return found["split"] if found else None
+    match = _SPLIT.fullmatch(path.name)
+    return match["split"] if match else None
 
 
 def _frames(folder: Path, config: str) -> Iterator[pl.DataFrame]:

@@ -1,9 +1,8 @@
-"""What a schema asks of an engine, in the names of the paper's Figures 2 and 4.
+"""The features of a schema, in the names of the paper's Figures 2 and 4.
 
-A feature is a keyword, or a group of keywords with a name that begins with `@`.
-`type`, `properties` and what only names or annotates is in nearly every schema
-and no feature. Keywords count where the dialect reads a schema, in whichever
-draft they are known: an engine meets the keyword all the same.
+A feature is a keyword, or a group of keywords whose name begins with `@`. `type`,
+`properties`, identifiers and annotations are in nearly every schema and no features.
+Keywords count where the dialect reads a schema, if any draft defines them.
 """
 
 from __future__ import annotations
@@ -75,22 +74,22 @@ class Used:
 
 def used(schema: Json, dialect: Dialect) -> Used:
     """Return the features and the formats of a schema, in one walk."""
-    found: set[str] = set()
-    stated: set[str] = set()
+    names: set[str] = set()
+    format_names: set[str] = set()
     for subschema in subschemas(schema, dialect):
-        plain, others = _of_names(tuple(subschema))
-        found |= plain
-        for keyword in others:
+        plain, valued = _of_names(tuple(subschema))
+        names |= plain
+        for keyword in valued:
             if keyword in _ADDITIONAL:
                 if isinstance(subschema[keyword], dict):
-                    found.add(f"{keyword}:object")
+                    names.add(f"{keyword}:object")
             elif keyword != "format":
-                found.update(_feature_of(keyword, subschema))
+                names.update(_feature_of(keyword, subschema))
             elif isinstance(name := subschema[keyword], str):
-                stated.add(name)
-    if not found.isdisjoint(REFERENCE_KEYWORDS) and is_recursive(schema, dialect):
-        found.add("@recursiveSchemas")
-    return Used(features=tuple(sorted(found)), formats=tuple(sorted(stated)))
+                format_names.add(name)
+    if not names.isdisjoint(REFERENCE_KEYWORDS) and is_recursive(schema, dialect):
+        names.add("@recursiveSchemas")
+    return Used(features=tuple(sorted(names)), formats=tuple(sorted(format_names)))
 
 
 def features(schema: Json, dialect: Dialect) -> tuple[str, ...]:
@@ -125,10 +124,8 @@ def _feature_of(keyword: str, schema: dict[str, Json]) -> Iterable[str]:
     """Yield the feature that a keyword is not by its own name alone."""
     value = schema[keyword]
     if keyword in _BOUNDS:
-        stated = schema.get("type")
-        whole = stated == "integer" or (
-            isinstance(stated, list) and "integer" in stated
-        )
+        types = schema.get("type")
+        whole = types == "integer" or (isinstance(types, list) and "integer" in types)
         yield "@minmaxInteger" if whole else "@minmaxNumber"
     elif keyword in MIN_MAX_FEATURES:
         yield MIN_MAX_FEATURES[keyword]

@@ -1,8 +1,8 @@
-"""What happened to every raw document, and why: two tables in the build folder.
+"""Write and read the ledger: every raw document with its outcome, every edit.
 
-`ledger/documents.pq` has one row for each raw document, kept or not;
-`ledger/changes.pq` one row for each edit of a rule, with what stood there
-before and after. A change points to its document by the document's row number.
+`ledger/documents.pq` has one row for each raw document; `ledger/changes.pq` one row for
+each edit of a rule, with the values before and after. A change points to its document
+by the document's row number.
 """
 
 from __future__ import annotations
@@ -178,19 +178,19 @@ class Ledger:
         """Return the table of changes, in the order in which they were made."""
         return pl.scan_parquet(self.folder / CHANGES, glob=False)
 
-    def entries(self, **wanted: str) -> list[LedgerRow]:
+    def entries(self, **values: str) -> list[LedgerRow]:
         """Return the entries whose columns equal the values, with their changes.
 
         `ledger.entries(unique_id="o13947")` gives one entry for each document of
         that id.
         """
-        documents = self.documents().filter(**wanted).collect()
+        documents = self.documents().filter(**values).collect()
         rows = documents.drop("document").to_dicts()
         changes: dict[int, list[Change]] = {
             number: [] for number in documents["document"].to_list()
         }
-        chosen = pl.col("document").is_in(list(changes))
-        edits = self.changes().filter(chosen).collect()
+        is_own = pl.col("document").is_in(list(changes))
+        edits = self.changes().filter(is_own).collect()
         for number, edit in zip(
             edits["document"].to_list(),
             edits.drop("document").fill_null(ABSENT).to_dicts(),
@@ -219,16 +219,16 @@ class Ledger:
         """
         documents = self.documents()
         if config is not None:
-            known = documents.select("config").unique().collect()["config"].to_list()
-            if config not in known:
-                then = f"there are {', '.join(in_benchmark_order(known))}"
+            configs = documents.select("config").unique().collect()["config"].to_list()
+            if config not in configs:
+                then = f"there are {', '.join(in_benchmark_order(configs))}"
                 raise NoInput(f"no config {config}", str(self.folder), then)
             documents = documents.filter(config=config)
-        wanted = pl.col("outcome") != KEPT
+        is_rejected = pl.col("outcome") != KEPT
         if reason is not None:
-            wanted = pl.col("outcome") == reason.value
+            is_rejected = pl.col("outcome") == reason.value
         columns = ("config", "unique_id", "reason", "rule", "detail", "path")
-        named = documents.filter(wanted).rename({"outcome": "reason"})
+        named = documents.filter(is_rejected).rename({"outcome": "reason"})
         return named.select(columns).collect()
 
 

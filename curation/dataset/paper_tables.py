@@ -1,9 +1,9 @@
 """The paper's Tables 1, 8 and 9 and its Figure 2, for any set of schemas.
 
-The paper computed Table 8 on the raw files, before any rule: pass those, each
-under the config that its own field count gives it (`curation.core.benchmark`).
-Tables 1 and 9 and Figure 2 are about the finished records, but Table 9's Kubernetes row
-counts the raw files, and its Snowplow row files of which some were dropped later.
+The paper computed Table 8 on the raw files, before any rule: pass those, each under the
+config of its own field count (`curation.core.benchmark`). Tables 1 and 9 and Figure 2
+count records, except Table 9's Kubernetes row, which counts raw files, and its Snowplow
+row, which counts some files that were dropped later.
 """
 
 from __future__ import annotations
@@ -89,12 +89,12 @@ def measure_schemas(rows: Iterable[tuple[str, str]]) -> list[SchemaMeasures]:
     A text that is not JSON is left out.
     """
     policy = Policy(last_key_counts=True)
-    found = []
+    measures = []
     for config, text in rows:
         schema = parse(text.encode(), policy)
         if not isinstance(schema, Rejected):
-            found.append(measure_schema(config, schema))
-    return found
+            measures.append(measure_schema(config, schema))
+    return measures
 
 
 def measure_row(
@@ -207,10 +207,10 @@ def figure_2(schemas: Sequence[SchemaMeasures]) -> Figure2:
 
 
 def _by_config(schemas: Sequence[SchemaMeasures]) -> dict[str, list[SchemaMeasures]]:
-    found: dict[str, list[SchemaMeasures]] = {}
+    by_config: dict[str, list[SchemaMeasures]] = {}
     for schema in schemas:
-        found.setdefault(schema.config, []).append(schema)
-    return found
+        by_config.setdefault(schema.config, []).append(schema)
+    return by_config
 
 
 def _spread(values: list[float]) -> Spread:

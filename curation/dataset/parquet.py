@@ -1,9 +1,8 @@
-"""Records to parquet: the files that `datasets` and the Hub's viewer open.
+"""Write rows as parquet, for `datasets` and the Hub's viewer.
 
-Row groups are small and pages indexed, because the viewer reads a page of rows at
-a time and refuses groups of much more than 2 MB. A split that is large has several
-files, so that each can be fetched, streamed and pushed by itself. Nothing in a file
-depends on the time, the machine or the order of the input.
+Row groups are small and pages indexed, because the viewer reads a page of rows at a
+time and refuses groups of much more than 2 MB. A large split has several files. Nothing
+in a file depends on the time, the machine or the order of the input.
 """
 
 from __future__ import annotations
@@ -83,9 +82,9 @@ def columns_of(row_type: type, *, without: frozenset[str] = frozenset()) -> pa.S
 
 def table_of(rows: Iterable[object], columns: pa.Schema) -> pa.Table:
     """Return rows as an arrow table, in the order given."""
-    listed = list(rows)
+    values = list(rows)
     return table_of_columns(
-        {name: [getattr(row, name) for row in listed] for name in columns.names},
+        {name: [getattr(row, name) for row in values] for name in columns.names},
         columns,
     )
 

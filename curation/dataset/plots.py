@@ -1,9 +1,8 @@
-"""The plots of `csbdata stats`: for a page of a paper, and the same bytes each time.
+"""Draw the plots of `csbdata stats`: sized for a paper, the same bytes each time.
 
-Text is drawn as outlines of matplotlib's own DejaVu Sans, so that neither the
-machine's fonts nor the day of the drawing show. The colours are Okabe and Ito's,
-which people with any common colour vision can tell apart, and every mark also has
-its name or its number beside it.
+Text is drawn as outlines of matplotlib's own DejaVu Sans, so that neither the machine's
+fonts nor the day matter. The colours are Okabe and Ito's, which people with any common
+colour vision can tell apart, and every mark has a name or a number beside it.
 """
 
 from __future__ import annotations
@@ -161,11 +160,11 @@ def features(
     with style():
         rows = max(len(features), len(formats), 1)
         figure = Figure(figsize=(PAGE, 0.155 * rows + 0.9), layout="constrained")
-        left, right = figure.subplots(1, 2)
-        _horizontal(left, features, rows, BLUE)
-        left.set_title("(a) Features")
-        _horizontal(right, formats, rows, ORANGE)
-        right.set_title("(b) Formats")
+        features_axes, formats_axes = figure.subplots(1, 2)
+        _horizontal(features_axes, features, rows, BLUE)
+        features_axes.set_title("(a) Features")
+        _horizontal(formats_axes, formats, rows, ORANGE)
+        formats_axes.set_title("(b) Formats")
         return save(figure, stem)
 
 
@@ -229,20 +228,22 @@ def drafts(counts: Mapping[str, Mapping[str, int]], stem: Path) -> tuple[Path, P
         figure = Figure(figsize=(PAGE, 0.24 * len(counts) + 1.0), layout="constrained")
         axes = figure.subplots()
         names = _occurring(counts)
-        left = [0.0] * len(counts)
+        starts = [0.0] * len(counts)
         for name, colour in zip(names, _draft_colours(names), strict=False):
             shares = [_share(drafts, name) for drafts in counts.values()]
             axes.barh(
                 range(len(counts)),
                 shares,
-                left=left,
+                left=starts,
                 color=colour,
                 label=name,
                 height=0.72,
                 edgecolor="white",
                 linewidth=0.4,
             )
-            left = [start + share for start, share in zip(left, shares, strict=True)]
+            starts = [
+                start + share for start, share in zip(starts, shares, strict=True)
+            ]
         totals = [sum(drafts.values()) for drafts in counts.values()]
         for row, total in enumerate(totals):
             axes.text(101, row, f"{total:,}", va="center", fontsize=6.5)

@@ -1,4 +1,4 @@
-"""What a build's ledger and its rows say of one raw document."""
+"""Look up one raw document in a build's ledger and rows."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class DocumentStory:
         return "" if self.kept else Reason(self.entry.outcome).explanation
 
 
-def stories(folder: Path, wanted: str) -> list[DocumentStory]:
+def stories(folder: Path, name: str) -> list[DocumentStory]:
     """Return the story of every document of an id, in the order of reading.
 
     `wanted` is an id, or `config/id`.
@@ -53,13 +53,13 @@ def stories(folder: Path, wanted: str) -> list[DocumentStory]:
     """
     ledger = open_ledger(folder)
     try:
-        entries = ledger.entries(unique_id=wanted)
-        config, slash, unique_id = wanted.partition("/")
+        entries = ledger.entries(unique_id=name)
+        config, slash, unique_id = name.partition("/")
         if not entries and slash:
             entries = ledger.entries(unique_id=unique_id, config=config)
         if not entries:
-            known = ledger.documents().select("unique_id").unique().collect()
-            raise _unknown(wanted, known["unique_id"].to_list(), folder)
+            ids = ledger.documents().select("unique_id").unique().collect()
+            raise _unknown(name, ids["unique_id"].to_list(), folder)
         return [_story(folder, entry) for entry in entries]
     except pl.exceptions.PolarsError as error:
         raise BadData(f"a table of the build is damaged ({error})", str(folder)) from (
@@ -77,22 +77,22 @@ def _story(folder: Path, entry: LedgerRow) -> DocumentStory:
     return DocumentStory(entry=entry, record=rows[0] if rows else None)
 
 
-def _unknown(wanted: str, known: Sequence[str], folder: Path) -> NoInput:
-    near = closest_ids(wanted, known)
+def _unknown(name: str, ids: Sequence[str], folder: Path) -> NoInput:
+    near = closest_ids(name, ids)
     then = f"did you mean {', '.join(near)}?" if near else "csbdata stats lists configs"
-    return NoInput(f"no document is named {wanted!r}", str(folder), then)
+    return NoInput(f"no document is named {name!r}", str(folder), then)
 
 
-def closest_ids(wanted: str, known: Sequence[str]) -> list[str]:
+def closest_ids(name: str, ids: Sequence[str]) -> list[str]:
     """Return known names that are like the wanted one, best first.
 
     Case, a path in front and `.json` behind make no difference.
     """
-    bare = wanted.rpartition("/")[2].lower().removesuffix(".json")
+    bare = name.rpartition("/")[2].lower().removesuffix(".json")
     by_lower: dict[str, str] = {}
-    for name in sorted(known):
-        by_lower.setdefault(name.lower(), name)
+    for known_id in sorted(ids):
+        by_lower.setdefault(known_id.lower(), known_id)
     if bare in by_lower:
         return [by_lower[bare]]
-    found = closest_names(bare, by_lower, most=_SUGGESTIONS)
-    return [by_lower[name] for name in found]
+    near = closest_names(bare, by_lower, most=_SUGGESTIONS)
+    return [by_lower[lower] for lower in near]

@@ -117,16 +117,16 @@ class Summary:
 
 def total_of(configs: Iterable[ConfigSummary], name: str) -> ConfigSummary:
     """Return the sum of several configs' figures, under a name of its own."""
-    listed = list(configs)
-    origins = {summary.origin for summary in listed}
+    summaries = list(configs)
+    origins = {summary.origin for summary in summaries}
     return ConfigSummary(
         config=name,
         origin="+".join(origin for origin in Origin if origin in origins),
-        raw=sum(summary.raw for summary in listed),
-        kept=sum(summary.kept for summary in listed),
-        rejected=_added(summary.rejected for summary in listed),
-        changed=_added(summary.changed for summary in listed),
-        splits=_added(summary.splits for summary in listed),
+        raw=sum(summary.raw for summary in summaries),
+        kept=sum(summary.kept for summary in summaries),
+        rejected=_added(summary.rejected for summary in summaries),
+        changed=_added(summary.changed for summary in summaries),
+        splits=_added(summary.splits for summary in summaries),
     )
 
 

@@ -1,8 +1,8 @@
-"""The dataset card: README.md, and LICENSE, from what a folder holds.
+"""Write the dataset card, README.md, and LICENSE.
 
-The YAML is that of `huggingface_hub.DatasetCardData`, dumped and never written as
-text. Everything numeric in the body is counted; the words are those of the templates
-in `cards/`, of `Reason`, `Record` and the rules.
+The YAML is that of `huggingface_hub.DatasetCardData`. All figures in the body are
+counted; its words are those of the templates in `cards/`, of `Reason`, `Record` and the
+rules.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class CardContents:
 
     summary: Summary
     counts: FolderCounts
-    listed: Sequence[HubConfig]
+    configs: Sequence[HubConfig]
     #: The Hub's `dataset_info`, by config.
     info: Sequence[Json]
     #: The tables of `csbdata stats`; None where there is no record.
@@ -140,12 +140,12 @@ def card_columns() -> tuple[CardColumn, ...]:
 @cache
 def other_columns() -> Mapping[str, tuple[CardColumn, ...]]:
     """Return the columns of instances and of the ledger's tables, by what they hold."""
-    made = columns_of(InstanceLedgerRow)
+    columns = columns_of(InstanceLedgerRow)
     return {
         "Instances": _described(InstanceRow, INSTANCES),
         DOCUMENTS: _described(LedgerRow, DOCUMENT_COLUMNS),
         CHANGES: _described(Change, CHANGE_COLUMNS),
-        INSTANCE_LEDGER: _described(InstanceLedgerRow, made),
+        INSTANCE_LEDGER: _described(InstanceLedgerRow, columns),
     }
 
 
@@ -161,9 +161,9 @@ def _described(row_type: type, columns: pa.Schema) -> tuple[CardColumn, ...]:
 
 def _notes(row_type: type) -> dict[str, str]:
     """Return the comments on the fields of a class; a block is of its first field."""
-    found = _NOTE.findall(inspect.getsource(row_type))
-    noted = {name: " ".join(re.findall(r"#: (.*)", text)) for text, name in found}
-    return {name: note for name, note in noted.items() if note}
+    fields = _NOTE.findall(inspect.getsource(row_type))
+    notes = {name: " ".join(re.findall(r"#: (.*)", text)) for text, name in fields}
+    return {name: note for name, note in notes.items() if note}
 
 
 class PublishedEdition(msgspec.Struct, frozen=True, kw_only=True):
@@ -255,9 +255,11 @@ def hub_metadata(contents: CardContents) -> DatasetCardData:
     from huggingface_hub import DatasetCardData  # noqa: PLC0415 - a tenth of a second
 
     summary = contents.summary
-    made = bool(summary.instances)
+    has_instances = bool(summary.instances)
     return DatasetCardData(
-        annotations_creators=["machine-generated" if made else "no-annotation"],
+        annotations_creators=[
+            "machine-generated" if has_instances else "no-annotation"
+        ],
         language_creators=["found"],
         language=["en"],
         license="other",
@@ -274,7 +276,7 @@ def hub_metadata(contents: CardContents) -> DatasetCardData:
             "function-calling",
             "benchmark",
         ],
-        configs=configs_metadata(contents.listed),
+        configs=configs_metadata(contents.configs),
         dataset_info=list(contents.info),
     )
 
@@ -291,15 +293,15 @@ def _total(summary: Summary) -> ConfigSummary:
 
 def _example(contents: CardContents) -> tuple[str, str]:
     """Return a config and a split to load, no sample's where there are others."""
-    named = [config for config in contents.listed if not config.default]
+    named = [config for config in contents.configs if not config.default]
     sample = {
         config.config
         for config in contents.summary.configs
         if config.origin == Origin.SAMPLE
     }
     real = [config for config in named if config.name not in sample]
-    chosen = next(iter(real or named), None)
-    return (chosen.name, list(chosen.files)[-1]) if chosen else (DEFAULT, SPLITS[-1])
+    config = next(iter(real or named), None)
+    return (config.name, list(config.files)[-1]) if config else (DEFAULT, SPLITS[-1])
 
 
 def _instance_files(repository: str, config: str, split: str) -> str:
@@ -340,7 +342,9 @@ def _template_values(contents: CardContents) -> dict[str, UntypedJson]:
         "splits": SPLITS,
         "split_by_shingles": summary.rules != "paper",
         "total": _total(summary),
-        "default": next((config for config in contents.listed if config.default), None),
+        "default": next(
+            (config for config in contents.configs if config.default), None
+        ),
         "example": example,
         "publication": publication,
         "place": publication.repository or ".",
@@ -391,10 +395,10 @@ def write_card(contents: CardContents, folder: Path) -> list[str]:
     Raises:
         OSError: a file cannot be written.
     """
-    known = _template_values(contents)
+    values = _template_values(contents)
     for name, text in (
         (FILE, card_text(contents)),
-        (licences.FILE, render_template(_LICENCE_TEMPLATE, known)),
+        (licences.FILE, render_template(_LICENCE_TEMPLATE, values)),
     ):
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
-    return [FILE, licences.FILE, *licences.write_texts(list(known["texts"]), folder)]
+    return [FILE, licences.FILE, *licences.write_texts(list(values["texts"]), folder)]

@@ -1,4 +1,4 @@
-"""What the card tells of a build beside the paper's tables: counts of its rows."""
+"""Counts of a build's rows for the card, beside the paper's tables."""
 
 from __future__ import annotations
 
@@ -115,15 +115,15 @@ def count_rows(folder: Path, ledger: Ledger, configs: Iterable[str]) -> FolderCo
     Raises:
         OSError: a file cannot be read.
     """
-    listed = list(configs)
-    records = _records(folder, listed)
+    names = list(configs)
+    records = _records(folder, names)
     counted = _without_sample(records)
     lints = records.select(pl.col("lints").explode()).drop_nulls()
     codes = _counts(lints, "lints")
     shared = records.filter(pl.col("cluster").is_duplicated())
     trained = shared.filter(split="train")["cluster"].implode()
     return FolderCounts(
-        archives=_archives(ledger, listed),
+        archives=_archives(ledger, names),
         rejected=_rejected(ledger),
         licences=_licences(records),
         repositories=_repositories(records),
@@ -133,7 +133,7 @@ def count_rows(folder: Path, ledger: Ledger, configs: Iterable[str]) -> FolderCo
         dialects_found=_counts(counted, "dialect_found"),
         longest_schema=int(counted.select(pl.col("length").max()).item() or 0),
         sizes=_sizes(counted),
-        example=_example(folder, listed),
+        example=_example(folder, names),
         clusters=shared["cluster"].n_unique(),
         near_duplicates=shared.height,
         leaks=shared.filter(pl.col("cluster").is_in(trained), split="test").height,
@@ -146,7 +146,7 @@ def _by_age(item: tuple[str, int]) -> tuple[bool, str]:
 
 
 def _records(folder: Path, configs: list[str]) -> pl.DataFrame:
-    wanted = (
+    texts = (
         "source",
         "licence",
         "original_repository",
@@ -159,21 +159,21 @@ def _records(folder: Path, configs: list[str]) -> pl.DataFrame:
     fields = ("field_count", "live_fields")
     length = pl.col("json_schema").str.len_chars().alias("length")
     schema = {
-        **dict.fromkeys((*wanted, "split"), pl.String()),
+        **dict.fromkeys((*texts, "split"), pl.String()),
         **dict.fromkeys(fields, pl.Int64()),
         "lints": pl.List(pl.String()),
         "length": pl.UInt32(),
     }
     frames = [pl.LazyFrame(schema=schema)]
     for split in SPLITS:
-        there = [
+        paths = [
             folder / path
             for config in configs
             for path in split_files(folder, config, split)
         ]
-        if there:
-            rows = pl.scan_parquet(there, glob=False)
-            rows = rows.select(*wanted, *fields, length, split=pl.lit(split))
+        if paths:
+            rows = pl.scan_parquet(paths, glob=False)
+            rows = rows.select(*texts, *fields, length, split=pl.lit(split))
             frames.append(rows.select(*schema))
     return pl.concat(frames).collect()
 
@@ -199,21 +199,21 @@ def _example(folder: Path, configs: list[str]) -> str:
     """Return a row that fits a page, as JSON; the sample's only where no other does."""
     of_sample = ""
     for config in configs:
-        there = [folder / path for path in split_files(folder, config, SPLITS[-1])]
-        if not there:
+        paths = [folder / path for path in split_files(folder, config, SPLITS[-1])]
+        if not paths:
             continue
         text = pl.col("json_schema")
-        fitting = pl.scan_parquet(there, glob=False).filter(
+        fitting = pl.scan_parquet(paths, glob=False).filter(
             text.str.len_chars().is_between(*_EXAMPLE),
             # No address of anybody's.
             ~text.str.contains("@", literal=True),
         )
         for row in fitting.sort("sha256").head(1).collect().to_dicts():
             # ASCII, so that no character of the row's can pass for the card's own.
-            shown = json.dumps(row, indent=1).replace("`", "\\u0060")
+            example = json.dumps(row, indent=1).replace("`", "\\u0060")
             if row["origin"] != Origin.SAMPLE.value:
-                return shown
-            of_sample = of_sample or shown
+                return example
+            of_sample = of_sample or example
     return of_sample
 
 
@@ -224,11 +224,11 @@ def _counts(rows: pl.DataFrame, column: str) -> dict[str, int]:
 
 
 def _licences(records: pl.DataFrame) -> dict[str, dict[str, int]]:
-    found: dict[str, dict[str, int]] = {}
+    by_source: dict[str, dict[str, int]] = {}
     counted = records.group_by("source", "licence").len().rows()
     for source, licence, count in sorted(counted):
-        found.setdefault(source, {})[licence] = count
-    return found
+        by_source.setdefault(source, {})[licence] = count
+    return by_source
 
 
 def _repositories(records: pl.DataFrame) -> tuple[RepositoryCount, ...]:
@@ -261,10 +261,10 @@ def _archives(ledger: Ledger, configs: list[str]) -> tuple[ArchiveCounts, ...]:
 def _rejected(ledger: Ledger) -> dict[str, dict[str, dict[str, int]]]:
     gone = ledger.documents().filter(pl.col("outcome") != KEPT)
     counted = gone.group_by("config", "rule", "outcome").len().collect().rows()
-    found: dict[str, dict[str, dict[str, int]]] = {}
+    by_config: dict[str, dict[str, dict[str, int]]] = {}
     for config, rule, outcome, count in sorted(counted):
-        found.setdefault(config, {}).setdefault(rule, {})[outcome] = count
-    return found
+        by_config.setdefault(config, {}).setdefault(rule, {})[outcome] = count
+    return by_config
 
 
 def _instances(folder: Path) -> InstanceCounts | None:

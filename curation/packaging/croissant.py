@@ -1,9 +1,9 @@
-"""`croissant.json`: the folder described for machines, after Croissant 1.1.
+"""Write `croissant.json`: the folder described for machines, after Croissant 1.1.
 
 Every table but the ledger's is a file object with its digest, every config a file set
-and a record set, and so are the instances of every config; the fields of MLCommons'
-responsible-AI vocabulary (RAI 1.0) say how the data came about and what it is fit for.
-Texts that the card also has are those of `cards/responsible.toml`.
+and a record set, and so are the instances of every config. The fields of MLCommons'
+responsible-AI vocabulary (RAI 1.0) describe origin and use of the data. Texts that the
+card also has are those of `cards/responsible.toml`.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def croissant_description(
     edition, words = published(), responsible()
     paper = f"https://arxiv.org/abs/{edition.arxiv}"
     terms = licences.archive_terms(summary, contents.counts.licences)
-    described = [*contents.listed, *instance_configs(summary, folder)]
+    described = [*contents.configs, *instance_configs(summary, folder)]
     return {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
@@ -129,15 +129,15 @@ def _files(described: Iterable[HubConfig]) -> list[str]:
     return sorted({path for config in described for path in config.paths})
 
 
-def _file_object(name: str, known: Sum) -> dict[str, Json]:
+def _file_object(name: str, digest: Sum) -> dict[str, Json]:
     return {
         "@type": "cr:FileObject",
         "@id": name,
         "name": name,
         "contentUrl": name,
-        "contentSize": f"{known.bytes} B",
+        "contentSize": f"{digest.bytes} B",
         "encodingFormat": _PARQUET,
-        "sha256": known.sha256,
+        "sha256": digest.sha256,
     }
 
 
@@ -153,13 +153,13 @@ def _file_set(config: HubConfig) -> dict[str, Json]:
 
 
 def _record_set(config: HubConfig, folder: Path) -> dict[str, Json]:
-    found = pq.read_schema(folder / config.paths[0])
+    columns = pq.read_schema(folder / config.paths[0])
     return {
         "@type": "cr:RecordSet",
         "@id": config.name,
         "name": config.name,
         "description": _description(config),
-        "field": [_split(config), *(_field(config, column) for column in found)],
+        "field": [_split(config), *(_field(config, column) for column in columns)],
     }
 
 

@@ -1,8 +1,8 @@
-"""All that a dataset folder shows beside its rows, computed from the folder alone.
+"""Write the files that are computed from a dataset folder's rows, ledger and facts.
 
-A build writes rows, ledger and facts; this adds licences, plots, card, `croissant.json`
-and the lists of files. `csbdata card` comes here with a folder built earlier, so that
-both give the same bytes; only the tables of the plots a build has before its folder.
+A build writes rows, ledger and facts; licences, plots, card, `croissant.json` and the
+lists of files are computed here from the folder alone. `csbdata card` computes the same
+bytes for an earlier build.
 """
 
 from __future__ import annotations
@@ -112,12 +112,12 @@ def _contents(
     folder: Path, into: Path, summary: Summary, drawing: PlotProcess
 ) -> CardContents:
     names = [config.config for config in summary.configs]
-    listed = hub_configs(summary, folder)
-    known = CardContents(
+    configs = hub_configs(summary, folder)
+    contents = CardContents(
         summary=summary,
         counts=count_rows(folder, open_ledger(folder), names),
-        listed=listed,
-        info=dataset_info(listed, folder),
+        configs=configs,
+        info=dataset_info(configs, folder),
         tables=None,
         notices=sorted(
             name
@@ -126,7 +126,7 @@ def _contents(
         ),
         changelog=(folder / CHANGELOG).is_file(),
     )
-    return replace(known, tables=drawing.finish(into))
+    return replace(contents, tables=drawing.finish(into))
 
 
 def rebuild(folder: Path, facts: BuildFacts | None = None) -> list[str]:
@@ -241,8 +241,11 @@ def write_folder(  # noqa: PLR0913 (one argument for each thing that is written)
         CsbdataError: the plots could not be drawn.
         OSError: a file cannot be written.
     """
-    kept = (document for document in documents if document.kept)
-    for config, members in groupby(kept, key=lambda document: document.result.config):
+    members_of = groupby(
+        (document for document in documents if document.kept),
+        key=lambda document: document.result.config,
+    )
+    for config, members in members_of:
         records = (_compiled(member.record(), compiled) for member in members)
         write_sorted(folder, config, records)
     write_ledger((document.ledger_row() for document in documents), folder)

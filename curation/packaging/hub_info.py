@@ -1,8 +1,7 @@
-"""`configs` and `dataset_info` of the Hub's metadata, as `datasets` computes them.
+"""Compute `configs` and `dataset_info` of the Hub's metadata, as `datasets` does.
 
-`datasets` counts the bytes that its Arrow tables take, one table for as many rows
-as the first row group of a file has; the same is done here, so that the card can be
-written without it. A test asks `datasets` itself.
+`datasets` counts the bytes of its Arrow tables, one table for as many rows as the first
+row group of a file has. A test compares with `datasets` itself.
 """
 
 from __future__ import annotations
@@ -58,16 +57,16 @@ def hub_configs(summary: Summary, folder: Path) -> list[HubConfig]:
     names = [config.config for config in summary.configs if config.kept]
     schemas = {name: summary.of(name).splits for name in names}
     ten = {name: schemas[name] for name in names if name not in summary.extras}
-    listed = []
+    configs = []
     if ten:
         files = _files(ten, folder)
-        listed.append(HubConfig(name=DEFAULT, files=files, default=True))
-    listed += [_config(name, splits, folder) for name, splits in schemas.items()]
-    for config in listed:
+        configs.append(HubConfig(name=DEFAULT, files=files, default=True))
+    configs += [_config(name, splits, folder) for name, splits in schemas.items()]
+    for config in configs:
         if not config.paths:
             what = "the ledger keeps records of it, and says no split that there is"
             raise BadData(what, config.name, "build again")
-    return listed
+    return configs
 
 
 def instance_configs(summary: Summary, folder: Path) -> list[HubConfig]:
@@ -90,7 +89,7 @@ def _config(name: str, splits: Mapping[str, int], folder: Path) -> HubConfig:
 def _files(
     configs: Mapping[str, Mapping[str, int]], folder: Path
 ) -> dict[str, list[str]]:
-    found = {
+    files = {
         split: [
             path
             for name in configs
@@ -100,10 +99,10 @@ def _files(
         ]
         for split in SPLITS
     }
-    return {split: paths for split, paths in found.items() if paths}
+    return {split: paths for split, paths in files.items() if paths}
 
 
-def configs_metadata(listed: Iterable[HubConfig]) -> list[Json]:
+def configs_metadata(configs: Iterable[HubConfig]) -> list[Json]:
     """Return the metadata's `configs`."""
     return [
         {
@@ -114,11 +113,11 @@ def configs_metadata(listed: Iterable[HubConfig]) -> list[Json]:
             ],
             **({"default": True} if config.default else {}),
         }
-        for config in listed
+        for config in configs
     ]
 
 
-def dataset_info(listed: Sequence[HubConfig], folder: Path) -> list[Json]:
+def dataset_info(configs: Sequence[HubConfig], folder: Path) -> list[Json]:
     """Return the metadata's `dataset_info`.
 
     Raises:
@@ -126,12 +125,12 @@ def dataset_info(listed: Sequence[HubConfig], folder: Path) -> list[Json]:
         OSError: a file cannot be read.
     """
     weights: dict[str, int] = {}
-    for path in sorted({path for config in listed for path in config.paths}):
+    for path in sorted({path for config in configs for path in config.paths}):
         if not (folder / path).is_file():
             what = "not there, and the ledger has records in it"
             raise NoInput(what, str(folder / path), "csbdata build writes it")
         weights[path] = arrow_bytes(folder / path)
-    return [_info(config, folder, weights) for config in listed]
+    return [_info(config, folder, weights) for config in configs]
 
 
 def _info(

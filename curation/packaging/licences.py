@@ -1,8 +1,8 @@
-"""Which terms hold in a dataset folder: who says what, and the texts of it.
+"""The licences of a dataset folder, and their texts.
 
-`cards/licences/` holds the text of every licence that `raw/sources.toml` names,
-under its SPDX identifier. A folder gets the texts that its records and archives
-name, and that of what csbdata itself adds.
+`cards/licences/` holds the text of every licence that `raw/sources.toml` names, under
+its SPDX identifier. A folder has the texts of its records' and archives' licences, and
+the text of csbdata's own.
 """
 
 from __future__ import annotations
@@ -117,8 +117,8 @@ def named_licences(terms: tuple[ArchiveTerms, ...]) -> list[str]:
 def shipped_text(identifier: str) -> Path | None:
     """Return the file with a licence's text; None where csbdata ships none."""
     folder = cards_folder() / "licences"
-    known = {path.name: path for path in folder.iterdir()}
-    return known.get(f"{identifier}.txt")
+    texts = {path.name: path for path in folder.iterdir()}
+    return texts.get(f"{identifier}.txt")
 
 
 def text_name(identifier: str) -> str | None:

@@ -1,9 +1,8 @@
-"""`manifest.json`: versions, pins, rules, counts and the digest of every file.
+"""Read and write `manifest.json`: versions, pins, rules, counts, digests of all files.
 
-It holds nothing that differs from run to run: no date, host, path or duration. A
-build first writes what cannot be counted from its files (`BuildFacts`); everything
-else, the card included, is computed from those and the files, and added then
-(`Manifest`).
+It holds nothing that differs from run to run: no date, host, path or duration. A build
+first writes `BuildFacts`, which cannot be counted from its files; `Manifest` adds the
+figures that are computed from facts and files.
 """
 
 from __future__ import annotations
@@ -216,9 +215,9 @@ def write_manifest(
     Raises:
         OSError: it cannot be written.
     """
-    known = {name: getattr(facts, name) for name in BuildFacts.__struct_fields__}
+    values = {name: getattr(facts, name) for name in BuildFacts.__struct_fields__}
     manifest = Manifest(
-        **known,
+        **values,
         configs={config.config: config_figures(config) for config in configs},
         files={name: sums[name] for name in sorted(sums) if name not in UNLISTED},
     )
@@ -272,15 +271,15 @@ def _listed(configs: Sequence[str]) -> str:
 
 def origins_of(manifest: Manifest) -> BuildOrigins:
     """Return where the ten configs of a build come from, by its manifest."""
-    found = {
+    origins = {
         config: manifest.configs[config].origin
         for config in CONFIGS
         if config in manifest.configs and manifest.configs[config].raw
     }
     return BuildOrigins(
-        real={name: own for name, own in found.items() if own != Origin.SAMPLE},
-        sample=tuple(name for name, own in found.items() if own == Origin.SAMPLE),
-        absent=tuple(config for config in CONFIGS if config not in found),
+        real={name: own for name, own in origins.items() if own != Origin.SAMPLE},
+        sample=tuple(name for name, own in origins.items() if own == Origin.SAMPLE),
+        absent=tuple(config for config in CONFIGS if config not in origins),
         reasons=tuple(manifest.partial),
     )
 

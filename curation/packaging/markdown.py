@@ -1,7 +1,7 @@
-"""Foreign text in Markdown: escaped so that it can be nothing but text.
+"""Render templates, with foreign text escaped.
 
-Names, paths and words of attribution come from archives that anyone may have made.
-Nothing of them becomes markup, HTML, a formula or a terminal's control sequence.
+Names, paths and attributions come from archives that anyone may have made. They never
+become markup, HTML, a formula or a terminal's control sequence.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SPAN = re.compile(r"(?<!`)`([^`]+)`(?!`)")
 def escape_markdown(value: object) -> str:
     """Escape foreign text: no Markdown, no HTML, no address, one line."""
     escaped = _html(_PUNCTUATION.sub(r"\\\1", safe(str(value))))
-    return _ADDRESS.sub(lambda found: f"{found[1]}&#{ord(found[2])};", escaped)
+    return _ADDRESS.sub(lambda match: f"{match[1]}&#{ord(match[2])};", escaped)
 
 
 def sentence(value: object) -> str:
@@ -82,7 +82,7 @@ def _share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "-"
 
 
-def render_template(template: str, known: Mapping[str, UntypedJson]) -> str:
+def render_template(template: str, values: Mapping[str, UntypedJson]) -> str:
     """Return a template of `cards/`, filled in; it ends with one line end.
 
     Raises:
@@ -107,5 +107,5 @@ def render_template(template: str, known: Mapping[str, UntypedJson]) -> str:
         "number": "{:,}".format,
         "share": _share,
     }
-    filled = environment.get_template(template).render(known)
+    filled = environment.get_template(template).render(values)
     return re.sub(r"\n{3,}", "\n\n", filled).strip() + "\n"

@@ -1,8 +1,7 @@
-"""The plots of a dataset's tables, drawn by a child process while others write.
+"""Draw the plots of a dataset's tables in a child process.
 
-`csbdata stats` would draw the same ones. The child has an environment of its own, so
-that no setting of the user's shows in them, and never writes into a folder: what it
-draws comes back through its pipe, so a child that outlives us does no harm.
+The child has an environment of its own, so that no setting of the user's shows in
+them. It never writes into a folder: its plots come back through a pipe.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The paper's tables of a dataset: from the documents of a build, or from its folder.
+"""Compute the paper's tables of a dataset, from a build's documents or from its folder.
 
-Both give the same. A build need not wait for its folder, and so draws while it writes.
+Both give the same. A build draws its plots before it has written its folder.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ def tables_of_documents(documents: Iterable[DecidedDocument]) -> PaperTables | N
     of_sample: list[SchemaMeasures] = []
     raw: list[SchemaMeasures] = []
     for document in documents:
-        config, found = document.result.config, document.result.measures()
+        config, measures = document.result.config, document.result.measures()
         is_sample = document.source.provenance.origin is Origin.SAMPLE
-        if document.kept and found.record is not None:
+        if document.kept and measures.record is not None:
             aside = of_sample if is_sample else records
-            aside.append(_record_of(config, found.record, found))
-        if found.raw is not None and not is_sample:
-            raw.append(_raw_file_of(config, found.raw))
+            aside.append(_record_of(config, measures.record, measures))
+        if measures.raw is not None and not is_sample:
+            raw.append(_raw_file_of(config, measures.raw))
     left_out = Counter(schema.config for schema in of_sample if records)
     return _tables(
         EditionStatistics(
@@ -65,10 +65,10 @@ def tables_of_documents(documents: Iterable[DecidedDocument]) -> PaperTables | N
 
 
 def _record_of(
-    config: str, record: RecordMeasures, found: ResultMeasures
+    config: str, record: RecordMeasures, measures: ResultMeasures
 ) -> SchemaMeasures:
-    figures = record.size, record.field_count, found.fan_out, record.depth
-    return measures_of(config, figures, found.draft, record.features, record.formats)
+    figures = record.size, record.field_count, measures.fan_out, record.depth
+    return measures_of(config, figures, measures.draft, record.features, record.formats)
 
 
 def _raw_file_of(config: str, raw: RawFigures) -> SchemaMeasures:

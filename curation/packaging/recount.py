@@ -1,9 +1,4 @@
-"""The figures of a build, counted again from its own parquet files.
-
-`curation.dataset.summary` counts the decisions of a build while it runs; here the same
-figures are counted from the files that it wrote, so that card and manifest follow from
-the folder alone.
-"""
+"""Count the figures of a build from its ledger and tables."""
 
 from __future__ import annotations
 
@@ -79,10 +74,10 @@ def recount_configs(ledger: Ledger) -> tuple[ConfigSummary, ...]:
 
 def _nested(counts: pl.DataFrame) -> dict[str, dict[str, int]]:
     """Return config to name to count, of three columns."""
-    found: dict[str, dict[str, int]] = {}
+    nested: dict[str, dict[str, int]] = {}
     for config, name, count in counts.iter_rows():
-        found.setdefault(config, {})[name] = count
-    return found
+        nested.setdefault(config, {})[name] = count
+    return nested
 
 
 def _summary(

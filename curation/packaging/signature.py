@@ -1,9 +1,9 @@
-"""`SHA256SUMS.minisig`: who stands behind a folder, in minisign's format.
+"""Sign `SHA256SUMS` and verify `SHA256SUMS.minisig`, in minisign's format.
 
 `SHA256SUMS` has the digest of every other file, so that one signature speaks for all of
 them: Ed25519 over the BLAKE2b-512 of the list, as `minisign -Sm SHA256SUMS` writes it
 and `minisign -Vm SHA256SUMS` reads it (https://jedisct1.github.io/minisign/). Keys are
-minisign's too, and made with it; none is kept here.
+made with minisign; none is kept here.
 """
 
 from __future__ import annotations

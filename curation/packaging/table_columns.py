@@ -68,25 +68,25 @@ def refuse_foreign_columns(folder: Path) -> None:
             _compare(folder / name, form.columns)
 
 
-def _compare(path: Path, wanted: pa.Schema) -> None:
+def _compare(path: Path, columns: pa.Schema) -> None:
     then = "build again, or take the column out"
     try:
-        given = pq.read_schema(path)
+        own = pq.read_schema(path)
     except (pa.ArrowException, OSError) as error:
         raise BadData("not a parquet file that can be read", str(path)) from error
-    for column in wanted:
-        if column.name not in given.names:
+    for column in columns:
+        if column.name not in own.names:
             what = f"lacks the column {column.name} of this version of csbdata"
             raise BadData(what, str(path), "build again")
-    if len(set(given.names)) < len(given.names):
+    if len(set(own.names)) < len(own.names):
         raise BadData("two columns have one name", str(path), then)
-    for column in given:
-        known = column.name in wanted.names
-        if known and column.type != wanted.field(column.name).type:
-            right = wanted.field(column.name).type
+    for column in own:
+        is_column = column.name in columns.names
+        if is_column and column.type != columns.field(column.name).type:
+            right = columns.field(column.name).type
             what = f"the column {column.name} holds {column.type}, not {right}"
             raise BadData(what, str(path), "build again")
-        if not known and not is_known_type(column.type):
+        if not is_column and not is_known_type(column.type):
             what = (
                 f"the column {column.name} holds {column.type}, which no build writes"
             )

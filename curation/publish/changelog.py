@@ -1,8 +1,7 @@
-"""The data's `CHANGELOG.md`: one section a release, generated, the same every time.
+"""Write the data's `CHANGELOG.md`: one generated section a release.
 
-No path or machine is in it, and no date but the month by which a release is called,
-where one is given. The sections of earlier releases are taken over from the edition
-that came before, byte for byte.
+It holds no path, machine or date, except the month that labels a release. The sections
+of earlier releases are copied byte for byte.
 """
 
 from __future__ import annotations
@@ -88,14 +87,14 @@ def _records(
 ) -> Iterator[dict[str, UntypedJson]]:
     """Yield the records of each kind, the first of them by name."""
     for kind in KINDS:
-        found = [pair for pair in pairs if kind in pair.kinds]
-        named = found if limit is None else found[:limit]
-        if found:
+        own = [pair for pair in pairs if kind in pair.kinds]
+        named = own if limit is None else own[:limit]
+        if own:
             yield {
                 "kind": _words(kind).capitalize(),
-                "count": len(found),
+                "count": len(own),
                 "lines": [_line(pair) for pair in named],
-                "more": len(found) - len(named),
+                "more": len(own) - len(named),
             }
 
 
@@ -150,7 +149,7 @@ def changelog(  # noqa: PLR0913 (what a section says)
         label: The month of the release, `2026-11`; empty if it shall not be told.
     """
     name = after.manifest.name if after.manifest else "the data"
-    made = render_template(
+    section = render_template(
         _CHANGELOG,
         {
             "heading": f"# Changelog of {escape_markdown(name)}",
@@ -163,7 +162,7 @@ def changelog(  # noqa: PLR0913 (what a section says)
         },
     )
     older = _SECTION.search(earlier)
-    return made + ("\n" + earlier[older.start() :] if older else "")
+    return section + ("\n" + earlier[older.start() :] if older else "")
 
 
 def _sentence(previous: Version | None, diff: DatasetDiff) -> str:

@@ -61,8 +61,8 @@ class Version:
     @classmethod
     def parse(cls, text: str) -> Version | None:
         """Read `2.1.0`, or `v2.1.0` as a tag says it; None for anything else."""
-        found = _VERSION.fullmatch(text.removeprefix("v"))
-        return cls(*map(int, found.groups())) if found else None
+        match = _VERSION.fullmatch(text.removeprefix("v"))
+        return cls(*map(int, match.groups())) if match else None
 
     def next(self, level: Level) -> Version:
         """Return the version that follows a change of that level."""
@@ -172,7 +172,7 @@ def _content(manifest: Manifest, ignored: Collection[str]) -> Manifest:
 def _instances(before: Path, after: Path) -> list[InstanceChanges]:
     """Return the configs whose instances differ."""
     names = configs_with_instances(before) | configs_with_instances(after)
-    found = (
+    differing = (
         _compared(
             name,
             _rows(instance_tables(before, name)),
@@ -180,7 +180,7 @@ def _instances(before: Path, after: Path) -> list[InstanceChanges]:
         )
         for name in in_benchmark_order(names)
     )
-    return [changes for changes in found if changes.added or changes.changed]
+    return [changes for changes in differing if changes.added or changes.changed]
 
 
 def _rows(tables: Sequence[Path]) -> pl.DataFrame:
@@ -195,5 +195,5 @@ def _rows(tables: Sequence[Path]) -> pl.DataFrame:
 
 def _compared(config: str, old: pl.DataFrame, new: pl.DataFrame) -> InstanceChanges:
     added = new.join(old, on=_KEY, how="anti").height
-    kept = old.join(new, on=(*_KEY, *_SAID), how="semi").height
-    return InstanceChanges(config=config, added=added, changed=old.height - kept)
+    same = old.join(new, on=(*_KEY, *_SAID), how="semi").height
+    return InstanceChanges(config=config, added=added, changed=old.height - same)

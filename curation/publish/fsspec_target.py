@@ -1,8 +1,8 @@
-"""The same files in a folder on this machine, or at a URL where fsspec can write.
+"""Write a dataset to a folder on this machine, or to a URL where fsspec can write.
 
-A folder on this machine appears whole in one step, as a build does. At a URL there is
-no such step: the files that others point to are written first and the manifest last,
-so that a reader who goes by the manifest sees the old state or the new one.
+A folder on this machine appears whole in one step, as a build does. At a URL the
+manifest is written last, so that a reader of the manifest sees the old state or the new
+one.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class FsspecTarget:
     """A folder, here or behind a URL."""
 
     #: As the user named it, without credentials.
-    shown: str
+    label: str
     #: The path, of a folder on this machine.
     local: Path | None
     files: Any
@@ -148,7 +148,7 @@ def open_target(url: str) -> FsspecTarget:
         files, root = fsspec.core.url_to_fs(url)
     local = Path(root) if isinstance(files, LocalFileSystem) else None
     return FsspecTarget(
-        shown=redacted(url), local=local, files=files, root=str(root).rstrip("/")
+        label=redacted(url), local=local, files=files, root=str(root).rstrip("/")
     )
 
 
@@ -158,10 +158,10 @@ def plan_write(target: FsspecTarget, files: Mapping[str, LocalFile]) -> PushPlan
     Raises:
         CsbdataError: the place cannot be read.
     """
-    with _file_system_errors(target.shown):
-        there = {name: _remote(body) for name, body in _read_all(target)}
-        held = _read(target, MANIFEST) if MANIFEST in there else b""
-    return plan_for(files, there, files_listed(held))
+    with _file_system_errors(target.label):
+        remote = {name: _remote(body) for name, body in _read_all(target)}
+        manifest = _read(target, MANIFEST) if MANIFEST in remote else b""
+    return plan_for(files, remote, files_listed(manifest))
 
 
 def _remote(content: bytes) -> RemoteFile:
@@ -205,26 +205,26 @@ def write_to_target(
     if target.local is not None:
         _write_folder(folder, files, target.local, plan)
     else:
-        with _file_system_errors(target.shown):
+        with _file_system_errors(target.label):
             _write_files(folder, files, target, plan)
-    with _file_system_errors(target.shown):
-        there = {
+    with _file_system_errors(target.label):
+        remote = {
             name: _remote(_read(target, name))
             for name in _names(target)
             if name in files
         }
-    wrong = files_to_send(files, there)
+    wrong = files_to_send(files, remote)
     if wrong:
         raise BadData(
             f"{len(wrong)} files are not there as they were written ({wrong[0]})",
-            target.shown,
+            target.label,
             "write them again",
         )
 
 
-def _verified(folder: Path, name: str, known: LocalFile) -> bytes:
+def _verified(folder: Path, name: str, file: LocalFile) -> bytes:
     content = (folder / name).read_bytes()
-    if describe_content(content) != known:
+    if describe_content(content) != file:
         raise BadData("changed since it was verified", name, "push it again")
     return content
 
@@ -236,9 +236,9 @@ def _write_folder(
         for name in plan.left_alone:
             (fresh / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(target / name, fresh / name)
-        for name, known in files.items():
+        for name, file in files.items():
             (fresh / name).parent.mkdir(parents=True, exist_ok=True)
-            (fresh / name).write_bytes(_verified(folder, name, known))
+            (fresh / name).write_bytes(_verified(folder, name, file))
 
 
 @contextmanager

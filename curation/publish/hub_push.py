@@ -1,9 +1,8 @@
-"""Pushing a folder: what was verified is what appears, whole, or nothing does.
+"""Push a verified folder to the Hub in one commit.
 
-Upload, one commit on the very head that was looked at, look again, tag. No state is
-kept on this side: the Hub knows which large files it holds, and whether a commit has
-landed is seen from what a reader sees. So a push that was killed at any moment is
-finished by the same command.
+Upload, commit on the head that was planned for, read back, tag. No state is kept on
+this side, so that the same command finishes a push that was killed: the Hub knows which
+large files it holds, and the files of a revision show whether a commit has landed.
 """
 
 from __future__ import annotations
@@ -112,8 +111,8 @@ def plan_hub_push(request: HubPushRequest) -> HubPreview:
     if not revision.startswith("refs/pr/") and revision != MAIN:
         new_branch = revision not in repository.branches()
     state = repository.state(MAIN if new_branch else revision)
-    ours = files_listed(repository.manifest(state))
-    plan = plan_for(request.files, state.files, ours)
+    own_files = files_listed(repository.manifest(state))
+    plan = plan_for(request.files, state.files, own_files)
     if not plan.nothing:
         _refuse_to_go_back(repository, request)
     return HubPreview(
@@ -149,10 +148,10 @@ def _refuse_to_go_back(repository: HubRepository, request: HubPushRequest) -> No
     released = [version for tag in repository.tags() if (version := Version.parse(tag))]
     own = Version.parse(request.facts.data_version)
     if released and (own is None or own < max(released)):
-        said = request.facts.data_version
+        text = request.facts.data_version
         raise BadData(
-            f"{said} would replace {max(released)} on main"
-            + ("" if own else f": {said} was never released"),
+            f"{text} would replace {max(released)} on main"
+            + ("" if own else f": {text} was never released"),
             request.name,
             "csbdata release, or --revision BRANCH for a branch of its own",
         )
@@ -227,10 +226,10 @@ def _tag(
         BadData: the tag stands for other content (exit 65).
         CsbdataError: no answer, or another refusal.
     """
-    taken = repository.tags().get(tag)
-    if taken is None:
+    tagged = repository.tags().get(tag)
+    if tagged is None:
         repository.tag(tag, commit)
-    elif files_to_send(request.files, repository.files(taken)):
+    elif files_to_send(request.files, repository.files(tagged)):
         raise BadData(f"the tag {tag} stands for other content", request.name)
 
 
@@ -320,12 +319,12 @@ def _landed_commit(
     assert state is not None  # noqa: S101 (the caller made it)
     revision = preview.revision
     if opens:
-        found = pull_request_of(repository, request)
-        if found is None:
+        pull_request = pull_request_of(repository, request)
+        if pull_request is None:
             if is_overtaken(error):
                 raise _overtaken_error(request, revision) from error
             return None
-        revision = found
+        revision = pull_request
     since = repository.commits_since(state.head, revision)
     # The oldest first: what came on top of ours holds the same files.
     for commit in reversed(since):
@@ -338,8 +337,8 @@ def _landed_commit(
 
 def _is_another(preview: HubPreview, files: Mapping[str, RemoteFile]) -> bool:
     """Return whether a commit is another than the one that was planned."""
-    wanted = files_to_send(preview.request.files, files)
-    return bool(wanted) or any(name in files for name in preview.plan.deleted)
+    missing = files_to_send(preview.request.files, files)
+    return bool(missing) or any(name in files for name in preview.plan.deleted)
 
 
 def _overtaken_error(request: HubPushRequest, revision: str) -> TemporarilyUnavailable:

@@ -1,4 +1,4 @@
-"""What a push would do, as a value: nothing here asks or changes anything."""
+"""Plan a push: compare a folder with a repository, file by file."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ def inventory(folder: Path) -> dict[str, LocalFile]:
         OSError: a file cannot be read.
     """
     root = folder.resolve()
-    found = {}
+    files = {}
     for name in sorted(names_in(folder)):
         path = folder / name
         if not path.resolve().is_relative_to(root):
             raise BadData("a link that leads out of the folder", str(path))
-        found[name] = describe_content(path.read_bytes())
-    return found
+        files[name] = describe_content(path.read_bytes())
+    return files
 
 
 def describe_content(content: bytes) -> LocalFile:
@@ -124,7 +124,7 @@ class PushPlan:
 def plan_for(
     local: Mapping[str, LocalFile],
     remote: Mapping[str, RemoteFile],
-    ours: Iterable[str],
+    own: Iterable[str],
 ) -> PushPlan:
     """Compare a folder with a repository.
 
@@ -132,7 +132,7 @@ def plan_for(
     deleted where the folder lacks them.
     """
     send = set(files_to_send(local, remote))
-    gone = {name for name in ours if name in remote and name not in local}
+    gone = {name for name in own if name in remote and name not in local}
     return PushPlan(
         added=tuple(sorted(send - remote.keys())),
         changed=tuple(sorted(send & remote.keys())),

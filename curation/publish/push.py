@@ -1,7 +1,7 @@
 """Publish a dataset folder on the Hub, or in a folder that fsspec can write.
 
-The folder is verified, what would change is planned and shown, and only with the
-caller's agreement is anything written; then it is read back and compared.
+The folder is verified and the change is planned and shown. If the caller agrees, it is
+written, read back and compared.
 """
 
 from __future__ import annotations
@@ -209,10 +209,10 @@ def _signed(
     content = signed_sums(folder, key, verified.facts.data_version)
 
     def agreed(preview: PushPreview) -> bool:
-        said = confirm(preview)
-        if said:
+        agreed = confirm(preview)
+        if agreed:
             atomic_write_bytes(folder / SIGNATURE, content)
-        return said
+        return agreed
 
     files = {**verified.files, SIGNATURE: describe_content(content)}
     return replace(verified, files=dict(sorted(files.items()))), agreed
@@ -224,7 +224,7 @@ def _push_to_hub(
     confirm: Callable[[PushPreview], bool],
     progress: Progress,
 ) -> PushResult:
-    found = plan_hub_push(
+    hub = plan_hub_push(
         HubPushRequest(
             folder=request.folder,
             files=verified.files,
@@ -238,26 +238,26 @@ def _push_to_hub(
     )
     preview = PushPreview(
         where=request.repo,
-        headline=_headline(found),
-        visibility=found.visibility,
-        plan=found.plan,
+        headline=_headline(hub),
+        visibility=hub.visibility,
+        plan=hub.plan,
     )
     if not confirm(preview):
         return PushResult(preview=preview, outcome=PushOutcome.NOTHING)
-    pushed = push_to_hub(found, progress)
+    pushed = push_to_hub(hub, progress)
     outcome = PushOutcome.CHECKED if pushed.unchanged else PushOutcome.PUSHED
     return PushResult(preview=preview, outcome=outcome, hub=pushed)
 
 
-def _headline(found: HubPreview) -> str:
-    request = found.request
-    name = f"{request.name} ({found.visibility})"
-    if found.state is None:
+def _headline(hub: HubPreview) -> str:
+    request = hub.request
+    name = f"{request.name} ({hub.visibility})"
+    if hub.state is None:
         return f"{name}: not there yet, will be made"
-    if request.create_pr and not found.revision.startswith("refs/pr/"):
-        return f"{name}: a new pull request on {found.state.head[:12]}"
-    made = ", a new branch" if found.new_branch else ""
-    return f"{name}: {found.revision} at {found.state.head[:12]}{made}"
+    if request.create_pr and not hub.revision.startswith("refs/pr/"):
+        return f"{name}: a new pull request on {hub.state.head[:12]}"
+    branch = ", a new branch" if hub.new_branch else ""
+    return f"{name}: {hub.revision} at {hub.state.head[:12]}{branch}"
 
 
 def _write_to_folder(
@@ -268,8 +268,8 @@ def _write_to_folder(
     target = open_target(request.to)
     plan = plan_write(target, verified.files)
     preview = PushPreview(
-        where=target.shown,
-        headline=target.shown,
+        where=target.label,
+        headline=target.label,
         plan=plan,
     )
     if not confirm(preview):

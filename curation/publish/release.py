@@ -1,4 +1,4 @@
-"""Releasing a folder: its next version, the changelog, and both written into it."""
+"""Release a folder: compute its next version and changelog, and write both."""
 
 from __future__ import annotations
 
@@ -218,11 +218,11 @@ def _download(where: str, folder: Path) -> Version | None:
     """Download what a comparison needs; return the version that a tag says."""
     from curation.publish.repository import MAIN, HubRepository  # noqa: PLC0415 - slow
 
-    found = dataset_name(where)
-    if found is None:
+    dataset = dataset_name(where)
+    if dataset is None:
         raise NoInput("no such folder", where, "owner/name is on the Hub")
-    repository = HubRepository(name=found.name)
-    revision = found.revision
+    repository = HubRepository(name=dataset.name)
+    revision = dataset.revision
     if not revision:
         tags = ((Version.parse(tag), tag) for tag in repository.tags())
         released = {tag: version for version, tag in tags if version}
@@ -230,6 +230,6 @@ def _download(where: str, folder: Path) -> Version | None:
     state = repository.state(revision)
     names = [name for name in state.files if is_table(name) or name in {MANIFEST, FILE}]
     if not names:
-        raise NoInput("the dataset holds no tables", f"{found.name}@{revision}")
+        raise NoInput("the dataset holds no tables", f"{dataset.name}@{revision}")
     repository.fetch(state.head, names, folder)
     return Version.parse(revision)

@@ -1,4 +1,4 @@
-"""A dataset on the Hub: the questions and the four changes that a push is made of."""
+"""Read and change a dataset repository on the Hub."""
 
 from __future__ import annotations
 
@@ -106,10 +106,10 @@ class HubRepository:
 
         def ask() -> str | None:
             try:
-                found = self.api.dataset_info(self.name)
+                info = self.api.dataset_info(self.name)
             except RepositoryNotFoundError:
                 return None
-            return "private" if found.private else "public"
+            return "private" if info.private else "public"
 
         return self._ask(ask)
 
@@ -144,7 +144,7 @@ class HubRepository:
         Raises:
             CsbdataError: no answer, or a refusal.
         """
-        wanted = [escape(name) for name in names]
+        patterns = [escape(name) for name in names]
         self._ask(
             lambda: self.api.snapshot_download(
                 self.name,
@@ -152,7 +152,7 @@ class HubRepository:
                 revision=commit,
                 local_dir=folder,
                 cache_dir=folder / ".cache" / "hub",
-                allow_patterns=wanted,
+                allow_patterns=patterns,
             )
         )
 
@@ -168,9 +168,9 @@ class HubRepository:
             self.fetch(commit, local, Path(folder))
             return tuple(
                 name
-                for name, known in local.items()
+                for name, file in local.items()
                 if not (path := Path(folder, name)).is_file()
-                or describe_content(path.read_bytes()) != known
+                or describe_content(path.read_bytes()) != file
             )
 
     def create(self, *, private: bool) -> None:
@@ -260,8 +260,8 @@ class HubRepository:
                 self.name, repo_type=_DATASET, revision=revision
             )
         )
-        found = [commit.commit_id for commit in history[:_RECENT]]
-        return found[: found.index(parent)] if parent in found else found
+        commits = [commit.commit_id for commit in history[:_RECENT]]
+        return commits[: commits.index(parent)] if parent in commits else commits
 
     def description(self, revision: str) -> str:
         """Return what the newest commit of a revision says of itself.
@@ -283,7 +283,7 @@ class HubRepository:
             CsbdataError: no answer, or a refusal.
         """
         author = self._who()
-        found = self._ask(
+        requests = self._ask(
             lambda: list(
                 self.api.get_repo_discussions(
                     self.name,
@@ -294,7 +294,7 @@ class HubRepository:
             )
         )
         numbers = [
-            request.num for request in found if request.status in {"open", "draft"}
+            request.num for request in requests if request.status in {"open", "draft"}
         ]
         return sorted(numbers, reverse=True)
 

@@ -39,11 +39,11 @@ class CardInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _differences(
-    stated: Mapping[tuple[str, str], int], own: _Counts, where: str, names: set[str]
+    announced: Mapping[tuple[str, str], int], own: _Counts, where: str, names: set[str]
 ) -> Iterator[Finding]:
     """Yield the splits of some configs whose stated number of rows is wrong."""
-    for config, split in sorted(stated.keys() | own.keys()):
-        number, rows = stated.get((config, split), 0), own[config, split]
+    for config, split in sorted(announced.keys() | own.keys()):
+        number, rows = announced.get((config, split), 0), own[config, split]
         if config in names and number != rows:
             detail = f"{number:,} rows in {config}/{split}; there are {rows:,}"
             yield Finding(check="counts", where=where, detail=detail)
@@ -72,13 +72,13 @@ def _judge_counts(
     announced = _announced_in_card(contents)
     findings: list[Finding] = []
     if contents.manifest:
-        stated = {
+        manifest_rows = {
             (config, split): rows
             for config, figures in contents.manifest.configs.items()
             for split, rows in figures.splits.items()
         }
-        names = records | {config for config, _ in stated}
-        findings += _differences(stated, own, MANIFEST, names)
+        names = records | {config for config, _ in manifest_rows}
+        findings += _differences(manifest_rows, own, MANIFEST, names)
     names = {config for config, _ in announced} - {DEFAULT}
     findings += _differences(announced, own, CARD, names)
     counted = {

@@ -60,15 +60,18 @@ def _read_sums(
 
 
 def _differences(
-    listed: Mapping[str, str], name: str, own: Mapping[str, str], exempt: frozenset[str]
+    digests: Mapping[str, str],
+    name: str,
+    own: Mapping[str, str],
+    exempt: frozenset[str],
 ) -> Iterator[tuple[str, str, str]]:
     """Yield path, fact and name of the list, of each file that differs from a list."""
-    for path in sorted((listed.keys() | own.keys()) - exempt):
+    for path in sorted((digests.keys() | own.keys()) - exempt):
         if path not in own:
             yield path, "missing, but listed in", name
-        elif path not in listed:
+        elif path not in digests:
             yield path, "not listed in", name
-        elif listed[path] != own[path]:
+        elif digests[path] != own[path]:
             yield path, "changed: not the digest that stands in", name
 
 
@@ -83,13 +86,13 @@ def _judge_digests(
     lists = []
     if contents.manifest:
         files = contents.manifest.files
-        listed = {name: file.sha256 for name, file in files.items()}
-        lists.append((listed, MANIFEST, UNLISTED))
+        digests = {name: file.sha256 for name, file in files.items()}
+        lists.append((digests, MANIFEST, UNLISTED))
     sums = _read_sums(contents, findings)
     if sums is not None:
         lists.append((sums, SUMS, frozenset({SUMS, SIGNATURE_FILE})))
-    for listed, name, exempt in lists:
-        for path, fact, source in _differences(listed, name, own, exempt | unread):
+    for digests, name, exempt in lists:
+        for path, fact, source in _differences(digests, name, own, exempt | unread):
             facts.setdefault((path, fact), []).append(source)
     findings += [
         _digest(path, f"{fact} {' and '.join(names)}")

@@ -1,7 +1,7 @@
-"""What lies in a dataset folder, opened with suspicion: its files, tables, card.
+"""Open a dataset folder with suspicion: its files, tables, manifest and card.
 
-Nothing is read that is no regular file of the folder itself, and what cannot be read
-is a finding, so that the checks see only what is sound.
+Only regular files of the folder itself are read. Anything unreadable is a finding, so
+that the checks see only sound files.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def _unreadable(where: str, detail: str) -> Finding:
 
 def _files(folder: Path, findings: list[Finding]) -> dict[str, Path]:
     root = folder.resolve()
-    found: dict[str, Path] = {}
+    regular: dict[str, Path] = {}
     for parent, folders, names in os.walk(folder):
         here = Path(parent)
         foreign = NOT_OURS if here == folder else frozenset()
@@ -162,8 +162,8 @@ def _files(folder: Path, findings: list[Finding]) -> dict[str, Path]:
             if wrong:
                 findings.append(_unreadable(where, wrong))
             elif path.is_file():
-                found[where] = path
-    return dict(sorted(found.items()))
+                regular[where] = path
+    return dict(sorted(regular.items()))
 
 
 def _not_a_file(path: Path, root: Path) -> str:
@@ -238,11 +238,11 @@ def card_metadata(text: str) -> dict[str, Json]:
         ValueError: there is none, or it is no mapping.
         yaml.YAMLError: it is broken.
     """
-    start, fence, rest = text.partition("---\n")
-    head, end, _ = rest.partition("\n---\n")
+    start, fence, body = text.partition("---\n")
+    head, end, _ = body.partition("\n---\n")
     if start or not fence or not end:
         raise ValueError("no YAML between two lines of ---")
-    given = yaml.load(head, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe loaders
-    if not isinstance(given, dict):
+    metadata = yaml.load(head, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe loaders
+    if not isinstance(metadata, dict):
         raise ValueError("its YAML is no mapping")  # noqa: TRY004 - a fact of the text
-    return given
+    return metadata

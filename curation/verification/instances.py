@@ -99,8 +99,8 @@ def _work(folder: Path, item: CheckItem) -> JudgedInstances:
         msgspec.ValidationError: a row does not have the columns of instances.
     """
     with pq.ParquetFile(folder / item.where) as file:
-        listed = file.read_row_group(item.group, columns=list(_COLUMNS)).to_pylist()
-    rows = msgspec.convert(listed, list[InstanceLabel])
+        columns = file.read_row_group(item.group, columns=list(_COLUMNS)).to_pylist()
+    rows = msgspec.convert(columns, list[InstanceLabel])
     by_record: dict[str, list[InstanceLabel]] = {}
     for row in rows:
         by_record.setdefault(row.unique_id, []).append(row)

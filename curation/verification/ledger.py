@@ -66,7 +66,7 @@ def _documents(
         yield _finding(DOCUMENTS, "its documents are not numbered one by one")
     if strays := len(changes.filter(~pl.col("document").is_in(numbers.implode()))):
         yield _finding(CHANGES, f"{strays:,} changes of no document")
-    kept = pl.col("outcome") == KEPT
+    is_kept = pl.col("outcome") == KEPT
     rules = [*(rule.name for rule in facts.rule_list), *_NO_RULES]
     pins = pl.DataFrame(
         [(pin.source, pin.origin.value, pin.commit) for pin in facts.pins],
@@ -88,7 +88,8 @@ def _documents(
         ),
         (
             documents.filter(
-                (kept != (pl.col("split") != "")) | (kept != (pl.col("rule") == ""))
+                (is_kept != (pl.col("split") != ""))
+                | (is_kept != (pl.col("rule") == ""))
             ),
             "a kept document has a split and no rule",
         ),
@@ -129,7 +130,7 @@ def _records(
     edits = changes.group_by("document", maintain_order=True).agg(
         changes=pl.col("rule").unique(maintain_order=True)
     )
-    kept = (
+    in_ledger = (
         documents.filter(pl.col("outcome") == KEPT)
         .join(edits, on="document", how="left")
         .with_columns(pl.col("changes").fill_null(pl.lit([], pl.List(pl.String))))
@@ -143,11 +144,11 @@ def _records(
     )
     keys = ["config", "split", "unique_id", "sha256"]
     for one, other, detail in (
-        (kept, records, "kept in the ledger, but no row"),
-        (records, kept, "not kept in the ledger"),
+        (in_ledger, records, "kept in the ledger, but no row"),
+        (records, in_ledger, "not kept in the ledger"),
     ):
         yield from _rows(one.join(other, on=keys, how="anti"), DOCUMENTS, detail)
-    both = records.join(kept, on=_KEY, suffix="_in_ledger")
+    both = records.join(in_ledger, on=_KEY, suffix="_in_ledger")
     for name in (*_SHARED, "changes"):
         wrong = both.filter(pl.col(name).ne_missing(pl.col(f"{name}_in_ledger")))
         yield from _rows(wrong, DOCUMENTS, f"{name} is not that of the ledger")
@@ -206,8 +207,8 @@ def _instances(contents: FolderContents) -> Iterator[Finding]:
     ledger = pl.read_parquet(contents.files[INSTANCE_LEDGER], glob=False)
     both = ledger.join(own, on=keys, how="full", coalesce=True).sort(keys)
     for name in ("witnesses", "near_misses"):
-        there = pl.col(f"found_{name}").fill_null(0)
-        wrong = both.filter(pl.col(name).fill_null(0).cast(pl.Int64) != there)
+        number = pl.col(f"found_{name}").fill_null(0)
+        wrong = both.filter(pl.col(name).fill_null(0).cast(pl.Int64) != number)
         detail = f"its {name} are not as many as {INSTANCE_LEDGER} says"
         yield from _rows(wrong, INSTANCE_LEDGER, detail)
     for fault, detail in (
@@ -229,11 +230,13 @@ def _judge(contents: FolderContents, _results: Sequence[ItemResult]) -> CheckRes
         )
         findings += _documents(documents, changes, contents.manifest)
         findings += _records(contents, documents, changes, contents.manifest.rules)
-    made = any(holds_instances(table.folder) for table in contents.tables.values())
+    has_instances = any(
+        holds_instances(table.folder) for table in contents.tables.values()
+    )
     reports = LEDGER_COLUMNS.keys() & contents.tables.keys()
-    if made and reports == LEDGER_COLUMNS.keys():
+    if has_instances and reports == LEDGER_COLUMNS.keys():
         findings += _instances(contents)
-    elif made or reports:
+    elif has_instances or reports:
         detail = "instances without their ledger, or a ledger without instances"
         findings.append(_finding(FOLDER, detail))
     findings += [

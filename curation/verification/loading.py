@@ -60,9 +60,9 @@ def _announced(contents: FolderContents) -> dict[str, dict[str, list[str]]] | No
 
     None if `datasets` cannot read what the card says.
     """
-    listed = contents.metadata.get("configs") or []
+    metadata = contents.metadata.get("configs") or []
     try:
-        configs = msgspec.convert(listed, list[CardConfig])
+        configs = msgspec.convert(metadata, list[CardConfig])
     except msgspec.ValidationError:
         return None
     announced: dict[str, dict[str, list[str]]] = {}

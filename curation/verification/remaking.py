@@ -64,7 +64,7 @@ class SampleRecord(msgspec.Struct, frozen=True, kw_only=True):
 class RemadeRecords(msgspec.Struct, frozen=True, kw_only=True):
     """The result of one row group."""
 
-    made: int
+    records: int
     #: Of each record made differently: its id, and the difference.
     wrong: list[tuple[str, str]]
 
@@ -135,7 +135,7 @@ def _work(folder: Path, item: CheckItem) -> RemadeRecords:
         if faults and not list(_faults(record, task, own, rows)):
             faults = []
         wrong += [(record.unique_id, fault) for fault in faults]
-    return RemadeRecords(made=len(sample), wrong=wrong)
+    return RemadeRecords(records=len(sample), wrong=wrong)
 
 
 def _sample(
@@ -204,28 +204,28 @@ def _made_differently(
     (result,) = rows[tables.INSTANCE_LEDGER]
     if cost_too_much(str(result["reason"]), str(result["detail"])):
         return
-    given = tuple(
+    examples = tuple(
         str(row["text"]) for row in rows[own] if row["kind"] == InstanceKind.GIVEN.value
     )
-    made = RecordInstances(
-        task=replace(task, examples=given),
-        result=make_instances(task.schema, task.dialect, examples=given),
+    again = RecordInstances(
+        task=replace(task, examples=examples),
+        result=make_instances(task.schema, task.dialect, examples=examples),
         seconds=0.0,
     )
     # What a source gave and the schema refused is in no table.
-    ledger = asdict(tables.ledger_row(made))
+    ledger = asdict(tables.ledger_row(again))
     ledger["examples_refused"] = result["examples_refused"]
-    again: dict[str, _Rows] = {
+    tables_again: dict[str, _Rows] = {
         own: [
             asdict(replace(row, unique_id=task.unique_id))
-            for row in made.result.instances
+            for row in again.result.instances
         ],
         tables.INSTANCE_LEDGER: [ledger],
-        tables.MISSING: [asdict(row) for row in tables.missing_pairs(made)],
-        tables.DISAGREEMENTS: [asdict(row) for row in tables.disagreements(made)],
+        tables.MISSING: [asdict(row) for row in tables.missing_pairs(again)],
+        tables.DISAGREEMENTS: [asdict(row) for row in tables.disagreements(again)],
     }
-    for path, made_rows in again.items():
-        fault = _difference(rows[path], made_rows)
+    for path, rows_again in tables_again.items():
+        fault = _difference(rows[path], rows_again)
         if fault:
             yield f"{path}: {fault}"
 
@@ -237,12 +237,12 @@ def _faults(
     yield from _made_differently(task, own, rows)
 
 
-def _difference(rows: _Rows, made: _Rows) -> str:
+def _difference(rows: _Rows, again: _Rows) -> str:
     """Return the first difference of rows from those made again; empty for none."""
-    if len(rows) != len(made):
-        return f"{len(rows)} rows; {len(made)} are made of its schema"
-    for number, (row, again) in enumerate(zip(rows, made, strict=True)):
-        for name, value in again.items():
+    if len(rows) != len(again):
+        return f"{len(rows)} rows; {len(again)} are made of its schema"
+    for number, (row, right) in enumerate(zip(rows, again, strict=True)):
+        for name, value in right.items():
             if row.get(name) != value:
                 old, new = (
                     shortened(repr(text), _SHOWN) for text in (row.get(name), value)
@@ -258,15 +258,15 @@ def _judge(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResu
         findings.append(
             Finding(check=_NAME, where=MANIFEST, detail=detail, failure=False)
         )
-    made = 0
+    count = 0
     for item, answer in answers(_NAME, results, RemadeRecords, findings):
-        made += answer.made
+        count += answer.records
         inside = item.where.rpartition("/")[0]
         findings += [
             Finding(check=_NAME, where=f"{inside}/{unique_id}", detail=detail)
             for unique_id, detail in answer.wrong
         ]
-    return CheckResult(findings=findings, counted={"records made again": made})
+    return CheckResult(findings=findings, counted={"records made again": count})
 
 
 #: A seeded sample of every row group.

@@ -77,7 +77,7 @@ def contents(
         counts=count_rows(
             folder, open_ledger(folder), [e.config for e in known.configs]
         ),
-        listed=told,
+        configs=told,
         info=dataset_info(told, folder),
         tables=None,
     )

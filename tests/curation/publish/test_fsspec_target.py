@@ -166,14 +166,14 @@ class _Store:
 
 def test_keys_that_lead_elsewhere_are_not_touched() -> None:
     """They are neither read nor deleted."""
-    target = FsspecTarget(shown="store", local=None, files=_Store(), root="r")
+    target = FsspecTarget(label="store", local=None, files=_Store(), root="r")
     plan = plan_write(target, {})
     assert (plan.left_alone, plan.deleted) == (("A/x.parquet",), ())
 
 
 def test_credentials_in_a_url_are_not_shown() -> None:
     """A user's password for a file server stays with the user."""
-    shown = open_target("memory://user:pa55word@host/x").shown
+    shown = open_target("memory://user:pa55word@host/x").label
     assert "pa55word" not in shown
     assert json.dumps(shown)
 
