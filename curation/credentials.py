@@ -54,7 +54,7 @@ class CredentialFormat:
 
     @property
     def leak(self) -> str:
-        """The regular expression of what must not leave this process."""
+        """The regular expression of text that must be redacted."""
         return self.loose or self.body
 
 
@@ -211,7 +211,7 @@ def redacted(text: str) -> str:
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where credentials begin and end; they may overlap."""
+    """Yield the spans of credentials, which may overlap."""
     for marks, pattern in _FORMATS:
         if any(mark in text for mark in marks):
             for match in pattern.finditer(text):
@@ -223,7 +223,7 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _merged(spans: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield the spans in order, those that overlap as one."""
+    """Yield the spans in order, with overlapping ones merged."""
     first: tuple[int, int] | None = None
     for start, stop in sorted(spans):
         if first is not None and start < first[1]:
@@ -237,7 +237,7 @@ def _merged(spans: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 
 
 def redacted_traceback(error: BaseException) -> str:
-    """Return the traceback of an exception and of all behind it, redacted."""
+    """Return the traceback of an exception and its causes, redacted."""
     return redacted("".join(traceback.format_exception(error)))
 
 
@@ -267,9 +267,9 @@ def _formatted(record: logging.LogRecord) -> str:
 
 
 def guard() -> None:
-    """Let nothing that this process logs, or dies of, show a credential.
+    """Redact all logs and uncaught exceptions of this process.
 
-    `csbdata` calls it once at its start.
+    `csbdata` calls it once, at its start.
     """
     logging.setLogRecordFactory(_redacting(logging.LogRecord))
     sys.excepthook = _died

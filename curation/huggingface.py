@@ -68,7 +68,7 @@ _E = TypeVar("_E", bound=BaseException)
 
 
 def may_pass(error: Exception) -> bool:
-    """Return whether the same request may succeed in a moment; rate limits aside."""
+    """Return whether a retry may succeed, rate limits aside."""
     response = response_of(error)
     if response is None:
         return _reason(error, httpx.TransportError) is not None
@@ -76,13 +76,13 @@ def may_pass(error: Exception) -> bool:
 
 
 def is_overtaken(error: Exception) -> bool:
-    """Return whether the Hub refuses because somebody else was first."""
+    """Return whether the Hub refuses because of another commit."""
     response = response_of(error)
     return response is not None and response.status_code in _GONE_AHEAD
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield an exception and what it was raised from, outermost first."""
+    """Yield an exception and its causes, outermost first."""
     current: BaseException | None = error
     visited: set[int] = set()
     while current is not None and id(current) not in visited:
@@ -96,15 +96,15 @@ def _reason(error: BaseException, kind: type[_E]) -> _E | None:
 
 
 def response_of(error: BaseException) -> httpx.Response | None:
-    """Return the Hub's answer behind a failure; None where there was none."""
+    """Return the Hub's answer behind a failure; None if there was none."""
     cause = _reason(error, errors.HfHubHTTPError)
     return cause.response if cause else None
 
 
 def fault_of(error: Exception, where: str) -> CsbdataError:
-    """Return what a failure of the library means, without any credential.
+    """Return a failure of the library as an error of ours, without credentials.
 
-    `where` is the repository that was asked about.
+    `where` is the repository.
     """
     fault = _reason(error, CsbdataError)
     if fault is not None:
@@ -128,7 +128,7 @@ def fault_of(error: Exception, where: str) -> CsbdataError:
 
 
 def _is_complaint(error: Exception) -> bool:
-    """Return whether the library itself says what is wrong with its input."""
+    """Return whether the library complains about its input."""
     precise = errors.HfHubHTTPError | errors.HFValidationError | json.JSONDecodeError
     return isinstance(error, ValueError) and not isinstance(error, precise)
 
@@ -154,7 +154,7 @@ def _of_the_rest(error: Exception, where: str) -> CsbdataError:
 
 
 def _of_xet(error: OSError, where: str) -> CsbdataError:
-    """Return what a failure of the upload over Xet means.
+    """Return a failure of the upload over Xet as an error of ours.
 
     `hf_xet` raises Python's own connection errors, and gives the status as text.
     """
@@ -218,7 +218,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubTimeLimits:
-    """How long requests to the Hub may take, in seconds, and how often one is tried."""
+    """Time limits of requests to the Hub, in seconds, and retries."""
 
     connect: float = 15.0
     #: Without a byte from the other side.
@@ -232,15 +232,15 @@ class HubTimeLimits:
 
 
 class RateLimitBudget:
-    """The seconds that may still be waited because of rate limits."""
+    """The budget of seconds for rate limits."""
 
     def __init__(self, time_limits: HubTimeLimits) -> None:
-        """Start with all that the limits allow."""
+        """Start with the whole budget."""
         self._left = time_limits.limited
         self._lock = threading.Lock()
 
     def watch(self, response: httpx.Response) -> None:
-        """Take the wait that a 429 asks for off what is left.
+        """Take the wait of a 429 from the budget.
 
         Raises:
             TemporarilyUnavailable: it asks for more (exit 75).
@@ -259,9 +259,9 @@ class RateLimitBudget:
 
 
 def hub_wait(response: httpx.Response) -> float:
-    """Return the seconds that an answer asks us to wait, plus one for rounding.
+    """Return the seconds to wait after an answer, plus one for rounding.
 
-    The Hub says them in `RateLimit`, or else in `Retry-After`.
+    They stand in `RateLimit`, or else in `Retry-After`.
     """
     seconds = rate_limit_reset(response.headers)
     if seconds is None:
@@ -271,13 +271,13 @@ def hub_wait(response: httpx.Response) -> float:
 
 @cache
 def _certificates() -> ssl.SSLContext:
-    """Return the trusted certificates, read once: that takes longer than asking."""
+    """Return the trusted certificates, read once because that is slow."""
     return httpx.create_ssl_context()
 
 
 @contextmanager
 def hub_client(time_limits: HubTimeLimits, *, bars: bool = False) -> Iterator[None]:
-    """Give huggingface_hub a client with our time limits, inside the block.
+    """Let huggingface_hub use our time limits, inside the block.
 
     Its progress bars are drawn only if `bars`, and its own environment allows it.
     """
@@ -310,7 +310,7 @@ def hub_client(time_limits: HubTimeLimits, *, bars: bool = False) -> Iterator[No
 
 
 def repeated(ask: Callable[[], _T], where: str, time_limits: HubTimeLimits) -> _T:
-    """Ask something that may be asked twice, until there is an answer.
+    """Make a request that is safe to repeat, with retries.
 
     Args:
         ask: The request; a failure of the library is raised.
@@ -328,7 +328,7 @@ def repeated(ask: Callable[[], _T], where: str, time_limits: HubTimeLimits) -> _
 
 
 def _may_pass(error: Exception) -> bool | float:
-    """Return whether to ask again, or after how many seconds."""
+    """Return whether to retry, or the seconds until then."""
     if isinstance(error, CsbdataError):
         return False
     response = response_of(error)
@@ -344,14 +344,14 @@ _TABLES = ("*.parquet", "*.pq", "README.md")
 def hub_snapshot(
     name: str, revision: str | None, patterns: Sequence[str] = _TABLES
 ) -> Path:
-    """Return the folder that holds a Hub dataset's tables at a revision.
+    """Download a Hub dataset's tables; return the folder.
 
     Raises:
         NoInput: the Hub has no such dataset or revision.
         NotPermitted: it is gated, or private to others.
         Unavailable: the Hub cannot be reached, and the cache does not hold it.
     """
-    with _told(name, revision):
+    with _hub_errors(name, revision):
         return Path(
             huggingface_hub.snapshot_download(
                 name,
@@ -363,14 +363,14 @@ def hub_snapshot(
 
 
 def model_files(name: str, revision: str | None, patterns: Sequence[str]) -> Path:
-    """Return the folder that holds a Hub model's files of these names.
+    """Download a Hub model's files of some names; return the folder.
 
     Raises:
         NoInput: the Hub has no such model or revision.
         NotPermitted: it is gated, or private to others.
         Unavailable: the Hub cannot be reached, and the cache does not hold it.
     """
-    with _told(name, revision):
+    with _hub_errors(name, revision):
         return Path(
             huggingface_hub.snapshot_download(
                 name, revision=revision, allow_patterns=list(patterns)
@@ -379,8 +379,8 @@ def model_files(name: str, revision: str | None, patterns: Sequence[str]) -> Pat
 
 
 @contextmanager
-def _told(name: str, revision: str | None) -> Iterator[None]:
-    """Turn what the Hub's client raises into a fault that says what to do."""
+def _hub_errors(name: str, revision: str | None) -> Iterator[None]:
+    """Raise exceptions of the Hub's client as errors of ours."""
     try:
         yield
     except Exception as error:

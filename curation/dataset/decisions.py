@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentResult:
-    """What the rules made of one document: a record, or a rejection with its reason."""
+    """The outcome of one document: a record, or a rejection with its reason."""
 
     config: str
     record: Record | None
@@ -42,7 +42,7 @@ class DocumentResult:
 
 
 class RecordMeasures(msgspec.Struct, frozen=True):
-    """The columns of a record that the paper's tables are computed from."""
+    """The columns of a record for the paper's tables."""
 
     size: int
     field_count: int
@@ -52,7 +52,7 @@ class RecordMeasures(msgspec.Struct, frozen=True):
 
 
 class ResultMeasures(msgspec.Struct, frozen=True):
-    """The part of a `DocumentResult` that the paper's tables are computed from."""
+    """The part of a `DocumentResult` for the paper's tables."""
 
     record: RecordMeasures | None = None
     raw: RawFigures | None = None
@@ -61,14 +61,14 @@ class ResultMeasures(msgspec.Struct, frozen=True):
 
 
 class ResultEdits(msgspec.Struct, frozen=True):
-    """The part of a `DocumentResult` that the ledger shows."""
+    """The part of a `DocumentResult` for the ledger."""
 
     changes: tuple[Change, ...]
     raw: RawFigures | None = None
 
 
 class ResultShingles(msgspec.Struct, frozen=True):
-    """The part of a `DocumentResult` that near-duplicates are found by."""
+    """The part of a `DocumentResult` for near-duplicates."""
 
     shingles: bytes = b""
 
@@ -80,7 +80,7 @@ class ResultRecord(msgspec.Struct, frozen=True):
 
 
 class RecordHead(msgspec.Struct, frozen=True):
-    """The part of a record that the benchmark's rules and splits look at."""
+    """The part of a record for the benchmark's rules and splits."""
 
     sha256: str = ""
     split_key: str = ""
@@ -105,9 +105,9 @@ _EDITS = msgspec.json.Decoder(ResultEdits)
 
 
 class ResultFile:
-    """Results of a build's documents on the disk, while the build lasts.
+    """Results of a build's documents in a temporary file.
 
-    The file has no name: nothing is left of it when the process ends, in whatever way.
+    The file has no name, so that nothing remains when the process ends.
 
     Example:
         >>> with ResultFile(folder) as file:
@@ -115,7 +115,7 @@ class ResultFile:
     """
 
     def __init__(self, folder: Path) -> None:
-        """Open a file in a folder that there is.
+        """Open a file in an existing folder.
 
         Raises:
             CannotCreate: it cannot be written (exit 73).
@@ -141,7 +141,7 @@ class ResultFile:
         self._file.close()
 
     def add(self, text: bytes | msgspec.Raw) -> HeldResult:
-        """Write a result; return what of it is held in memory.
+        """Write a result; return the part that stays in memory.
 
         Args:
             text: A `DocumentResult` as JSON.
@@ -179,7 +179,7 @@ class ResultFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldResult:
-    """What of a result is held in memory while all documents are decided."""
+    """The part of a result in memory while all documents are decided."""
 
     config: str
     rejected: Rejected | None
@@ -193,11 +193,11 @@ class HeldResult:
     length: int
 
     def record(self) -> Record | None:
-        """Return the record, read from the file, or None where there is none."""
+        """Return the record, read from the file; None if there is none."""
         return _RECORD.decode(self._text()).record if self.sha256 else None
 
     def measures(self) -> ResultMeasures:
-        """Return what the paper's tables count of the document, read from the file."""
+        """Return the measures for the paper's tables, read from the file."""
         return _MEASURES.decode(self._text())
 
     def shingles(self) -> bytes:
@@ -205,7 +205,7 @@ class HeldResult:
         return _SHINGLES.decode(self._text()).shingles
 
     def edits(self) -> ResultEdits:
-        """Return what the ledger shows of the document, read from the file."""
+        """Return the edits for the ledger, read from the file."""
         return _EDITS.decode(self._text())
 
     def _text(self) -> bytes:
@@ -228,7 +228,7 @@ class SourceDocument:
 
 @dataclass(frozen=True, slots=True)
 class DecidedDocument:
-    """One raw document with what was finally decided about it."""
+    """One raw document with its final decision."""
 
     source: SourceDocument
     result: HeldResult

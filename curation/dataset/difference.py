@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Difference(StrEnum):
-    """How far two texts of one record are apart."""
+    """The difference of two texts of one record."""
 
     NONE = "none"
     """The same text."""
@@ -56,7 +56,7 @@ class RecordPair:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """What happened to it; empty where nothing did."""
+        """The kinds of its changes; empty for none."""
         if self.before is None:
             return ("added",)
         if self.after is None:
@@ -127,7 +127,7 @@ def _match(
 ) -> tuple[list[tuple[EditionRow, EditionRow]], list[EditionRow], list[EditionRow]]:
     """Pair rows of equal key, in the order in which they stand.
 
-    Returns the pairs and what is left of each side.
+    Returns the pairs, and the unpaired rows of each side.
     """
     if not before or not after:
         return [], before, after
@@ -146,7 +146,7 @@ def _match(
 
 
 def _identity(text: str) -> bytes:
-    """Return the canonical form, or of broken text the text itself."""
+    """Return the canonical form; broken text stays as it is."""
     value = parse(text.encode())
     return text.encode() if isinstance(value, Rejected) else canonical(value)
 
@@ -172,12 +172,12 @@ def config_counts(
 ) -> dict[str, dict[str, int]]:
     """Return the number of rows in both editions and of pairs of each kind, by config.
 
-    A record that moved counts where it was.
+    A moved record counts in its old config.
 
     Args:
-        first: The edition that is called `a`.
-        second: The edition that is called `b`.
-        pairs: What `compare` says of them.
+        first: The edition `a`.
+        second: The edition `b`.
+        pairs: Their differences, of `compare`.
     """
     sizes = [Counter(edition.rows["config"].to_list()) for edition in (first, second)]
     kinds: Counter[tuple[str, str]] = Counter()

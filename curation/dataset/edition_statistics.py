@@ -34,7 +34,7 @@ _STATED = ("size", "features", "formats")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditionStatistics:
-    """What is counted: the records, and the raw files where they were measured."""
+    """The measures of an edition's records, and of raw files if it has them."""
 
     records: Sequence[SchemaMeasures]
     raw: Sequence[SchemaMeasures]
@@ -46,12 +46,12 @@ class EditionStatistics:
 
     @property
     def measured(self) -> Sequence[SchemaMeasures]:
-        """What Table 8 is about: the raw files, if anything is known of them."""
+        """The schemas of Table 8: raw files if measured, else records."""
         return self.raw or self.records
 
     @property
     def declared(self) -> Sequence[SchemaMeasures]:
-        """What Table 9 is about: the records, and raw files of one config."""
+        """The schemas of Table 9: records, and raw files of one config."""
         raw = [schema for schema in self.raw if schema.config == RAW_IN_TABLE_9]
         if not raw:
             return self.records
@@ -63,7 +63,7 @@ class EditionStatistics:
 
 
 def statistics_of(edition: Edition) -> EditionStatistics:
-    """Return what there is to count in an edition."""
+    """Return the measures of an edition."""
     counted, aside = _parted(edition)
     counts = aside.group_by("config").len().sort("config")
     return EditionStatistics(
@@ -88,7 +88,7 @@ def _live_sizes(rows: pl.DataFrame) -> dict[str, dict[str, int]]:
 def _measures_of(rows: pl.DataFrame) -> list[SchemaMeasures]:
     """Return the measures of every row whose text is JSON, in order.
 
-    What a row's columns say is not counted again; its features are those under its own
+    Columns of a row are used as they are, so that its features are those of its own
     dialect. A text without these columns is read under any.
     """
     is_stated = set(_STATED) <= set(rows.columns)
@@ -100,7 +100,7 @@ def _measures_of(rows: pl.DataFrame) -> list[SchemaMeasures]:
 
 
 def _parted(edition: Edition) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the rows that count, and those of the sample that are left out."""
+    """Return the rows to count, and the sample's rows that are left out."""
     rows = edition.rows
     if "origin" not in rows.columns:
         return rows, rows.clear()
@@ -159,7 +159,7 @@ _COLUMNS = (
 
 
 def raw_file_measures(folder: Path) -> list[SchemaMeasures]:
-    """Return the measures of each raw file that could be read; none where unknown.
+    """Return the measures of each readable raw file; none if unknown.
 
     Rows of the embedded sample are left out.
     """

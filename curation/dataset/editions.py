@@ -68,7 +68,7 @@ class Edition:
 
 
 def open_edition(where: str) -> Edition:
-    """Return the edition that a folder's path or a Hub dataset's name leads to.
+    """Open the edition in a folder or a dataset on the Hub.
 
     A Hub dataset is `owner/name` or `owner/name@revision`; an existing folder of
     that name comes first.
@@ -124,7 +124,7 @@ def config_names(folder: Path) -> list[str]:
 
 
 def split_of_file(path: Path) -> str | None:
-    """Return the split that a table is part of; None where it says none."""
+    """Return the split in a table's name; None if there is none."""
     match = _SPLIT.fullmatch(path.name)
     return match["split"] if match else None
 
@@ -180,6 +180,6 @@ def instance_tables(folder: Path, config: str) -> list[Path]:
 
 
 def configs_with_instances(folder: Path) -> set[str]:
-    """Return the configs of which a folder has instances."""
+    """Return the configs with instances in a folder."""
     inside = folder / INSTANCES
     return {path.name for path in inside.iterdir()} if inside.is_dir() else set()

@@ -66,7 +66,7 @@ _VALUED = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Used:
-    """What a schema uses, each name once, sorted."""
+    """Features and formats of a schema, each once, sorted."""
 
     features: tuple[str, ...]
     formats: tuple[str, ...]
@@ -93,7 +93,7 @@ def used(schema: Json, dialect: Dialect) -> Used:
 
 
 def features(schema: Json, dialect: Dialect) -> tuple[str, ...]:
-    """Return the names of the features that a schema uses, sorted, each once.
+    """Return the features of a schema, sorted, each once.
 
     Example:
         >>> features({"type": "integer", "minimum": 1, "enum": [1, 2]}, DRAFT_07)
@@ -109,10 +109,7 @@ def formats(schema: Json, dialect: Dialect) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def _of_names(names: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
-    """Return what follows from the names of a schema's members alone.
-
-    These are its features, and the keywords whose values must be looked at.
-    """
+    """Return the features of member names, and keywords whose values matter."""
     keywords = KNOWN_KEYWORDS.intersection(names)
     plain = keywords & _PLAIN
     if len(set(map(_sort_of, keywords - _SILENT))) > 1:
@@ -121,7 +118,7 @@ def _of_names(names: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _feature_of(keyword: str, schema: dict[str, Json]) -> Iterable[str]:
-    """Yield the feature that a keyword is not by its own name alone."""
+    """Yield the features of a keyword that depend on its value."""
     value = schema[keyword]
     if keyword in _BOUNDS:
         types = schema.get("type")
@@ -135,7 +132,7 @@ def _feature_of(keyword: str, schema: dict[str, Json]) -> Iterable[str]:
 
 
 def _sort_of(keyword: str) -> str:
-    """Return what a keyword is beside others: a reference, a combination, a rest."""
+    """Return the sort of a keyword: a reference, a combination, or other."""
     if keyword == "$ref":
         return keyword
     return "combination" if keyword in _COMBINING else "other"

@@ -41,7 +41,7 @@ _BATCH_LENGTH = 8_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerRow:
-    """What became of one raw document."""
+    """One raw document with its outcome."""
 
     #: The config it was read for: `Github` where the subset comes later.
     raw_config: str
@@ -141,9 +141,9 @@ def _writer(path: Path, columns: pa.Schema) -> pq.ParquetWriter:
 
 
 def write_ledger(entries: Iterable[LedgerRow], folder: Path) -> tuple[str, str]:
-    """Write both tables in the order given, and return their paths in the folder.
+    """Write both tables, in order; return their paths in the folder.
 
-    The entries may be an iterator: only some thousands are held at a time.
+    The entries may be an iterator; some thousands are in memory at a time.
 
     Raises:
         OSError: a file cannot be written.
@@ -166,7 +166,7 @@ def write_ledger(entries: Iterable[LedgerRow], folder: Path) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """The two tables of one build folder, to be read by column or by document."""
+    """The two tables of a build, read by column or by document."""
 
     folder: Path
 

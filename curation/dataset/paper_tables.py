@@ -46,7 +46,7 @@ PLOTS = ("figure-2", "table-8", "table-9")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaMeasures:
-    """What the tables count of one schema."""
+    """The measures of one schema for the tables."""
 
     config: str
     #: By the names of `MEASURES`.
@@ -59,7 +59,7 @@ class SchemaMeasures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
-    """How one measure is distributed in one config; every value occurs in it."""
+    """Quartiles and extremes of one measure in one config; every value occurs in it."""
 
     least: float
     lower_quartile: float
@@ -71,14 +71,14 @@ class Spread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure2:
-    """In how many schemas each feature and each format occurs, most first."""
+    """Features and formats with their numbers of schemas, most first."""
 
     features: tuple[tuple[str, int], ...]
     formats: tuple[tuple[str, int], ...]
 
 
 def measure_schema(config: str, schema: Json) -> SchemaMeasures:
-    """Return what the tables count of a parsed schema."""
+    """Return the measures of a parsed schema."""
     usage = used(schema, ANY_DIALECT)
     return _measured(config, schema, size_bytes(schema), usage.features, usage.formats)
 
@@ -100,7 +100,7 @@ def measure_schemas(rows: Iterable[tuple[str, str]]) -> list[SchemaMeasures]:
 def measure_row(
     config: str, text: str, size: int, features: Iterable[str], formats: Iterable[str]
 ) -> SchemaMeasures | None:
-    """Return the measures of a row whose columns say some of them; None if no JSON.
+    """Return the measures of a row, some from its columns; None if it is no JSON.
 
     Args:
         config: The row's config.
@@ -141,7 +141,7 @@ def measures_of(
     features: tuple[str, ...] = (),
     formats: tuple[str, ...] = (),
 ) -> SchemaMeasures:
-    """Return the measures of a schema of which all figures are known.
+    """Return the measures of a schema from its figures.
 
     Args:
         config: Its config.
@@ -163,7 +163,7 @@ def measures_of(
 
 
 def draft_of(schema: Json) -> str:
-    """Return the draft whose name stands in the root's `$schema`, else unknown."""
+    """Return the draft in the root's `$schema`, else unknown."""
     uri = schema.get("$schema") if isinstance(schema, dict) else None
     if not isinstance(uri, str):
         return DRAFTS[-1]
@@ -171,12 +171,12 @@ def draft_of(schema: Json) -> str:
 
 
 def table_1(schemas: Sequence[SchemaMeasures]) -> dict[str, int]:
-    """Return how many schemas each config has, in the order they come."""
+    """Return config to number of schemas, in order."""
     return dict(Counter(schema.config for schema in schemas))
 
 
 def table_8(schemas: Sequence[SchemaMeasures]) -> dict[str, dict[str, Spread]]:
-    """Return how each measure is distributed in each config."""
+    """Return config to measure to its distribution."""
     return {
         config: {
             name: _spread([schema.measures[name] for schema in own])
@@ -187,7 +187,7 @@ def table_8(schemas: Sequence[SchemaMeasures]) -> dict[str, dict[str, Spread]]:
 
 
 def table_9(schemas: Sequence[SchemaMeasures]) -> dict[str, dict[str, int]]:
-    """Return how many schemas of each config declare each draft."""
+    """Return config to draft to number of schemas."""
     counted = {
         config: Counter(schema.draft for schema in own)
         for config, own in _by_config(schemas).items()
@@ -199,7 +199,7 @@ def table_9(schemas: Sequence[SchemaMeasures]) -> dict[str, dict[str, int]]:
 
 
 def figure_2(schemas: Sequence[SchemaMeasures]) -> Figure2:
-    """Return in how many schemas each feature and each format occurs."""
+    """Return the number of schemas with each feature and each format."""
     return Figure2(
         features=_ranked(name for schema in schemas for name in schema.features),
         formats=_ranked(name for schema in schemas for name in schema.formats),
@@ -232,7 +232,7 @@ def _ranked(names: Iterable[str]) -> tuple[tuple[str, int], ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawFigures:
-    """The figures of one raw file; a ledger has them where the rules are the paper's.
+    """The figures of one raw file; only ledgers of the paper's rules have them.
 
     The paper computed its Table 8 on the raw files.
     """
@@ -252,7 +252,7 @@ def raw_figures(schema: Json, record: Record | None = None) -> RawFigures:
 
     Args:
         schema: The parsed file.
-        record: The record of the same schema, where no rule has changed it.
+        record: The record of the same schema, if no rule has changed it.
     """
     nested = nesting_of_document(schema)
     return RawFigures(

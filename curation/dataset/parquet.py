@@ -123,9 +123,8 @@ def parquet_writer(
 ) -> pq.ParquetWriter:
     """Open a parquet file whose bytes depend on its rows alone.
 
-    Pages are indexed, and cut where the content says (content-defined chunking), so
-    that a later edition shares most of its bytes with this one. The file's metadata
-    holds the canary, and how it was cut.
+    Pages are indexed, and cut by content-defined chunking, so that a later edition
+    shares most of its bytes with this one. The metadata holds canary and chunking.
 
     Args:
         path: The file.
@@ -163,7 +162,7 @@ _COUNTED = re.compile(r"^[a-z]+-[0-9]{5}-of-[0-9]{5}\.")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableForm:
-    """How the rows of one kind of table become files."""
+    """The layout of one kind of table."""
 
     columns: pa.Schema
     #: Columns that rarely repeat a value.
@@ -226,7 +225,7 @@ def split_files(folder: Path, inside: str, split: str) -> list[str]:
 
 
 def is_group_full(rows: int, size: int, most_length: int, most_rows: int) -> bool:
-    """Return whether a row group ends before a row that is to be added.
+    """Return whether a row group ends before the next row.
 
     Args:
         rows: Rows that it has.
@@ -259,11 +258,10 @@ def row_group_sizes(
 
 
 class SplitFiles:
-    """The files of one split, written as its rows come; they come in their order.
+    """A writer of the files of one split; rows come in their order.
 
-    At most one row group is held in memory. A split without rows is a file of columns
-    without rows. While files are written each is named as the only one; the names
-    that count them are given in the end.
+    At most one row group is in memory. A split without rows is one file without rows.
+    Files get the names that count them in the end.
 
     Example:
         >>> with SplitFiles(Path("build"), "Snowplow", "train", RECORDS) as files:
@@ -305,7 +303,7 @@ class SplitFiles:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Write what is left and name the files, unless something has failed."""
+        """Write the last row group and name the files, unless something has failed."""
         if kind is None:
             self._write_group()
         self._writer.close()
@@ -318,7 +316,7 @@ class SplitFiles:
                 (self._folder / old).rename(self._folder / new)
 
     def add(self, row: object) -> None:
-        """Write a row, after those that were added before.
+        """Add a row.
 
         Raises:
             OSError: it cannot be written.
@@ -341,7 +339,7 @@ class SplitFiles:
 
 
 def is_full(metadata: pq.FileMetaData, groups: int) -> bool:
-    """Return whether a file is full with so many of its first row groups."""
+    """Return whether the first row groups of a file fill it."""
     if groups < 1 or not metadata.num_columns:
         return False
     last = metadata.row_group(groups - 1)
@@ -353,7 +351,7 @@ def is_full(metadata: pq.FileMetaData, groups: int) -> bool:
 def write_sorted(folder: Path, config: str, records: Iterable[Record]) -> None:
     """Write the files of a config, whose records come in natural order of their ids.
 
-    They are the files of `write_config`, but only a row group of each is held.
+    They are the files of `write_config`, with one row group of each in memory.
 
     Args:
         folder: The dataset folder.
@@ -378,7 +376,7 @@ def write_config(
 ) -> tuple[str, ...]:
     """Write the files of a config, sorted in natural order of their ids.
 
-    A split without records gets a file all the same, of columns without rows.
+    A split without records gets a file without rows.
 
     Args:
         folder: The dataset folder.

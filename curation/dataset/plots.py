@@ -75,7 +75,7 @@ def draw(
         figure: Figure 2, of which the first names are shown.
         spread: Table 8, config to measure.
         declared: Table 9, config to draft.
-        folder: Where to; it is made if it is not there.
+        folder: The folder; it is made if it is missing.
 
     Raises:
         OSError: the folder cannot be made, or a file in it not be written.
@@ -95,7 +95,7 @@ def draw(
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Draw in our style, and not in that of the user's matplotlibrc."""
+    """Use our style instead of the user's matplotlibrc."""
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)
@@ -112,7 +112,7 @@ def _label(name: str) -> str:
 
 
 def save(figure: Figure, stem: Path) -> tuple[Path, Path]:
-    """Write a figure as SVG and PNG, without a date or a name of the machine.
+    """Write a figure as SVG and PNG, without date or machine.
 
     Raises:
         OSError: a file cannot be written.
@@ -149,7 +149,7 @@ def _horizontal(
 def features(
     features: Sequence[tuple[str, int]], formats: Sequence[tuple[str, int]], stem: Path
 ) -> tuple[Path, Path]:
-    """Draw Figure 2: in how many records each feature and each format occurs.
+    """Draw Figure 2: the records with each feature and each format.
 
     Both lists hold names and counts, most frequent first. Returns the paths of
     the SVG and the PNG, which are `stem` with their suffixes.

@@ -24,7 +24,7 @@ _SUGGESTIONS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentStory:
-    """One raw document: what happened to it, and its row if it was kept."""
+    """One raw document: its ledger entry, and its row if it was kept."""
 
     entry: LedgerRow
     #: The record's columns by name; None where the document was rejected.
@@ -44,7 +44,7 @@ class DocumentStory:
 def stories(folder: Path, name: str) -> list[DocumentStory]:
     """Return the story of every document of an id, in the order of reading.
 
-    `wanted` is an id, or `config/id`.
+    `name` is an id, or `config/id`.
 
     Raises:
         NoInput: the build knows no such id (the nearest are named), or the folder
@@ -84,9 +84,9 @@ def _unknown(name: str, ids: Sequence[str], folder: Path) -> NoInput:
 
 
 def closest_ids(name: str, ids: Sequence[str]) -> list[str]:
-    """Return known names that are like the wanted one, best first.
+    """Return the ids most like a name, best first.
 
-    Case, a path in front and `.json` behind make no difference.
+    Case, a leading path and a trailing `.json` make no difference.
     """
     bare = name.rpartition("/")[2].lower().removesuffix(".json")
     by_lower: dict[str, str] = {}

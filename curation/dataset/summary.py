@@ -68,7 +68,7 @@ class RuleNote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publication:
-    """Where a dataset is published, as whoever publishes it says; empty if unknown."""
+    """The places where a dataset is published; empty if unknown."""
 
     #: `OWNER/NAME` on the Hub.
     repository: str = ""
@@ -104,11 +104,11 @@ class Summary:
 
     @property
     def name(self) -> str:
-        """The dataset's name, which says so when it is partial."""
+        """The dataset's name, which marks a partial one."""
         return PARTIAL_NAME if self.partial else NAME
 
     def of(self, config: str) -> ConfigSummary:
-        """Return one config's figures; KeyError where the build has none."""
+        """Return one config's figures; KeyError if there are none."""
         for summary in self.configs:
             if summary.config == config:
                 return summary
@@ -116,7 +116,7 @@ class Summary:
 
 
 def total_of(configs: Iterable[ConfigSummary], name: str) -> ConfigSummary:
-    """Return the sum of several configs' figures, under a name of its own."""
+    """Return the sum of several configs' figures, under a name."""
     summaries = list(configs)
     origins = {summary.origin for summary in summaries}
     return ConfigSummary(

@@ -111,7 +111,7 @@ class PublishedSubset(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardContents:
-    """What a folder holds, as the card and `croissant.json` tell it."""
+    """The contents of a folder, for the card and `croissant.json`."""
 
     summary: Summary
     counts: FolderCounts
@@ -139,7 +139,7 @@ def card_columns() -> tuple[CardColumn, ...]:
 
 @cache
 def other_columns() -> Mapping[str, tuple[CardColumn, ...]]:
-    """Return the columns of instances and of the ledger's tables, by what they hold."""
+    """Return the columns of instances and of the ledger's tables, by title."""
     columns = columns_of(InstanceLedgerRow)
     return {
         "Instances": _described(InstanceRow, INSTANCES),
@@ -160,14 +160,14 @@ def _described(row_type: type, columns: pa.Schema) -> tuple[CardColumn, ...]:
 
 
 def _notes(row_type: type) -> dict[str, str]:
-    """Return the comments on the fields of a class; a block is of its first field."""
+    """Return the comments on the fields of a class."""
     fields = _NOTE.findall(inspect.getsource(row_type))
     notes = {name: " ".join(re.findall(r"#: (.*)", text)) for text, name in fields}
     return {name: note for name, note in notes.items() if note}
 
 
 class PublishedEdition(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of the edition that was published with the paper."""
+    """The edition that was published with the paper."""
 
     #: Number of the paper at arXiv.
     arxiv: str
@@ -182,7 +182,7 @@ class PublishedEdition(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ResponsibleAi(msgspec.Struct, frozen=True, kw_only=True):
-    """The words on origin, limits and use, which the card and Croissant share."""
+    """Texts on origin, limits and use, for card and Croissant."""
 
     description: str
     #: Field of the vocabulary to its text, or texts.
@@ -191,7 +191,7 @@ class ResponsibleAi(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MeasuredEngine(msgspec.Struct, frozen=True, kw_only=True):
-    """What one engine came to; a figure that was not measured is "not run"."""
+    """The results of one engine; "not run" if not measured."""
 
     engine: str
     #: Schemas that it compiles, of all.
@@ -206,26 +206,26 @@ class MeasuredEngine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MeasuredResults(msgspec.Struct, frozen=True, kw_only=True):
-    """The card's one table of results, and how they were measured."""
+    """The card's table of results."""
 
     how: str
     engine: list[MeasuredEngine]
 
 
 def results() -> MeasuredResults:
-    """Return what `cards/results.toml` says."""
+    """Read `cards/results.toml`."""
     content = (cards_folder() / "results.toml").read_bytes()
     return msgspec.toml.decode(content, type=MeasuredResults)
 
 
 def published() -> PublishedEdition:
-    """Return what `cards/published.toml` says."""
+    """Read `cards/published.toml`."""
     content = (cards_folder() / "published.toml").read_bytes()
     return msgspec.toml.decode(content, type=PublishedEdition)
 
 
 def responsible() -> ResponsibleAi:
-    """Return what `cards/responsible.toml` says."""
+    """Read `cards/responsible.toml`."""
     content = (cards_folder() / "responsible.toml").read_bytes()
     return msgspec.toml.decode(content, type=ResponsibleAi)
 
@@ -238,7 +238,7 @@ def _size(rows: int) -> str:
 
 
 def _source_datasets(summary: Summary) -> list[str]:
-    """Return what it is made of: datasets of the Hub by name, archives by ours."""
+    """Return the source datasets: the Hub's names, or our names of archives."""
     named = {
         "original"
         if pin.origin in {Origin.SAMPLE, Origin.LOCAL}
@@ -282,7 +282,7 @@ def hub_metadata(contents: CardContents) -> DatasetCardData:
 
 
 def _total(summary: Summary) -> ConfigSummary:
-    """Sum the configs; rows of the sample count only where there are no others."""
+    """Sum the configs; the sample's count only if there are no others."""
     real = [config for config in summary.configs if config.origin != Origin.SAMPLE]
     if len(real) == len(summary.configs):
         return total_of(real, "all")
@@ -292,7 +292,7 @@ def _total(summary: Summary) -> ConfigSummary:
 
 
 def _example(contents: CardContents) -> tuple[str, str]:
-    """Return a config and a split to load, no sample's where there are others."""
+    """Return a config and a split to load; the sample's only if there are no others."""
     named = [config for config in contents.configs if not config.default]
     sample = {
         config.config
@@ -322,7 +322,7 @@ def _subsets(summary: Summary, records: Mapping[str, int]) -> list[PublishedSubs
 
 
 def _template_values(contents: CardContents) -> dict[str, UntypedJson]:
-    """Return the values that the templates may name."""
+    """Return the values of the templates."""
     summary, counts = contents.summary, contents.counts
     publication = summary.publication
     terms = licences.archive_terms(summary, counts.licences, contents.notices)
@@ -390,7 +390,7 @@ def card_text(contents: CardContents) -> str:
 
 
 def write_card(contents: CardContents, folder: Path) -> list[str]:
-    """Write README.md, LICENSE and the licence texts; returns their paths.
+    """Write README.md, LICENSE and the licence texts; return their paths.
 
     Raises:
         OSError: a file cannot be written.

@@ -27,7 +27,7 @@ _EXAMPLE = (200, 600)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveCounts:
-    """How one archive's documents of one config fared."""
+    """Documents of one archive in one config, raw and kept."""
 
     config: str
     source: str
@@ -38,7 +38,7 @@ class ArchiveCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceCounts:
-    """What came of making instances."""
+    """Counts of instances."""
 
     #: Answer to the number of records.
     records: Mapping[str, int]
@@ -55,7 +55,7 @@ class InstanceCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SizeCounts:
-    """How many records are of one size, by either count of fields."""
+    """Records of one size, by either count of fields."""
 
     #: The field counts that it holds, such as `10-29`.
     fields: str
@@ -110,7 +110,7 @@ class FolderCounts:
 
 
 def count_rows(folder: Path, ledger: Ledger, configs: Iterable[str]) -> FolderCounts:
-    """Return the counts of a build; `configs` are those of schemas, in order.
+    """Return the counts of a build's configs of schemas.
 
     Raises:
         OSError: a file cannot be read.
@@ -179,7 +179,7 @@ def _records(folder: Path, configs: list[str]) -> pl.DataFrame:
 
 
 def _without_sample(records: pl.DataFrame) -> pl.DataFrame:
-    """Leave the sample's rows out, as the statistics do, unless there are no others."""
+    """Drop the sample's rows, unless there are no others."""
     real = records.filter(pl.col("origin") != Origin.SAMPLE.value)
     return real if real.height else records
 
@@ -196,7 +196,7 @@ def _sizes(records: pl.DataFrame) -> tuple[SizeCounts, ...]:
 
 
 def _example(folder: Path, configs: list[str]) -> str:
-    """Return a row that fits a page, as JSON; the sample's only where no other does."""
+    """Return a row that fits a page, as JSON; the sample's only if no other does."""
     of_sample = ""
     for config in configs:
         paths = [folder / path for path in split_files(folder, config, SPLITS[-1])]
@@ -232,7 +232,7 @@ def _licences(records: pl.DataFrame) -> dict[str, dict[str, int]]:
 
 
 def _repositories(records: pl.DataFrame) -> tuple[RepositoryCount, ...]:
-    """Return the repositories that rows name, most records first, then by name."""
+    """Return the repositories of rows, most records first, then by name."""
     counted = (
         records.drop_nulls("original_repository")
         .group_by(repository="original_repository", licence="licence")

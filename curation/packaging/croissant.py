@@ -83,7 +83,7 @@ _CONTEXT: dict[str, Json] = {
 def croissant_description(
     contents: CardContents, sums: Mapping[str, Sum], folder: Path
 ) -> dict[str, Json]:
-    """Return the description; `sums` are of the data's files, which `folder` holds."""
+    """Return the description; `sums` are those of the tables in `folder`."""
     summary = contents.summary
     edition, words = published(), responsible()
     paper = f"https://arxiv.org/abs/{edition.arxiv}"
@@ -209,7 +209,7 @@ def _field(config: HubConfig, column: pa.Field) -> dict[str, Json]:
 def write_croissant(
     contents: CardContents, sums: Mapping[str, Sum], folder: Path, into: Path
 ) -> str:
-    """Write `croissant.json` of a folder; returns its path.
+    """Write `croissant.json` of a folder; return its path.
 
     Raises:
         OSError: a file of the folder cannot be read, or this one not written.

@@ -224,13 +224,13 @@ def write_folder(  # noqa: PLR0913 (one argument for each thing that is written)
     products: Iterable[RecordInstances],
     drawing: PlotProcess,
 ) -> Manifest:
-    """Write a build into a folder that holds at most what was carried over.
+    """Write a build into a folder that is empty but for carried-over files.
 
     Args:
         folder: Where to write.
-        summary: What the build came to.
-        documents: What became of every raw document, in benchmark order.
-        compiled: Digest of a schema to the verdict of fastjsonschema, where asked.
+        summary: The facts of the build.
+        documents: Every raw document with its decision, in benchmark order.
+        compiled: Digest of a schema to the verdict of fastjsonschema, if it ran.
         products: The instances, if any were made.
         drawing: The process that draws the plots of these documents.
 

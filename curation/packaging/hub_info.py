@@ -48,7 +48,7 @@ def hub_configs(summary: Summary, folder: Path) -> list[HubConfig]:
     """Return the configs of schemas that have rows, `default` first.
 
     Args:
-        summary: What the build came to.
+        summary: The figures of the build.
         folder: The dataset folder, with the tables.
 
     Raises:
@@ -72,8 +72,7 @@ def hub_configs(summary: Summary, folder: Path) -> list[HubConfig]:
 def instance_configs(summary: Summary, folder: Path) -> list[HubConfig]:
     """Return the folders of instances that have rows, by their paths.
 
-    The Hub is not told of them: who reads every config reads schemas. `croissant.json`
-    describes them.
+    Only `croissant.json` describes them; the Hub's configs hold schemas.
     """
     return [
         _config(instances_folder(config), splits, folder)
@@ -163,7 +162,7 @@ def _rows(path: Path) -> int:
 
 
 def arrow_bytes(path: Path) -> int:
-    """Return how many bytes the rows of a parquet file take as Arrow tables.
+    """Return the bytes of a parquet file's rows as Arrow tables.
 
     Raises:
         OSError: the file cannot be read.
@@ -193,7 +192,7 @@ def hub_features(columns: pa.Schema) -> Iterator[Json]:
 
 
 def is_known_type(arrow: pa.DataType) -> bool:
-    """Return whether a column of this type can be announced: plain, or a list of it."""
+    """Return whether the metadata has a name for a column's type."""
     inner = arrow.value_type if pa.types.is_list(arrow) else arrow
     return inner in _DTYPES
 

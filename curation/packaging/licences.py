@@ -38,7 +38,7 @@ _OPERATORS = frozenset({"AND", "OR", "WITH"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveTerms:
-    """Of one archive: the terms of the collection and of the records from it."""
+    """The terms of one archive, and of the records from it."""
 
     pin: Pin
     #: SPDX expression to the number of records under it.
@@ -55,7 +55,7 @@ def archive_terms(
     """Return the terms of each archive.
 
     Args:
-        summary: What the build came to.
+        summary: The figures of the build.
         licences: Source to SPDX expression to records.
         notices: Paths of the archives' own texts in the folder.
     """
@@ -73,7 +73,7 @@ def archive_terms(
 
 
 class Obligations(msgspec.Struct, frozen=True, kw_only=True):
-    """What licences ask of who passes copies on, in a few words each."""
+    """The conditions on passing copies on, in a few words a licence."""
 
     #: SPDX identifier to what it asks; `NOASSERTION` is one of them.
     asks: dict[str, str]
@@ -81,18 +81,18 @@ class Obligations(msgspec.Struct, frozen=True, kw_only=True):
     other: str
 
     def of(self, expression: str) -> str:
-        """Return what an SPDX expression asks."""
+        """Return the obligations of an SPDX expression."""
         return self.asks.get(expression, self.other)
 
 
 def obligations() -> Obligations:
-    """Return what `cards/obligations.toml` says."""
+    """Read `cards/obligations.toml`."""
     content = (cards_folder() / "obligations.toml").read_bytes()
     return msgspec.toml.decode(content, type=Obligations)
 
 
 def identifiers(expression: str) -> list[str]:
-    """Return the SPDX identifiers of an expression, in order, `NOASSERTION` apart."""
+    """Return the SPDX identifiers of an expression, in order, without `NOASSERTION`."""
     words = _WORDS.findall(expression)
     return [word for word in words if word not in {*_OPERATORS, UNSTATED}]
 
@@ -103,7 +103,7 @@ def is_copyleft(expression: str) -> bool:
 
 
 def named_licences(terms: tuple[ArchiveTerms, ...]) -> list[str]:
-    """Return every SPDX identifier that holds somewhere in the folder, sorted."""
+    """Return every SPDX identifier in the folder, sorted."""
     expressions = [
         OWN,
         *(archive.pin.licence for archive in terms),
@@ -115,19 +115,19 @@ def named_licences(terms: tuple[ArchiveTerms, ...]) -> list[str]:
 
 
 def shipped_text(identifier: str) -> Path | None:
-    """Return the file with a licence's text; None where csbdata ships none."""
+    """Return the file of a licence's text; None if csbdata ships none."""
     folder = cards_folder() / "licences"
     texts = {path.name: path for path in folder.iterdir()}
     return texts.get(f"{identifier}.txt")
 
 
 def text_name(identifier: str) -> str | None:
-    """Return the path of a licence's text in a dataset folder; None without one."""
+    """Return the path of a licence's text in a dataset folder, or None."""
     return None if shipped_text(identifier) is None else f"{FOLDER}/{identifier}.txt"
 
 
 def write_texts(names: list[str], folder: Path) -> list[str]:
-    """Copy the texts of these licences into a folder; returns their paths in it.
+    """Copy licence texts into a folder; return their paths in it.
 
     Raises:
         OSError: a file cannot be written.

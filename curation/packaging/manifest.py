@@ -47,7 +47,7 @@ _DISTRIBUTIONS = (
 
 
 def versions_here() -> dict[str, str]:
-    """Return the versions of Python and of the programs that are installed here."""
+    """Return the versions of Python and of the installed programs."""
     return {
         "python": platform.python_version(),
         **{name: version(name) for name in _DISTRIBUTIONS},
@@ -55,7 +55,7 @@ def versions_here() -> dict[str, str]:
 
 
 class ManifestPin(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One archive that the build read; what is not known of it is left out.
+    """One archive that the build read; empty fields are left out.
 
     The fields are those of `curation.dataset.summary.Pin`.
     """
@@ -85,7 +85,7 @@ class ConfigFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BuildFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What the manifest says that cannot be counted from the files of the folder."""
+    """The facts of a manifest, which cannot be counted from the folder's files."""
 
     #: The dataset's name.
     name: str
@@ -112,7 +112,7 @@ class BuildFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Manifest(BuildFacts, frozen=True, kw_only=True):
-    """All that `manifest.json` says."""
+    """The whole of `manifest.json`."""
 
     #: By the config's name.
     configs: dict[str, ConfigFigures]
@@ -136,7 +136,7 @@ def config_figures(config: ConfigSummary) -> ConfigFigures:
 
 
 def facts_of(summary: Summary) -> BuildFacts:
-    """Return what the manifest says that cannot be counted from the files."""
+    """Return the facts of a build."""
     return BuildFacts(
         name=summary.name,
         data_version=summary.version,
@@ -152,7 +152,7 @@ def facts_of(summary: Summary) -> BuildFacts:
 
 
 def read_facts(folder: Path) -> BuildFacts:
-    """Return the facts in the manifest of a folder, whether or not it says more.
+    """Return the facts of a folder's manifest, which may lack the rest.
 
     Raises:
         NoInput: there is none.
@@ -190,7 +190,7 @@ def _read(folder: Path, kind: type[_Stated]) -> _Stated:
 
 
 def write_facts(summary: Summary, folder: Path) -> str:
-    """Write a manifest of facts alone; returns its path in the folder.
+    """Write a manifest of facts alone; return its path in the folder.
 
     Raises:
         OSError: it cannot be written.
@@ -204,10 +204,10 @@ def write_manifest(
     sums: Mapping[str, Sum],
     folder: Path,
 ) -> str:
-    """Write the manifest; returns its path in the folder.
+    """Write the manifest; return its path in the folder.
 
     Args:
-        facts: What cannot be counted.
+        facts: The facts.
         configs: The figures of every config.
         sums: Of every file of the dataset folder; those in `UNLISTED` are left out.
         folder: Where to write it.
@@ -233,7 +233,7 @@ def _write(facts: BuildFacts, folder: Path) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildOrigins:
-    """Where the ten configs of one build come from, each group in benchmark order."""
+    """The origins of the ten configs of a build, each group in benchmark order."""
 
     #: Config to `upstream` or `index`: schemas that others have published.
     real: Mapping[str, str]
@@ -246,12 +246,12 @@ class BuildOrigins:
 
     @property
     def partial(self) -> bool:
-        """Whether the build is anything less than the whole benchmark."""
+        """Whether the build is less than the whole benchmark."""
         return bool(self.sample or self.absent or self.reasons)
 
     @property
     def sentence(self) -> str:
-        """How many of the ten are real, and which are not.
+        """The number of real configs, and the names of the others.
 
         Example:
             `9 of the ten configs are real; the embedded sample stands for Glaiveai2K`
@@ -270,7 +270,7 @@ def _listed(configs: Sequence[str]) -> str:
 
 
 def origins_of(manifest: Manifest) -> BuildOrigins:
-    """Return where the ten configs of a build come from, by its manifest."""
+    """Return the origins of a build's ten configs, from its manifest."""
     origins = {
         config: manifest.configs[config].origin
         for config in CONFIGS
@@ -285,7 +285,7 @@ def origins_of(manifest: Manifest) -> BuildOrigins:
 
 
 def read_origins(folder: Path) -> BuildOrigins | None:
-    """Return where the ten configs of a folder come from; None if it is no build.
+    """Return the origins of a folder's ten configs; None if it is no build.
 
     Args:
         folder: Any folder; a build has a `manifest.json`.

@@ -28,13 +28,13 @@ _SPAN = re.compile(r"(?<!`)`([^`]+)`(?!`)")
 
 
 def escape_markdown(value: object) -> str:
-    """Escape foreign text: no Markdown, no HTML, no address, one line."""
+    """Escape foreign text to one line without Markdown, HTML or addresses."""
     escaped = _html(_PUNCTUATION.sub(r"\\\1", safe(str(value))))
     return _ADDRESS.sub(lambda match: f"{match[1]}&#{ord(match[2])};", escaped)
 
 
 def sentence(value: object) -> str:
-    """Escape a sentence of ours that may quote foreign text: its code spans stay."""
+    """Escape our own sentence, which may quote foreign text; code spans stay."""
     parts = _SPAN.split(str(value))
     return "".join(
         code(part) if number % 2 else escape_markdown(part)
@@ -62,7 +62,7 @@ def code(value: object) -> str:
 
 
 def link(address: str) -> str:
-    """Return a link to an address of ours, or of a pin; empty where there is none."""
+    """Return a link to our own or a pin's address; empty without one."""
     if not re.fullmatch(r"https://[\w.~/%#?=&+@:-]+", address, re.ASCII):
         return ""
     return f"<{address}>"
@@ -78,12 +78,12 @@ def _html(value: str) -> str:
 
 
 def _share(part: int, whole: int) -> str:
-    """Return a share in per cent; a dash where there is nothing to have a share of."""
+    """Return a share in per cent; a dash if the whole is 0."""
     return f"{100 * part / whole:.1f} %" if whole else "-"
 
 
 def render_template(template: str, values: Mapping[str, UntypedJson]) -> str:
-    """Return a template of `cards/`, filled in; it ends with one line end.
+    """Render a template of `cards/`; the text ends with one line end.
 
     Raises:
         jinja2.UndefinedError: the template asks for what is not known.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class PaperFigure2(msgspec.Struct, frozen=True, kw_only=True):
-    """In how many schemas each feature and each format occurs, most first."""
+    """Feature and format to the number of schemas with it, most first."""
 
     features: dict[str, int]
     formats: dict[str, int]
@@ -59,10 +59,10 @@ _WORKER = Path(__file__).with_name("plot_worker.py")
 
 
 class PlotProcess:
-    """The plots of one dataset, being drawn; a context manager.
+    """A context manager that draws the plots of one dataset in a child process.
 
-    The child gets ready when `start` is called, and draws when `begin` gives it the
-    tables. What still runs at the end of the block is stopped.
+    `start` starts the child and `begin` sends it the tables. A child that still runs at
+    the end of the block is stopped.
     """
 
     def __init__(self) -> None:
@@ -88,7 +88,7 @@ class PlotProcess:
         self._child.communicate()
 
     def start(self) -> subprocess.Popen[bytes]:
-        """Let the child get ready, unless it was started before; return it.
+        """Start the child, unless it runs already; return it.
 
         Raises:
             OSError: it cannot be started.
@@ -105,7 +105,7 @@ class PlotProcess:
         return self._child
 
     def begin(self, tables: PaperTables | None) -> None:
-        """Let the child draw these tables, or nothing where there is no record.
+        """Let the child draw these tables, or nothing without them.
 
         Raises:
             OSError: it cannot be started.
@@ -121,9 +121,9 @@ class PlotProcess:
                 stdin.flush()
 
     def finish(self, into: Path) -> PaperTables | None:
-        """Write the plots into `into`; return the tables that `begin` was given.
+        """Write the plots into `into`; return the tables of `begin`.
 
-        None where there is no record; then there are no plots either.
+        Without tables there are no plots either.
 
         Raises:
             CsbdataError: the child failed.

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def tables_of_folder(folder: Path) -> PaperTables | None:
-    """Return the tables of a dataset folder, or None where it holds no record."""
+    """Return the tables of a dataset folder; None without records."""
     try:
         return _tables(statistics_of(open_edition(str(folder))))
     except NoInput:
@@ -42,7 +42,7 @@ def tables_of_folder(folder: Path) -> PaperTables | None:
 
 
 def tables_of_documents(documents: Iterable[DecidedDocument]) -> PaperTables | None:
-    """Return the tables of a build's decided documents; None where none was kept."""
+    """Return the tables of a build's documents; None without records."""
     records: list[SchemaMeasures] = []
     of_sample: list[SchemaMeasures] = []
     raw: list[SchemaMeasures] = []

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def recount(facts: BuildFacts, folder: Path) -> Summary:
-    """Return what a build came to: the facts, and what its files say.
+    """Return the facts of a build with the figures of its files.
 
     Raises:
         NoInput: the folder holds no ledger.
@@ -73,7 +73,7 @@ def recount_configs(ledger: Ledger) -> tuple[ConfigSummary, ...]:
 
 
 def _nested(counts: pl.DataFrame) -> dict[str, dict[str, int]]:
-    """Return config to name to count, of three columns."""
+    """Return a nested mapping, config to name to count, of three columns."""
     nested: dict[str, dict[str, int]] = {}
     for config, name, count in counts.iter_rows():
         nested.setdefault(config, {})[name] = count
@@ -105,7 +105,7 @@ def _summary(
 def recount_instances(
     folder: Path, configs: Iterable[str]
 ) -> dict[str, dict[str, int]]:
-    """Return how many instances each config has in each split, where any were made.
+    """Return config to split to number of instances, of configs with instances.
 
     Raises:
         OSError: a file of instances cannot be read.

@@ -28,7 +28,7 @@ _MOST = 4_096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SigningKey:
-    """A secret key of minisign, and who knows its password."""
+    """A secret key of minisign, with a prompt for its password."""
 
     path: Path
     #: Is asked once, where the key has a password.
@@ -43,7 +43,7 @@ class _PublicKey(Protocol):
 
 
 def signed_sums(folder: Path, key: SigningKey, version: str) -> bytes:
-    """Return the signature over a folder's `SHA256SUMS`; nothing is written.
+    """Return the signature over a folder's `SHA256SUMS`.
 
     The same list, key and version give the same bytes.
 
@@ -72,7 +72,7 @@ def signed_sums(folder: Path, key: SigningKey, version: str) -> bytes:
 
 
 def signature_fault(folder: Path, public_key: str) -> str:
-    """Return why a folder is not signed with a key; empty if it is.
+    """Return the fault of a folder's signature; empty if it is the key's.
 
     Args:
         folder: The dataset folder.
@@ -100,7 +100,7 @@ def signature_fault(folder: Path, public_key: str) -> str:
 
 
 def require_public_key(text: str) -> None:
-    """Refuse what is no public key.
+    """Refuse a text that is no public key.
 
     Raises:
         NoInput: there is no such key.

@@ -39,9 +39,9 @@ def diff_markdown(
     """Return a comparison as a Markdown document.
 
     Args:
-        first: The edition that was there before.
-        second: The one that is there now.
-        pairs: What `curation.dataset.difference.compare` says of them.
+        first: The edition before.
+        second: The edition now.
+        pairs: Their differences, of `curation.dataset.difference.compare`.
         limit: Records to name of each kind; None for all.
     """
     before, after = first.rows.height, second.rows.height
@@ -64,7 +64,7 @@ def parts(
     *,
     limit: int | None = NAMED,
 ) -> dict[str, UntypedJson]:
-    """Return what the templates in `cards/diff` ask for; arguments as above."""
+    """Return the values of the templates in `cards/diff`; arguments as above."""
     counts = config_counts(first, second, pairs)
     configs = [
         {
@@ -85,7 +85,7 @@ def parts(
 def _records(
     pairs: Sequence[RecordPair], limit: int | None
 ) -> Iterator[dict[str, UntypedJson]]:
-    """Yield the records of each kind, the first of them by name."""
+    """Yield the records of each kind, and names of the first."""
     for kind in KINDS:
         own = [pair for pair in pairs if kind in pair.kinds]
         named = own if limit is None else own[:limit]
@@ -140,13 +140,13 @@ def changelog(  # noqa: PLR0913 (what a section says)
     """Return the whole file: the new section, then those of an earlier file.
 
     Args:
-        version: The release's.
-        previous: That of the release before; None for the first one.
-        before: What was released then.
-        after: What is released now.
-        diff: How the two differ.
-        earlier: The changelog of the release before.
-        label: The month of the release, `2026-11`; empty if it shall not be told.
+        version: The release's version.
+        previous: The version of the last release; None for the first.
+        before: The last release.
+        after: This release.
+        diff: The difference of the two.
+        earlier: The changelog of the last release.
+        label: The month of the release, `2026-11`; empty for none.
     """
     name = after.manifest.name if after.manifest else "the data"
     section = render_template(

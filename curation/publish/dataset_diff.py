@@ -38,7 +38,7 @@ _VERSION = re.compile(r"(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})")
 
 
 class Level(IntEnum):
-    """How much changed, ordered."""
+    """The size of a change, ordered."""
 
     NONE = 0
     """Nothing that a reader could notice."""
@@ -60,7 +60,7 @@ class Version:
 
     @classmethod
     def parse(cls, text: str) -> Version | None:
-        """Read `2.1.0`, or `v2.1.0` as a tag says it; None for anything else."""
+        """Parse `2.1.0` or `v2.1.0`; None for anything else."""
         match = _VERSION.fullmatch(text.removeprefix("v"))
         return cls(*map(int, match.groups())) if match else None
 
@@ -88,7 +88,7 @@ _SAID = ("text", "valid")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceChanges:
-    """What changed among the witnesses and near misses of one config."""
+    """Changes to the instances of one config."""
 
     config: str
     added: int
@@ -98,7 +98,7 @@ class InstanceChanges:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetDiff:
-    """Two editions, and all in which they differ."""
+    """Two editions and their differences."""
 
     before: Edition | None
     after: Edition
@@ -109,7 +109,7 @@ class DatasetDiff:
 
     @property
     def level(self) -> Level:
-        """How much it is."""
+        """The size of the change."""
         kinds = {kind for pair in self.pairs for kind in pair.kinds}
         if kinds - {"added"} or any(changes.changed for changes in self.instances):
             return Level.MAJOR

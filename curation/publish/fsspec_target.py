@@ -113,7 +113,7 @@ def fault_of(error: Exception, where: str) -> CsbdataError:
 
 
 def _is_full(error: Exception) -> bool:
-    """Return whether a file system said that it has no room."""
+    """Return whether a file system has no room."""
     text = f"{error} {error.__cause__ or ''}".lower().replace(" ", "")
     number = getattr(error, "errno", None)
     return number in {errno.ENOSPC, errno.EDQUOT} or any(
@@ -138,7 +138,7 @@ class FsspecTarget:
 
 
 def open_target(url: str) -> FsspecTarget:
-    """Return the place that a path or a URL names.
+    """Open the folder at a path or URL.
 
     Raises:
         BadConfiguration: fsspec does not know it, or a package for it is missing.
@@ -153,7 +153,7 @@ def open_target(url: str) -> FsspecTarget:
 
 
 def plan_write(target: FsspecTarget, files: Mapping[str, LocalFile]) -> PushPlan:
-    """Return what writing the files there would do; changes nothing.
+    """Return the plan of writing the files there; nothing is changed.
 
     Raises:
         CsbdataError: the place cannot be read.
@@ -245,7 +245,7 @@ def _write_folder(
 def _alone(target: Path) -> Iterator[None]:
     """Keep other pushes to the same folder out.
 
-    The lock is in the user's cache: beside the folder it would stay for ever.
+    The lock is in the user's cache, so that none stays beside the folder.
     """
     locks = platformdirs.user_cache_path("csbdata") / "push"
     name = hashlib.sha256(str(target.resolve()).encode()).hexdigest()[:32]

@@ -39,7 +39,7 @@ _MARK = "Pushed by csbdata from the build "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubPushRequest:
-    """What to push, and where to."""
+    """A verified folder and its destination on the Hub."""
 
     folder: Path
     #: The folder's files, as they were verified.
@@ -54,13 +54,13 @@ class HubPushRequest:
 
     @property
     def tag(self) -> str | None:
-        """The tag of the data's version; None for data that was not released."""
+        """The tag of the data's version; None if it is not released."""
         version = Version.parse(self.facts.data_version)
         return f"v{version}" if version else None
 
     @property
     def mark(self) -> str:
-        """What our commits of this dataset say of themselves."""
+        """The line that marks our commits of this dataset."""
         return f"{_MARK}{self.facts.name}"
 
     @property
@@ -86,7 +86,7 @@ class HubPreview:
 
 
 def plan_hub_push(request: HubPushRequest) -> HubPreview:
-    """Return what a push would do now; changes nothing.
+    """Return the plan of a push; nothing is changed.
 
     Raises:
         BadData: the version's tag stands for other content, or main would go back
@@ -138,7 +138,7 @@ def _refuse_taken_tag(repository: HubRepository, request: HubPushRequest) -> Non
 def _refuse_to_go_back(repository: HubRepository, request: HubPushRequest) -> None:
     """Refuse to put less than the newest release in its place on main.
 
-    Other branches may hold what they like: a line of patches, or a preview.
+    Other branches may hold patches of older releases, or previews.
 
     Raises:
         BadData: a tag on the Hub is of a higher version (exit 65).
@@ -174,7 +174,7 @@ def pull_request_of(repository: HubRepository, request: HubPushRequest) -> str |
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubPushed:
-    """What a push ended with."""
+    """The result of a push."""
 
     commit: str
     #: Whether there was nothing to commit: all of it was there.
@@ -186,7 +186,7 @@ class HubPushed:
 
 
 def push_to_hub(preview: HubPreview, progress: Progress) -> HubPushed:
-    """Do what was planned, if the repository is still what it was.
+    """Carry out a plan, if the repository has not changed since.
 
     Raises:
         TemporarilyUnavailable: somebody else was first; nothing of theirs is touched
@@ -220,7 +220,7 @@ def push_to_hub(preview: HubPreview, progress: Progress) -> HubPushed:
 def _tag(
     repository: HubRepository, request: HubPushRequest, tag: str, commit: str
 ) -> None:
-    """Tag a commit; a tag that stands for the same files already stays where it is.
+    """Tag a commit, unless the tag already stands for the same files.
 
     Raises:
         BadData: the tag stands for other content (exit 65).
@@ -234,7 +234,7 @@ def _tag(
 
 
 def _with_branch(preview: HubPreview, repository: HubRepository) -> HubPreview:
-    """Make the repository and the branch, where they are missing."""
+    """Create the repository and the branch if they are missing."""
     request = preview.request
     if preview.state is None:
         repository.create(private=request.private)
@@ -255,10 +255,10 @@ def _pull_request_url(repository: HubRepository, revision: str) -> str | None:
 def _operations(
     request: HubPushRequest, plan: PushPlan
 ) -> tuple[list[CommitOperationAdd], list[CommitOperationDelete]]:
-    """Return what the commit consists of.
+    """Return the operations of the commit.
 
-    The contents are read here, once: what was verified is what is sent, even if the
-    folder changes from now on.
+    The contents are read here, once, so that the verified bytes are sent even if the
+    folder changes later.
     """
     additions = []
     for name in plan.written:
@@ -308,7 +308,7 @@ def _commit(
 def _landed_commit(
     repository: HubRepository, preview: HubPreview, error: Exception, *, opens: bool
 ) -> tuple[str, str | None] | None:
-    """Return our commit if it is there although the Hub did not say so.
+    """Return our commit if it landed although the answer was lost.
 
     Raises:
         TemporarilyUnavailable: it is not, and somebody else's is.
@@ -336,7 +336,7 @@ def _landed_commit(
 
 
 def _is_another(preview: HubPreview, files: Mapping[str, RemoteFile]) -> bool:
-    """Return whether a commit is another than the one that was planned."""
+    """Return whether a commit differs from the planned one."""
     missing = files_to_send(preview.request.files, files)
     return bool(missing) or any(name in files for name in preview.plan.deleted)
 
@@ -350,7 +350,7 @@ def _overtaken_error(request: HubPushRequest, revision: str) -> TemporarilyUnava
 
 
 def _read_back(repository: HubRepository, request: HubPushRequest, commit: str) -> None:
-    """Read back what was sent.
+    """Read the files back, and compare.
 
     Raises:
         BadData: a file came back otherwise; the tag is withheld (exit 65).

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalFile:
-    """One file of the folder, as it was when it was looked at."""
+    """One file of the folder, as it was when it was read."""
 
     bytes: int
     sha256: str
@@ -128,8 +128,10 @@ def plan_for(
 ) -> PushPlan:
     """Compare a folder with a repository.
 
-    `ours` are the files that the repository's own manifest lists: only these are
-    deleted where the folder lacks them.
+    Args:
+        local: The folder's files.
+        remote: The repository's files.
+        own: Files in the repository's own manifest: only these are deleted.
     """
     send = set(files_to_send(local, remote))
     gone = {name for name in own if name in remote and name not in local}
@@ -144,15 +146,15 @@ def plan_for(
 
 
 class _ListedFiles(msgspec.Struct):
-    """What is read of a manifest that may be of any version, or of others."""
+    """The part of any manifest that lists files."""
 
     files: dict[str, msgspec.Raw]
 
 
 def files_listed(manifest: bytes) -> frozenset[str]:
-    """Return the files that a manifest answers for, its own among them.
+    """Return the files that a manifest lists, itself included.
 
-    A manifest comes from where the repository is: one that is not ours lists nothing.
+    A manifest that is not ours lists nothing.
     """
     try:
         files = msgspec.json.decode(manifest, type=_ListedFiles).files

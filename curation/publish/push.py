@@ -41,7 +41,7 @@ _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PushRequest:
-    """A dataset folder, and where it is to be published.
+    """A dataset folder and its destination.
 
     Raises:
         ValueError: the options contradict each other, or `repo` is no name of a
@@ -83,7 +83,7 @@ class PushRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PushPreview:
-    """What a push would do; nothing of it is done yet."""
+    """The plan of a push, before anything is done."""
 
     #: The dataset's name, or the folder or URL without credentials.
     where: str
@@ -95,7 +95,7 @@ class PushPreview:
 
 
 class PushOutcome(StrEnum):
-    """What a push ended with."""
+    """The outcome of a push."""
 
     NOTHING = "nothing"
     """The caller did not agree: nothing was changed."""
@@ -109,7 +109,7 @@ class PushOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PushResult:
-    """What was planned, and what was done of it."""
+    """The plan of a push, and its outcome."""
 
     preview: PushPreview
     outcome: PushOutcome
@@ -151,18 +151,17 @@ def push(
 ) -> PushResult:
     """Verify a dataset folder and publish it, whole or not at all.
 
-    Interrupted at any moment, the same request goes on. Only files that an earlier
-    push has put there are ever deleted.
+    The same request resumes an interrupted push. Only files of an earlier push are
+    ever deleted.
 
     Args:
-        request: the folder, and where it goes.
-        confirm: is shown once what would be done, and returns whether to do it; it
-            is asked even where nothing has to be written, and the files that are
-            there would only be read back. Without it everything is done.
-        progress: shows what takes time.
+        request: The folder and its destination.
+        confirm: Takes the preview and returns whether to go on; also called if there
+            is nothing to write and files are only read back. By default it agrees.
+        progress: Shows progress on stderr.
 
     Returns:
-        The preview and what was done.
+        The preview and the outcome.
 
     Raises:
         NoInput: the folder is no build.
@@ -174,7 +173,7 @@ def push(
         CsbdataError: the Hub or the folder cannot be reached.
 
     Examples:
-        What would be done, without doing it::
+        Only the plan::
 
             request = PushRequest(folder=Path("build/JSONSchemaBench"), repo="me/bench")
             print(push(request, confirm=lambda preview: False).preview.plan.added)
@@ -205,7 +204,7 @@ def _signed(
     verified: VerifiedFolder,
     confirm: Callable[[PushPreview], bool],
 ) -> tuple[VerifiedFolder, Callable[[PushPreview], bool]]:
-    """Return what was verified with a signature, which is written once agreed upon."""
+    """Add a signature to the verified files; it is written if the caller agrees."""
     content = signed_sums(folder, key, verified.facts.data_version)
 
     def agreed(preview: PushPreview) -> bool:

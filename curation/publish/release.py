@@ -37,7 +37,7 @@ _LABEL = re.compile(r"(?<=\d) \(\d{4}-\d{2}\)$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastRelease:
-    """What was released last."""
+    """The last release."""
 
     dataset: DatasetFolder
     version: Version
@@ -47,7 +47,7 @@ class LastRelease:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
-    """The next release of a folder: nothing of it is written yet."""
+    """The next release of a folder, before it is written."""
 
     folder: Path
     #: None: nothing was released before.
@@ -61,7 +61,7 @@ class Release:
 
     @property
     def level(self) -> Level:
-        """How much changed."""
+        """The size of the change."""
         return self.diff.level
 
 
@@ -72,11 +72,11 @@ def next_release(
     allow_partial: bool = False,
     released: str = "",
 ) -> Release:
-    """Compare a folder with what was released last; changes nothing.
+    """Compare a folder with the last release; nothing is changed.
 
     Args:
         folder: A build.
-        last: What was released last; None if nothing was.
+        last: The last release; None for none.
         allow_partial: Whether a partial build may be released.
         released: The day of the release, `YYYY-MM-DD`, or empty. Its month is the
             release's label in the changelog; the version does not depend on it.
@@ -128,7 +128,7 @@ def next_release(
 
 
 def _refuse_to_lose(log: Path, text: str) -> None:
-    """Refuse to put a first release in the place of a changelog that tells of others.
+    """Refuse to replace the changelog of earlier releases by that of a first one.
 
     Raises:
         BadConfiguration: it would be (exit 78).
@@ -142,7 +142,7 @@ def _refuse_to_lose(log: Path, text: str) -> None:
 
 
 def _unlabelled(changelog: str) -> str:
-    """Return a changelog whose headings say versions alone."""
+    """Return a changelog without the months in its headings."""
     return _LABEL.sub("", changelog)
 
 
@@ -155,9 +155,9 @@ def _version(previous: Version | None, level: Level) -> Version:
 
 
 def write_release(release: Release) -> list[str]:
-    """Write the changelog and the version into the folder; return what was written.
+    """Write the changelog and the version into the folder; return the paths.
 
-    Interrupted, the same release, written again, completes it.
+    Calling it again completes an interrupted release.
 
     Raises:
         CannotCreate: the folder cannot be written (exit 73).
@@ -179,8 +179,8 @@ def write_release(release: Release) -> list[str]:
 def last_release(where: str) -> Iterator[LastRelease]:
     """Open the edition that a folder or a Hub dataset holds.
 
-    Of a dataset on the Hub without a revision it is the highest tag that is a
-    version, else main.
+    A dataset on the Hub without a revision is opened at its highest version tag, else
+    at main.
 
     Raises:
         NoInput: there is none.
@@ -215,7 +215,7 @@ def _read_release(
 
 
 def _download(where: str, folder: Path) -> Version | None:
-    """Download what a comparison needs; return the version that a tag says."""
+    """Download tables, manifest and changelog; return the version of the tag."""
     from curation.publish.repository import MAIN, HubRepository  # noqa: PLC0415 - slow
 
     dataset = dataset_name(where)

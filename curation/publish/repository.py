@@ -50,7 +50,7 @@ def _client() -> HfApi:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubRepository:
-    """A dataset's name, and how long to wait for answers about it."""
+    """A dataset on the Hub, with time limits."""
 
     #: `owner/name`.
     name: str
@@ -75,7 +75,7 @@ class HubRepository:
         return RepositoryState(head=head, files=self.files(head))
 
     def files(self, commit: str) -> dict[str, RemoteFile]:
-        """Return what the Hub says of every file of a commit.
+        """Return the files of a commit, as the Hub describes them.
 
         Raises:
             CsbdataError: no answer, or a refusal.
@@ -98,7 +98,7 @@ class HubRepository:
         }
 
     def visibility(self) -> str | None:
-        """Return who sees it, `private` or `public`; None where we see no such dataset.
+        """Return `private` or `public`; None if we see no such dataset.
 
         Raises:
             CsbdataError: no answer, or a refusal that says nothing of that.
@@ -124,7 +124,7 @@ class HubRepository:
         return {tag.name: tag.target_commit for tag in refs.tags}
 
     def manifest(self, state: RepositoryState) -> bytes:
-        """Return the content of the manifest in a state; empty where there is none.
+        """Return the content of the manifest in a state; empty if there is none.
 
         Raises:
             CsbdataError: no answer, or a refusal.
@@ -159,7 +159,7 @@ class HubRepository:
     def changed_files(
         self, commit: str, local: Mapping[str, LocalFile]
     ) -> tuple[str, ...]:
-        """Download what was sent and return the files that came back otherwise.
+        """Download the files of a commit; return those that differ.
 
         Raises:
             CsbdataError: no answer, or a refusal.
@@ -205,9 +205,9 @@ class HubRepository:
     def upload(
         self, additions: list[CommitOperationAdd], revision: str, *, create_pr: bool
     ) -> None:
-        """Bring large files into the Hub's storage; no reader sees them there.
+        """Upload large files to the Hub's storage, where no reader sees them.
 
-        Those that it holds are not sent again.
+        Files that the Hub holds are not sent again.
 
         Raises:
             CsbdataError: no answer, or a refusal.
@@ -264,7 +264,7 @@ class HubRepository:
         return commits[: commits.index(parent)] if parent in commits else commits
 
     def description(self, revision: str) -> str:
-        """Return what the newest commit of a revision says of itself.
+        """Return the description of a revision's newest commit.
 
         Raises:
             CsbdataError: no answer, or a refusal.
@@ -307,7 +307,7 @@ class HubRepository:
         return name if isinstance(name, str) else None
 
     def tag(self, tag: str, commit: str) -> None:
-        """Tag a commit; a tag that leads there already is as good.
+        """Tag a commit, unless the tag leads there already.
 
         Raises:
             BadData: the tag is taken by another commit (exit 65).

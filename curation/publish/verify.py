@@ -106,7 +106,7 @@ def _download(dataset: HubName, folder: Path, progress: Progress) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifiedFolder:
-    """What was verified: these contents and no others may be published."""
+    """A verified folder: only these contents may be published."""
 
     files: Mapping[str, LocalFile]
     facts: BuildFacts
@@ -119,10 +119,9 @@ def _joined(reasons: Sequence[str]) -> str:
 def verify_for_push(
     folder: Path, *, allow_partial: bool, jobs: int, progress: Progress
 ) -> VerifiedFolder:
-    """Verify a folder.
+    """Verify a folder before a push.
 
-    The digests are taken before: a file that changes from here on is noticed when it
-    is sent.
+    Digests are taken first, so that a later change of a file is noticed.
 
     Raises:
         NoInput: the folder is no build.

@@ -39,7 +39,7 @@ _SHOWN = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParquetTable:
-    """One parquet file: where it lies and what it says of itself."""
+    """One parquet file: its path and metadata."""
 
     #: Path in the folder, with `/`.
     path: str
@@ -47,12 +47,12 @@ class ParquetTable:
 
     @property
     def folder(self) -> str:
-        """The folder in which it lies, with `/`: of a table of records its config."""
+        """Its folder, with `/`: the config of a table of records."""
         return self.path.rpartition("/")[0]
 
     @property
     def split(self) -> str:
-        """The part of its name in front of the number of the file."""
+        """Its split, the first part of its name."""
         return Path(self.path).name.partition("-")[0]
 
     @property
@@ -114,7 +114,7 @@ class FolderContents:
 
 
 def open_folder(folder: Path) -> FolderContents:
-    """Return what lies in a folder.
+    """Open a dataset folder.
 
     Raises:
         NoInput: there is no such folder, or it is no build.
@@ -167,7 +167,7 @@ def _files(folder: Path, findings: list[Finding]) -> dict[str, Path]:
 
 
 def _not_a_file(path: Path, root: Path) -> str:
-    """Return why a path must not be read; empty where it may be."""
+    """Return the reason not to read a path; empty for none."""
     try:
         if path.is_symlink() and not path.resolve().is_relative_to(root):
             return "a symbolic link that leads out of the folder"

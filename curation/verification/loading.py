@@ -110,7 +110,7 @@ def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
 def _without_magic(folder: Path) -> Path:
     """Return the folder, or a copy where `datasets` takes its path for a pattern.
 
-    `run_units` removes the child's temporary files.
+    `curation.verification.run` removes the child's temporary files.
     """
     place = folder.resolve()
     if not has_magic(str(place)):

@@ -100,7 +100,7 @@ def _of_all(contents: FolderContents) -> Iterator[CheckBatch]:
 
 
 def _work(folder: Path, item: CheckItem) -> RemadeRecords:
-    """Make what there is of some records of a row group again, and compare.
+    """Make the instances of some records of a row group again, and compare.
 
     Raises:
         msgspec.ValidationError: a row does not have the columns of records.
@@ -120,7 +120,7 @@ def _work(folder: Path, item: CheckItem) -> RemadeRecords:
         ledger[own] = _rows_of([folder / path for path in files], ids, "")
     wrong: list[tuple[str, str]] = []
     for record in sample:
-        # What the one before has left: the worker collects after items alone.
+        # Garbage of the record before: the worker collects after whole items.
         gc.collect(0)
         rows = {path: own.get(record.unique_id, ()) for path, own in ledger.items()}
         task = InstanceTask(
@@ -212,7 +212,7 @@ def _made_differently(
         result=make_instances(task.schema, task.dialect, examples=examples),
         seconds=0.0,
     )
-    # What a source gave and the schema refused is in no table.
+    # Examples of a source that the schema refuses are in no table.
     ledger = asdict(tables.ledger_row(again))
     ledger["examples_refused"] = result["examples_refused"]
     tables_again: dict[str, _Rows] = {
