@@ -57,14 +57,14 @@ _LOST_REFERENCE = (Reason.REMOTE_REFERENCE, Reason.UNRESOLVED_REFERENCE)
 
 
 def _by_jsonschema(schema: Json, dialect: str) -> str:
-    found = python_complaint(schema, BY_NAME[dialect])
-    return ACCEPTS if found is None else str(found)
+    error = python_complaint(schema, BY_NAME[dialect])
+    return ACCEPTS if error is None else str(error)
 
 
 def _by_jsonschema_rs(schema: Json, dialect: str) -> str:
-    found = complaint(schema, BY_NAME[dialect])
-    if found is not None:
-        return str(found)
+    problem = complaint(schema, BY_NAME[dialect])
+    if problem is not None:
+        return str(problem)
     try:
         Schema(jsontext.plain(schema), BY_NAME[dialect]).compile(formats=False)
     except ValueError as error:
@@ -164,10 +164,10 @@ def _answer(
 def start(setup: Json) -> Callable[[Json], RulesAnswer | VerdictAnswer]:
     """Assemble the rules; return the handler of one question."""
     rule_set("clean")
-    given = msgspec.convert(setup, NeighbourFiles)
+    neighbours = msgspec.convert(setup, NeighbourFiles)
     library: Library = NO_LIBRARY
-    if given.root:
-        library = NeighbourLibrary(Path(given.root), given.claims)
+    if neighbours.root:
+        library = NeighbourLibrary(Path(neighbours.root), neighbours.claims)
     gc.disable()
 
     def handle(unit: Json) -> RulesAnswer | VerdictAnswer:

@@ -103,13 +103,13 @@ class NeighbourLibrary:
         """Take the root and the claims of `NeighbourFiles`."""
         self._root = root.resolve()
         self._claims = claims
-        self._known: dict[str, Json | None] = {}
+        self._documents: dict[str, Json | None] = {}
 
     def get(self, uri: str) -> Json | None:
         """Return the parsed document, or None where there is none that can be read."""
-        if uri not in self._known:
-            self._known[uri] = self._read(uri)
-        return self._known[uri]
+        if uri not in self._documents:
+            self._documents[uri] = self._read(uri)
+        return self._documents[uri]
 
     def _read(self, uri: str) -> Json | None:
         path = self._claims.get(uri)

@@ -203,12 +203,12 @@ def _placed(
 
     A lint of what a build would bring in from another file is left to that file.
     """
-    listed = list(problems)
-    if all(not problem.pointer for problem in listed):
-        yield from map(_placed_by_its_words, listed)
+    unplaced = list(problems)
+    if all(not problem.pointer for problem in unplaced):
+        yield from map(_placed_by_its_words, unplaced)
         return
     positions = TextPositions(content.decode("utf-8-sig", "replace"))
-    for problem in listed:
+    for problem in unplaced:
         if _BROUGHT_IN.match(problem.pointer) and not positions.holds(problem.pointer):
             continue
         line, column = positions.of(problem.pointer)
@@ -217,10 +217,10 @@ def _placed(
 
 def _placed_by_its_words(problem: SchemaProblem) -> SchemaProblem:
     """Take the place from the message of a reader that stopped there."""
-    found = _LINE_AND_COLUMN.search(problem.message)
-    if problem.code != Reason.NOT_JSON or found is None:
+    match = _LINE_AND_COLUMN.search(problem.message)
+    if problem.code != Reason.NOT_JSON or match is None:
         return problem
-    return replace(problem, line=int(found[1]), column=int(found[2]))
+    return replace(problem, line=int(match[1]), column=int(match[2]))
 
 
 def _verdicts(worker: Worker, content: str) -> dict[str, dict[str, str]]:

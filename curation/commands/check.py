@@ -72,14 +72,14 @@ def check(
     lead to the files beside it, as in `csbdata build --with FOLDER`. Nothing
     is ever fetched.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    found = _check(files, format_)
+    reports = _check(files, format_)
     if format_ is CheckFormat.AUTO:
-        _print(found)
+        _print(reports)
     else:
-        _print_for_programs(found, format_)
-    if any(report.crashed for _, report in found):
+        _print_for_programs(reports, format_)
+    if any(report.crashed for _, report in reports):
         raise CsbdataError("a rule raised an exception, see the code `crashed` above")
-    if any(report.problems for _, report in found):
+    if any(report.problems for _, report in reports):
         raise typer.Exit(1)
 
 
@@ -101,28 +101,28 @@ def _check(
     contents = {place: file.content for file, place in placed if place is not None}
     wants_verdicts = len(files) == 1 or format_ is CheckFormat.JSON
     progress = Shown() if len(files) >= _MANY else Quiet()
-    found = []
+    reports = []
     with (
         SchemaChecker(neighbours_of(root, contents)) as checker,
         progress.bar("Checking", total=len(files)) as advance,
     ):
         for file, place in placed:
             report = checker.check(file.content, place=place, verdicts=wants_verdicts)
-            found.append((file.name, report))
+            reports.append((file.name, report))
             advance(1)
-    return found
+    return reports
 
 
 def _print_for_programs(
-    found: Sequence[tuple[str, SchemaReport]], format_: CheckFormat
+    reports: Sequence[tuple[str, SchemaReport]], format_: CheckFormat
 ) -> None:
     from curation.commands.check import as_annotations, as_sarif
 
     if format_ is CheckFormat.JSON:
-        listed = [{"file": name, **asdict(report)} for name, report in found]
-        print_json({"files": listed})
+        entries = [{"file": name, **asdict(report)} for name, report in reports]
+        print_json({"files": entries})
         return
-    here = [(_from_here(name), report) for name, report in found]
+    here = [(_from_here(name), report) for name, report in reports]
     if format_ is CheckFormat.SARIF:
         print_json(as_sarif(here))
         return
@@ -138,9 +138,9 @@ def _from_here(name: str) -> str:
     return name
 
 
-def _print(found: Sequence[tuple[str, SchemaReport]]) -> None:
-    for name, report in found:
-        if len(found) == 1:
+def _print(reports: Sequence[tuple[str, SchemaReport]]) -> None:
+    for name, report in reports:
+        if len(reports) == 1:
             _print_verdicts(name, report)
         for problem in report.problems:
             place = f"{safe(name)}:{problem.line}:{problem.column}"
@@ -148,9 +148,9 @@ def _print(found: Sequence[tuple[str, SchemaReport]]) -> None:
             message = shortened(problem.message, 400)
             line = f"{place}: {pointer}: {problem.code}: {message}"
             show(line)
-    count = sum(len(report.problems) for _, report in found)
-    bad = sum(bool(report.problems) for _, report in found)
-    among = f" in {bad:,} of {len(found):,} files" if len(found) > 1 else ""
+    count = sum(len(report.problems) for _, report in reports)
+    bad = sum(bool(report.problems) for _, report in reports)
+    among = f" in {bad:,} of {len(reports):,} files" if len(reports) > 1 else ""
     say(f"{count:,} problem{'' if count == 1 else 's'}{among}")
 
 
@@ -196,17 +196,19 @@ _SHOWN = 1_000
 _SARIF = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas"
 
 
-def as_sarif(found: Sequence[tuple[str, SchemaReport]]) -> dict[str, Json]:
+def as_sarif(reports: Sequence[tuple[str, SchemaReport]]) -> dict[str, Json]:
     """Return a log of the Static Analysis Results Interchange Format, version 2.1.0.
 
     Args:
-        found: The name of each file, relative to the working folder where it is below
-            it, and what was found.
+        reports: The name of each file, relative to the working folder where it is below
+            it, and its report.
     """
-    codes = {problem.code: None for _, report in found for problem in report.problems}
+    codes = {problem.code: None for _, report in reports for problem in report.problems}
     rules: list[Json] = [{"id": code} for code in codes]
     results: list[Json] = [
-        _result(name, problem) for name, report in found for problem in report.problems
+        _result(name, problem)
+        for name, report in reports
+        for problem in report.problems
     ]
     driver: Json = {"name": "csbdata", "version": version("csbdata"), "rules": rules}
     return {
@@ -240,12 +242,12 @@ def _result(name: str, problem: SchemaProblem) -> dict[str, Json]:
     }
 
 
-def as_annotations(found: Iterable[tuple[str, SchemaReport]]) -> Iterator[str]:
+def as_annotations(reports: Iterable[tuple[str, SchemaReport]]) -> Iterator[str]:
     """Yield GitHub's workflow commands, one line a problem.
 
     They are what GitHub shows beside the lines of a change.
     """
-    for name, report in found:
+    for name, report in reports:
         for problem in report.problems:
             properties = {
                 "file": PurePath(name).as_posix(),
@@ -253,11 +255,11 @@ def as_annotations(found: Iterable[tuple[str, SchemaReport]]) -> Iterator[str]:
                 "col": str(problem.column),
                 "title": problem.code,
             }
-            listed = ",".join(
+            fields = ",".join(
                 f"{key}={_escaped(text, ':,')}" for key, text in properties.items()
             )
             message = f"{problem.pointer}: {shortened(problem.message, _SHOWN)}"
-            yield f"::{problem.level} {listed}::{_escaped(message.lstrip(': '))}"
+            yield f"::{problem.level} {fields}::{_escaped(message.lstrip(': '))}"
 
 
 def _escaped(text: str, more: str = "") -> str:

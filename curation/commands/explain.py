@@ -231,8 +231,8 @@ def _print_rejected(rows: pl.DataFrame, *, with_reason: bool) -> None:
             columns.remove("reason")
         details = [shortened(detail, 100) for detail in rows["detail"]]
         cells = zip(rows.select(columns).rows(), details, strict=True)
-        listed = [[*row, detail] for row, detail in cells]
-        stdout().print(table([*columns, "detail"], listed))
+        lines = [[*row, detail] for row, detail in cells]
+        stdout().print(table([*columns, "detail"], lines))
 
 
 def _tell_stories(build: Path, name: str, format_: Format, *, every: bool) -> None:
@@ -317,12 +317,12 @@ def _print_rejection(story: DocumentStory, summaries: Mapping[str, str]) -> None
 def _print_changes(changes: Sequence[Change], *, every: bool) -> None:
     from curation.json.line_diff import line_diff
 
-    shown = changes if every else changes[:_MOST_CHANGES]
-    for change in shown:
+    selection = changes if every else changes[:_MOST_CHANGES]
+    for change in selection:
         note = f"  ({change.note})" if change.note else ""
         show(f"  at {change.pointer or 'the root'}{note}")
         for line in line_diff(change.before, change.after):
             style = _COLOURS.get(line[0], "")
             show_whole(f"    {line}", style)
-    if len(changes) > len(shown):
-        show(f"  ... and {len(changes) - len(shown):,} more places (--all)")
+    if len(changes) > len(selection):
+        show(f"  ... and {len(changes) - len(selection):,} more places (--all)")

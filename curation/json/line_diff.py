@@ -45,8 +45,8 @@ def _members(
     inner = indent + "  "
     lines = [indent + brackets[0]]
     for head, value in zip(heads, values, strict=True):
-        first, *rest = _indented(value, inner)
-        lines += [inner + head + first.removeprefix(inner), *rest]
+        first, *more = _indented(value, inner)
+        lines += [inner + head + first.removeprefix(inner), *more]
         lines[-1] += ","
     lines[-1] = lines[-1].removesuffix(",")
     return [*lines, indent + brackets[1]]
@@ -73,7 +73,7 @@ def line_diff(before: str, after: str) -> list[str]:
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    for index, (left, right) in enumerate(zip(one, other, strict=False)):
-        if left != right:
+    for index, (a, b) in enumerate(zip(one, other, strict=False)):
+        if a != b:
             return index
     return min(len(one), len(other))

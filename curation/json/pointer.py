@@ -105,15 +105,15 @@ def replaced(value: Json, tokens: Tokens, new: Json) -> Json:
     """
     if not tokens:
         return new
-    head, rest = tokens[0], tokens[1:]
+    head, tail = tokens[0], tokens[1:]
     if isinstance(value, list):
         index = int(head)
-        inner = replaced(value[index], rest, new)
+        inner = replaced(value[index], tail, new)
         return [*value[:index], inner, *value[index + 1 :]]
     if not isinstance(value, dict):
         raise LookupError(head)  # noqa: TRY004 - the tokens are at fault
     return {
-        name: replaced(inner, rest, new) if name == head else inner
+        name: replaced(inner, tail, new) if name == head else inner
         for name, inner in value.items()
     }
 

@@ -225,15 +225,15 @@ def depth(value: Json) -> int:
     level, deepest = [value], 0
     while True:
         inner: list[Json] = []
-        found = False
+        is_nested = False
         for nested in level:
             if isinstance(nested, dict):
-                found = True
+                is_nested = True
                 inner.extend(nested.values())
             elif isinstance(nested, list):
-                found = True
+                is_nested = True
                 inner.extend(nested)
-        if not found:
+        if not is_nested:
             return deepest
         deepest += 1
         level = inner

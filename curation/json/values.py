@@ -66,7 +66,7 @@ def is_multiple(value: float, step: float) -> bool:
     return Fraction(str(value)) % Fraction(str(step)) == 0
 
 
-Kept = TypeVar("Kept")
+Value = TypeVar("Value")
 First = TypeVar("First")
 Second = TypeVar("Second")
 Result = TypeVar("Result")
@@ -74,12 +74,12 @@ Result = TypeVar("Result")
 _REMEMBERED = 8
 
 
-class SameObject(Generic[Kept]):
+class SameObject(Generic[Value]):
     """An object as a key: equal to itself alone. No one mutates one."""
 
     __slots__ = ("value",)
 
-    def __init__(self, value: Kept) -> None:
+    def __init__(self, value: Value) -> None:
         """Take an object, which lives as long as its key."""
         self.value = value
 
@@ -107,19 +107,19 @@ def remembered(
         3
     """
     # The arguments stand beside their answer: while they live, no other has their ids.
-    kept: dict[tuple[int, int], tuple[First, Second, Result]] = {}
+    cache: dict[tuple[int, int], tuple[First, Second, Result]] = {}
     changing = Lock()
 
     def ask(first: First, second: Second) -> Result:
         key = id(first), id(second)
-        found = kept.get(key)
-        if found is None:
-            found = first, second, work(first, second)
+        entry = cache.get(key)
+        if entry is None:
+            entry = first, second, work(first, second)
             with changing:
-                if len(kept) >= _REMEMBERED:
-                    del kept[next(iter(kept))]
-                kept[key] = found
-        return found[2]
+                if len(cache) >= _REMEMBERED:
+                    del cache[next(iter(cache))]
+                cache[key] = entry
+        return entry[2]
 
     return ask
 

@@ -211,8 +211,8 @@ def _format(schema: Mapping[str, Json], _dialect: Dialect) -> Iterable[Tokens]:
 
 def _format_type(schema: Mapping[str, Json], _dialect: Dialect) -> Iterable[Tokens]:
     value = schema.get("format")
-    known = isinstance(value, str) and value in FORMATS
-    return [("format",)] if known and not allows(schema, "string") else []
+    is_known = isinstance(value, str) and value in FORMATS
+    return [("format",)] if is_known and not allows(schema, "string") else []
 
 
 def _redos(schema: Mapping[str, Json], _dialect: Dialect) -> Iterator[Tokens]:

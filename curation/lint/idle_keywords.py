@@ -115,12 +115,12 @@ def _lonely(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
 
 def _misspelt(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
     for name in schema.keys() - KNOWN_KEYWORDS - _DEAD:
-        meant = nearest(name)
+        keyword = nearest(name)
         if (
-            meant is not None
-            and meant in dialect.effective
-            and meant not in schema
-            and _plausible(meant, schema[name])
+            keyword is not None
+            and keyword in dialect.effective
+            and keyword not in schema
+            and _plausible(keyword, schema[name])
         ):
             yield (name,)
 
@@ -142,15 +142,15 @@ def nearest(name: str) -> str | None:
 
 def _neighbourhood() -> Mapping[str, str]:
     """Return every slip of every keyword that is not a keyword itself."""
-    found: dict[str, str] = {}
+    neighbours: dict[str, str] = {}
     keywords = _ASSERTING | CONTAINERS
     for keyword in sorted(keywords):
         if len(keyword) < _SHORTEST:
             continue
         for slip in slips(keyword):
             if slip not in KNOWN_KEYWORDS:
-                found.setdefault(slip, keyword)
-    return found
+                neighbours.setdefault(slip, keyword)
+    return neighbours
 
 
 _SLIPS = _neighbourhood()
@@ -193,9 +193,9 @@ def _strays(name: str, dialect: Dialect) -> bool:
     """Return whether a name is a keyword's but for a mark."""
     if name in KNOWN_KEYWORDS or name in _DEAD:
         return False
-    meant = _STRAY_MARK.sub("", name)
-    known = meant in dialect.effective or f"${meant}" in dialect.effective
-    return meant != name and known and meant not in CONTAINERS
+    keyword = _STRAY_MARK.sub("", name)
+    is_keyword = keyword in dialect.effective or f"${keyword}" in dialect.effective
+    return keyword != name and is_keyword and keyword not in CONTAINERS
 
 
 CHECKS = (

@@ -88,10 +88,10 @@ def lints(schema: Json, dialect: Dialect) -> list[Lint]:
         >>> lints({"minimum": 2, "maximum": 1}, DRAFT_07)
         [Lint(code='crossed-bounds', pointer='/minimum')]
     """
-    found: set[Lint] = set()
+    defects: set[Lint] = set()
     if accepts_every_non_object(schema, dialect):
-        found.add(Lint(code=_NON_OBJECT_ROOT, pointer=""))
-    found |= {
+        defects.add(Lint(code=_NON_OBJECT_ROOT, pointer=""))
+    defects |= {
         Lint(code=_OUTSIDE, pointer=pointer((name,)))
         for name in members_outside_properties(schema)
     }
@@ -107,8 +107,8 @@ def lints(schema: Json, dialect: Dialect) -> list[Lint]:
             if leaves or id(subschema) in suspects:
                 for lint in _defects(subschema, dialect):
                     where = pointer(tokens) + lint.pointer
-                    found.add(Lint(code=lint.code, pointer=where))
-    return sorted(found)
+                    defects.add(Lint(code=lint.code, pointer=where))
+    return sorted(defects)
 
 
 def _defects(schema: Mapping[str, Json], dialect: Dialect) -> Iterator[Lint]:

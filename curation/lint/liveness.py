@@ -47,8 +47,8 @@ _NOTHING = frozenset[str]()
 
 def stated_types(schema: Mapping[str, Json]) -> str | frozenset[str] | None:
     """Return the types that a schema names, or None where it allows every type."""
-    stated = schema.get("type")
-    return stated if isinstance(stated, str) else named_types(schema)
+    types = schema.get("type")
+    return types if isinstance(types, str) else named_types(schema)
 
 
 @lru_cache(maxsize=4096)
@@ -67,7 +67,7 @@ class SortedNames(NamedTuple):
     #: Those of which that depends on the schemas that they apply.
     waiting: frozenset[str]
     #: Those of which it depends on their value.
-    asked: frozenset[str]
+    by_value: frozenset[str]
     #: Those of which the schemas inside are not entered: containers, and what is about
     #: values that the `type` beside it excludes.
     passed_over: frozenset[str]
@@ -99,7 +99,7 @@ def sorted_names(
     return SortedNames(
         live=live,
         waiting=waiting,
-        asked=judged - live - waiting,
+        by_value=judged - live - waiting,
         passed_over=CONTAINERS | dead,
         applying=not dialect.applying.isdisjoint(names),
         refers=not set(dialect.reference_keywords).isdisjoint(names),
@@ -109,10 +109,10 @@ def sorted_names(
 
 def live_by_itself(names: SortedNames, schema: Mapping[str, Json]) -> AbstractSet[str]:
     """Return the keywords of a schema that some value violates, whatever it applies."""
-    if not names.asked:
+    if not names.by_value:
         return names.live
     return names.live.union(
-        name for name in names.asked if fails(name, schema[name], schema)
+        name for name in names.by_value if fails(name, schema[name], schema)
     )
 
 
@@ -204,21 +204,21 @@ def liveness(schema: Json, dialect: Dialect) -> Liveness:
         >>> liveness({"type": "string", "items": {"minimum": 1}}, DRAFT_07)
         Liveness(keywords=3, live=1, fields=1, vacuous=True)
     """
-    found = _Search(schema, dialect)
+    search = _Search(schema, dialect)
     return Liveness(
         keywords=sum(
             map(count_judged, map(tuple, schemas_taking_part(schema, dialect)))
         ),
-        live=sum(map(len, found.live.values())),
-        fields=found.live_fields(),
-        vacuous=found.live[()] <= {"type"},
+        live=sum(map(len, search.live.values())),
+        fields=search.live_fields(),
+        vacuous=search.live[()] <= {"type"},
     )
 
 
 class _Applier:
     """A schema with keywords whose value must be looked at."""
 
-    __slots__ = ("appliers", "live", "met", "schema", "waiting")
+    __slots__ = ("appliers", "failing", "live", "schema", "waiting")
 
     def __init__(self, schema: Mapping[str, Json], names: SortedNames) -> None:
         self.schema = schema
@@ -226,34 +226,34 @@ class _Applier:
         self.live = set(names.live)
         #: Those of which that depends on the schemas that they apply.
         self.waiting = set(names.waiting)
-        for name in names.asked:
+        for name in names.by_value:
             if fails(name, schema[name], schema):
                 self.live.add(name)
             elif name in MAY_FAIL_BY_ITSELF:
                 self.waiting.add(name)
         #: Of `anyOf`, how many that can fail were met.
-        self.met = 0
+        self.failing = 0
         #: The schemas that wait for this one, each with the keyword that holds it;
         #: where it is referred to, with an empty one.
         self.appliers: list[tuple[_Applier, str]] = []
 
-    def take(self, keyword: str, found: _Applier | Literal[True]) -> bool:
+    def take(self, keyword: str, inner: _Applier | Literal[True]) -> bool:
         """Take note of a schema that a keyword holds; return whether it is open."""
-        if found is True:
+        if inner is True:
             self.meet(keyword)
             return False
-        found.appliers.append((self, keyword))
+        inner.appliers.append((self, keyword))
         return True
 
     def meet(self, keyword: str) -> None:
         """Take note that one more of the schemas that a keyword holds can fail."""
-        self.met += keyword == "anyOf"
+        self.failing += keyword == "anyOf"
         if not self.waiting:
             return
         for name in self.waiting & _DECIDED_BY.get(keyword, {keyword}):
             value = self.schema[name]
             if name == "anyOf" and (
-                not isinstance(value, list) or self.met < len(value)
+                not isinstance(value, list) or self.failing < len(value)
             ):
                 continue
             self.waiting.discard(name)
@@ -283,16 +283,16 @@ class _Search:
         self._judge((), schema, "", is_subschema=True)
         while self._referred:
             location, applier = self._referred.pop()
-            found = self._judge(
+            verdict = self._judge(
                 location.tokens,
                 location.schema,
                 location.base,
                 is_subschema=location.is_subschema,
             )
-            if found is True:
+            if verdict is True:
                 _tell([(applier, "")])
-            elif found is not False:
-                applier.take("", found)
+            elif verdict is not False:
+                applier.take("", verdict)
         self._leading = _leading(self.live, self._refusing)
 
     def _judge(
@@ -307,9 +307,9 @@ class _Search:
             if schema is False:
                 self._refusing.add(tokens)
             return schema is False
-        known = self.live.get(tokens)
-        if known is not None:
-            return bool(known) or self._open.get(tokens, False)
+        own_live = self.live.get(tokens)
+        if own_live is not None:
+            return bool(own_live) or self._open.get(tokens, False)
         names = sorted_names(tuple(schema), stated_types(schema), self._dialect)
         if not names.applying:
             self.live[tokens] = live = live_by_itself(names, schema)
@@ -322,11 +322,11 @@ class _Search:
             around = inside if is_subschema else base
             for path, member in children(schema, self._dialect):
                 if path[0] not in names.passed_over:
-                    found = self._judge(
+                    verdict = self._judge(
                         tokens + path, member, around, is_subschema=is_subschema
                     )
-                    if found is not False:
-                        is_open |= own.take(path[0], found)
+                    if verdict is not False:
+                        is_open |= own.take(path[0], verdict)
         if own.live or not is_open:
             return bool(own.live)
         self._open[tokens] = own
@@ -375,25 +375,25 @@ class _Search:
         )
 
 
-def _tell(told: list[tuple[_Applier, str]]) -> None:
+def _tell(pairs: list[tuple[_Applier, str]]) -> None:
     """Tell schemas that one can fail which a keyword of theirs holds, and so on."""
-    while told:
-        applier, keyword = told.pop()
+    while pairs:
+        applier, keyword = pairs.pop()
         could_fail = bool(applier.live)
         applier.meet(keyword)
         if applier.live and not could_fail:
-            told += applier.appliers
+            pairs += applier.appliers
 
 
 def _leading(
     live: Mapping[Tokens, AbstractSet[str]], refusing: AbstractSet[Tokens]
 ) -> set[Tokens]:
     """Return where the schemas below containers stand that can fail, or lead to one."""
-    found: set[Tokens] = set()
+    prefixes: set[Tokens] = set()
     for tokens, names in live.items():
         if (names or tokens in refusing) and not CONTAINERS.isdisjoint(tokens):
             length = len(tokens)
-            while length and tokens[:length] not in found:
-                found.add(tokens[:length])
+            while length and tokens[:length] not in prefixes:
+                prefixes.add(tokens[:length])
                 length -= 1
-    return found
+    return prefixes

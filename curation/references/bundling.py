@@ -90,12 +90,12 @@ class Bundle:
 
     def _chosen_names(self) -> Mapping[tuple[int, Tokens], str]:
         """Return a name among the definitions for each schema that is brought in."""
-        taken = set(self._definitions(self._record.value))
+        used = set(self._definitions(self._record.value))
         names: dict[tuple[int, Tokens], str] = {}
         for unit in self._units:
             short, longer = _candidates(unit)
-            name = unused(longer if short in taken else short, taken)
-            taken.add(name)
+            name = unused(longer if short in used else short, used)
+            used.add(name)
             names[unit.key] = name
         return names
 
@@ -168,12 +168,12 @@ class Bundle:
 
 def _outermost(schemas: Iterable[ReachedSchema]) -> list[ReachedSchema]:
     """Return the reached schemas that stand in no other one, in their order."""
-    known = {reached.key for reached in schemas}
+    keys = {reached.key for reached in schemas}
     return [
         reached
         for reached in schemas
         if not any(
-            (id(reached.document), reached.location.tokens[:length]) in known
+            (id(reached.document), reached.location.tokens[:length]) in keys
             for length in range(len(reached.location.tokens))
         )
     ]

@@ -110,14 +110,14 @@ class Closure:
 
     def _follow(self, reached: ReachedSchema) -> Iterator[ReachedSchema]:
         """Resolve the references in a schema; yield what they reach first."""
-        known: dict[tuple[str, type, str], ResolvedReference] = {}
+        by_text: dict[tuple[str, type, str], ResolvedReference] = {}
         for reference in reached.scan.references:
             # The type keeps 1, true and "1" apart.
             text = (reference.base, type(reference.value), reference.text)
-            found = known.get(text)
-            if found is None:
-                found = known[text] = self._resolve(reference, reached.document)
-            resolved = ResolvedReference(reference, found.document, found.location)
+            earlier = by_text.get(text)
+            if earlier is None:
+                earlier = by_text[text] = self._resolve(reference, reached.document)
+            resolved = ResolvedReference(reference, earlier.document, earlier.location)
             reached.references.append(resolved)
             if resolved.document is self.record and resolved.location.is_subschema:
                 continue
@@ -183,7 +183,7 @@ class Closure:
                 Reason.UNRESOLVED_REFERENCE, _complaint(reference, "is no text"), where
             )
         try:
-            found = follow_reference(
+            target = follow_reference(
                 reference.value,
                 reference.base,
                 (document, self.record),
@@ -195,13 +195,13 @@ class Closure:
                 _complaint(reference, "leads nowhere"),
                 where,
             ) from None
-        if found is None:
+        if target is None:
             raise _NotResolvedError(
                 Reason.REMOTE_REFERENCE,
                 _complaint(reference, "leads out of the source"),
                 where,
             )
-        resolved = ResolvedReference(reference, *found)
+        resolved = ResolvedReference(reference, *target)
         if not _is_schema(resolved):
             raise _NotResolvedError(
                 Reason.UNRESOLVED_REFERENCE,
@@ -218,11 +218,11 @@ class Closure:
             schema = standard_document(uri)
         if schema is None:
             return None
-        known = self._documents.get(id(schema))
-        if known is None:
-            known = self._read(schema, uri)
-            self._documents[id(schema)] = known
-        return known
+        document = self._documents.get(id(schema))
+        if document is None:
+            document = self._read(schema, uri)
+            self._documents[id(schema)] = document
+        return document
 
     def _read(self, schema: Json, uri: str) -> Schema:
         own = self.record.dialect

@@ -100,8 +100,8 @@ def standard_document(uri: str) -> Json | None:
     http and https lead to the same document, as they do at json-schema.org.
     """
     documents = _documents()
-    scheme, separator, rest = uri.partition("://")
+    scheme, separator, remainder = uri.partition("://")
     if scheme not in ("http", "https") or not separator:
         return None
-    found = documents.get(f"http://{rest}")
-    return documents.get(f"https://{rest}") if found is None else found
+    document = documents.get(f"http://{remainder}")
+    return documents.get(f"https://{remainder}") if document is None else document

@@ -105,14 +105,14 @@ class _Graph:
 
     def reached(self) -> set[Tokens]:
         """Return the schemas that some instance is judged by."""
-        found: set[Tokens] = set()
+        visited: set[Tokens] = set()
         waiting: list[Tokens] = [()]
         while waiting:
             tokens = waiting.pop()
-            if tokens not in found:
-                found.add(tokens)
+            if tokens not in visited:
+                visited.add(tokens)
                 waiting.extend(self._next(tokens, applied=True))
-        return found
+        return visited
 
     def _next(self, tokens: Tokens, *, applied: bool = False) -> Iterator[Tokens]:
         """Yield the schemas that judge the same instance next.
@@ -176,8 +176,8 @@ def _has_cycle(follows: dict[Tokens, set[Tokens]]) -> bool:
         path: list[tuple[Tokens, Iterator[Tokens]]] = [(start, iter(first))]
         open_now = {start}
         while path and start not in done:
-            here, rest = path[-1]
-            following = next(rest, None)
+            here, steps = path[-1]
+            following = next(steps, None)
             if following is None:
                 path.pop()
                 open_now.discard(here)
@@ -209,10 +209,10 @@ def disputed(closure: Closure) -> Tokens | None:
         for resource in _resources_around(resolved.reference.tokens, closure):
             resolver = resolver.in_subresource(specification.create_resource(resource))
         try:
-            found = resolver.lookup(resolved.reference.text).contents
+            contents = resolver.lookup(resolved.reference.text).contents
         except (Unresolvable, AttributeError, TypeError, ValueError):
             return resolved.reference.tokens
-        if found is not resolved.location.schema:
+        if contents is not resolved.location.schema:
             return resolved.reference.tokens
     return None
 

@@ -49,17 +49,17 @@ def _taking_part(
     schema: Json, dialect: Dialect
 ) -> Sequence[tuple[Tokens, dict[str, Json]]]:
     """Return what `taking_part` yields."""
-    found: list[tuple[Tokens, dict[str, Json]]] = []
-    seen: set[Tokens] = set()
+    schemas: list[tuple[Tokens, dict[str, Json]]] = []
+    visited: set[Tokens] = set()
     for start, value in _starts(schema, dialect):
-        if start in seen:
+        if start in visited:
             continue
         for location in subschema_locations(value, dialect):
             tokens = start + location.tokens
-            if isinstance(location.schema, dict) and tokens not in seen:
-                seen.add(tokens)
-                found.append((tokens, location.schema))
-    return found
+            if isinstance(location.schema, dict) and tokens not in visited:
+                visited.add(tokens)
+                schemas.append((tokens, location.schema))
+    return schemas
 
 
 def schemas_taking_part(schema: Json, dialect: Dialect) -> Iterator[dict[str, Json]]:
@@ -105,8 +105,8 @@ def _outside(reference: str, dialect: Dialect) -> bool:
     pointer = reference.partition("#")[2]
     if not pointer.startswith("/"):
         return False
-    container, _, rest = pointer[1:].partition("/")
-    return container not in dialect.applicators or "/" in rest
+    container, _, remainder = pointer[1:].partition("/")
+    return container not in dialect.applicators or "/" in remainder
 
 
 def applied(document: Schema) -> dict[Tokens, SchemaLocation]:
@@ -186,7 +186,7 @@ class AcceptedTypes:
         self._document = document
         self._dialect = document.dialect
         #: Base and reference to the answer; one that is still open counts as none.
-        self._known: dict[tuple[str, str], frozenset[str]] = {}
+        self._accepted: dict[tuple[str, str], frozenset[str]] = {}
 
     def of(self, location: SchemaLocation) -> frozenset[str]:
         """Return the types of which a schema surely accepts every value.
@@ -242,12 +242,12 @@ class AcceptedTypes:
             return _NONE
         base = self._document.inside(location)
         key = base, reference
-        if key not in self._known:
-            self._known[key] = _NONE
+        if key not in self._accepted:
+            self._accepted[key] = _NONE
             target = self._document.lookup(reference, base)
             if target is not None:
-                self._known[key] = self.of(target)
-        return self._known[key]
+                self._accepted[key] = self.of(target)
+        return self._accepted[key]
 
 
 def _type_names(value: Json) -> Iterable[str]:

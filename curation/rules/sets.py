@@ -173,10 +173,10 @@ def built_in(module: str) -> AnyRule:
         ImportError: there is no such module.
         TypeError: it holds no rule.
     """
-    found = _REGISTRY.in_module(f"{__package__}.{module}")
-    if found is None:
+    plugin = _REGISTRY.in_module(f"{__package__}.{module}")
+    if plugin is None:
         raise TypeError(f"{__package__}.{module} holds no rule")
-    return found.value
+    return plugin.value
 
 
 def third_party() -> tuple[AnyRule, ...]:
@@ -190,12 +190,12 @@ def third_party() -> tuple[AnyRule, ...]:
     return tuple(plugin.value for plugin in _REGISTRY.third_party())
 
 
-def assembled(listed: RuleSet, others: Sequence[AnyRule] = ()) -> RuleSet:
+def assembled(base: RuleSet, additions: Sequence[AnyRule] = ()) -> RuleSet:
     """Return a rule set with its rules loaded, and those of others in their places.
 
     Args:
-        listed: The set, with its list.
-        others: Rules of other packages; those that do not name the set are left out.
+        base: The set, with its list.
+        additions: Rules of other packages; those that do not name the set are left out.
 
     Raises:
         RuleConflictError: a name or a number of the set is taken twice, or a rule
@@ -206,36 +206,36 @@ def assembled(listed: RuleSet, others: Sequence[AnyRule] = ()) -> RuleSet:
 
     def add(number: int, rule: AnyRule) -> None:
         if rule.name in numbers:
-            raise RuleConflictError(f"two rules of {listed.name} are named {rule.name}")
+            raise RuleConflictError(f"two rules of {base.name} are named {rule.name}")
         if number in rules:
             raise RuleConflictError(
                 f"{rules[number].name} and {rule.name} both stand at "
-                f"position {number} of {listed.name}"
+                f"position {number} of {base.name}"
             )
         rules[number] = rule
         numbers[rule.name] = number
 
-    for number, module in listed.order:
+    for number, module in base.order:
         add(number, built_in(module))
-    family = listed.family
+    family = base.family
     waiting = [
         rule
-        for rule in others
-        if family in rule.after and not (listed.part_of and _is_mechanical(rule))
+        for rule in additions
+        if family in rule.after and not (base.part_of and _is_mechanical(rule))
     ]
     while waiting:
         placed = [rule for rule in waiting if _number(rule, family, numbers)]
         if not placed:
             raise RuleConflictError(
                 f"{waiting[0].name} comes after {waiting[0].after[family]}, "
-                f"which is no rule of {listed.name}"
+                f"which is no rule of {base.name}"
             )
         for rule in placed:
             add(_number(rule, family, numbers), rule)
             waiting.remove(rule)
     in_order = [rule for _, rule in sorted(rules.items(), key=lambda item: item[0])]
     return replace(
-        listed,
+        base,
         rules=tuple(rule for rule in in_order if isinstance(rule, Rule)),
         benchmark_rules=tuple(
             rule for rule in in_order if isinstance(rule, BenchmarkRule)
@@ -266,9 +266,9 @@ def rule_set(name: str) -> RuleSet:
         >>> [rule.name for rule in rule_set("clean").rules][:2]
         ['array-root', 'template']
     """
-    listed = _BY_NAME.get(name)
-    if listed is None:
+    base = _BY_NAME.get(name)
+    if base is None:
         near = closest_names(name, NAMES, most=1) or list(NAMES)
         then = f"did you mean {' or '.join(near)}?"
         raise BadUsage(f"there is no rule set {name!r}", then=then)
-    return assembled(listed, third_party())
+    return assembled(base, third_party())

@@ -143,10 +143,10 @@ def declared(uri: object) -> Dialect | None:
     """
     if not isinstance(uri, str):
         return None
-    found = _URI.fullmatch(uri)
-    if not found:
+    match = _URI.fullmatch(uri)
+    if not match:
         return None
-    draft = found["draft"]
+    draft = match["draft"]
     name = draft if "-" in draft else f"draft-0{draft}"
     dialect = BY_NAME.get(name)
     separator = (

@@ -119,11 +119,11 @@ def read(uri: Json) -> Statement:
         return Statement(kind=StatementKind.VENDOR, dialect=vendor)
     if _WITHOUT_DRAFT.fullmatch(uri):
         return Statement(kind=StatementKind.SILENT)
-    found = _DATED.fullmatch(uri)
-    name = found["date"] if found else None
-    found = _NUMBERED.fullmatch(uri)
-    if found:
-        number = found["number"].lstrip("0")
+    match = _DATED.fullmatch(uri)
+    name = match["date"] if match else None
+    match = _NUMBERED.fullmatch(uri)
+    if match:
+        number = match["number"].lstrip("0")
         if number == _NO_METASCHEMA:
             return Statement(kind=StatementKind.SILENT)
         name = _NAMES.get(number)

@@ -55,15 +55,18 @@ _OTHER_NAMES = {
 
 
 @cache
-def _known() -> Mapping[str, str]:
+def _meanings() -> Mapping[str, str]:
     """Return what each other name means, slips of the seven names included."""
     near = {name: set(slips(name)) for name in sorted(TYPES)}
-    times = Counter(slip for found in near.values() for slip in found)
-    known = {
-        slip: name for name, found in near.items() for slip in found if times[slip] == 1
+    times = Counter(slip for near_slips in near.values() for slip in near_slips)
+    meanings = {
+        slip: name
+        for name, near_slips in near.items()
+        for slip in near_slips
+        if times[slip] == 1
     }
-    others = {other: name for name, names in _OTHER_NAMES.items() for other in names}
-    return known | others
+    aliases = {other: name for name, names in _OTHER_NAMES.items() for other in names}
+    return meanings | aliases
 
 
 def type_meant(name: str) -> str | None:
@@ -76,4 +79,4 @@ def type_meant(name: str) -> str | None:
     if name in TYPES:
         return name
     lower = name.strip().lower()
-    return lower if lower in TYPES else _known().get(name) or _known().get(lower)
+    return lower if lower in TYPES else _meanings().get(name) or _meanings().get(lower)

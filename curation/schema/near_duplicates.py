@@ -91,22 +91,22 @@ class Signatures:
         return Alike(order, starts, np.diff(starts, append=len(order)))
 
     def proposed(
-        self, band: int, ones: NDArray[np.intp], others: NDArray[np.intp]
+        self, band: int, ones: NDArray[np.intp], partners: NDArray[np.intp]
     ) -> NDArray[np.bool_]:
         """Return which pairs may be near, and share no band before this one."""
-        equal = self.bands[ones] == self.bands[others]
+        equal = self.bands[ones] == self.bands[partners]
         several = equal.sum(axis=1) >= _LEAST_BANDS
-        found: NDArray[np.bool_] = several & (equal.argmax(axis=1) == band)
-        return found & self.like_in_size(ones, others)
+        is_first: NDArray[np.bool_] = several & (equal.argmax(axis=1) == band)
+        return is_first & self.like_in_size(ones, partners)
 
     def like_in_size(
-        self, ones: NDArray[np.intp], others: NDArray[np.intp]
+        self, ones: NDArray[np.intp], partners: NDArray[np.intp]
     ) -> NDArray[np.bool_]:
         """Return in which pairs one has at least nine tenths of the other's number."""
-        lengths, of_others = self.lengths[ones], self.lengths[others]
+        lengths, of_others = self.lengths[ones], self.lengths[partners]
         fewer, more = np.minimum(lengths, of_others), np.maximum(lengths, of_others)
-        found: NDArray[np.bool_] = fewer >= LEAST_IN_COMMON * more
-        return found
+        similar: NDArray[np.bool_] = fewer >= LEAST_IN_COMMON * more
+        return similar
 
 
 def signatures_of(shingles: Iterator[bytes]) -> Signatures:
@@ -119,7 +119,7 @@ def signatures_of(shingles: Iterator[bytes]) -> Signatures:
     lengths = [np.empty(0, np.uint32)]
     while some := list(islice(shingles, _TOGETHER)):
         lengths.append(np.array([len(packed) for packed in some], np.uint32))
-        found = rensa.RMinHash.from_token_sets(
+        sketches = rensa.RMinHash.from_token_sets(
             [
                 [packed[at : at + 8] for at in range(0, len(packed), 8)]
                 for packed in some
@@ -127,7 +127,7 @@ def signatures_of(shingles: Iterator[bytes]) -> Signatures:
             num_perm=_HASHES,
             seed=_SEED,
         )
-        hashes = np.array([signature.digest() for signature in found], np.uint64)
+        hashes = np.array([signature.digest() for signature in sketches], np.uint64)
         keys = np.zeros((len(some), BANDS), np.uint64)
         for column in np.moveaxis(hashes.reshape(len(some), BANDS, -1), 2, 0):
             keys = (keys ^ column) * _FACTOR
@@ -144,8 +144,8 @@ _PAIRS = 2**14
 _PARITIES = 4096
 # Records whose shingles are held as sets of numbers, and those whose bits are held,
 # half a kilobyte each.
-_HELD = 1_000
-_HELD_PARITIES = 50_000
+_CACHED_SETS = 1_000
+_CACHED_PARITIES = 50_000
 
 
 class OnDemand(Sequence[bytes]):
@@ -173,10 +173,10 @@ class OnDemand(Sequence[bytes]):
 
     def __getitem__(self, place: int | slice) -> bytes | Sequence[bytes]:
         """Return an item, or those of a slice."""
-        found = range(self._length)[place]
-        if isinstance(found, int):
-            return self._item(found)
-        return [self._item(one) for one in found]
+        index = range(self._length)[place]
+        if isinstance(index, int):
+            return self._item(index)
+        return [self._item(one) for one in index]
 
 
 def clusters(digests: Sequence[str], shingles: Sequence[bytes]) -> list[str]:
@@ -196,8 +196,8 @@ def clusters(digests: Sequence[str], shingles: Sequence[bytes]) -> list[str]:
     signatures = signatures_of(_distinct(shingles, firsts, places))
     own = OnDemand(len(firsts), lambda place: shingles[firsts[place]])
     joined = list(range(len(own)))
-    parities = lru_cache(_HELD_PARITIES)(lambda place: _parities(own[place]))
-    hashes = lru_cache(_HELD)(lambda place: frozenset(hashes_of(own[place])))
+    parities = lru_cache(_CACHED_PARITIES)(lambda place: _parities(own[place]))
+    hashes = lru_cache(_CACHED_SETS)(lambda place: frozenset(hashes_of(own[place])))
     sizes = (signatures.lengths // 8).tolist()
 
     def near(one: int, other: int) -> bool:
@@ -241,10 +241,10 @@ def _distinct(
         firsts: Told the position of each that is yielded.
         places: Told of every record the place of its shingles among these.
     """
-    known: dict[bytes, int] = {}
+    places_by_name: dict[bytes, int] = {}
     for position, packed in enumerate(shingles):
         own_name = blake2b(packed, digest_size=16).digest()
-        place = known.setdefault(own_name, len(known))
+        place = places_by_name.setdefault(own_name, len(places_by_name))
         places.append(place)
         if place == len(firsts):
             firsts.append(position)
@@ -283,13 +283,13 @@ def _connect(
         some = slice(start, start + rows)
         # Whatever is connected already stays so, near or not.
         apart = own[some, None] != own
-        ones, others = np.nonzero(apart & (behind[some, None] < behind))
-        _join(group[ones + start], group[others], may_be_near, joined, near)
+        ones, partners = np.nonzero(apart & (behind[some, None] < behind))
+        _join(group[ones + start], group[partners], may_be_near, joined, near)
 
 
 def _join(
     ones: NDArray[np.intp],
-    others: NDArray[np.intp],
+    partners: NDArray[np.intp],
     may_be_near: Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[np.bool_]],
     joined: list[int],
     near: Callable[[int, int], bool],
@@ -300,9 +300,11 @@ def _join(
     """
     for start in range(0, len(ones), _PAIRS):
         some = slice(start, start + _PAIRS)
-        compared = may_be_near(ones[some], others[some])
+        compared = may_be_near(ones[some], partners[some])
         pairs = zip(
-            ones[some][compared].tolist(), others[some][compared].tolist(), strict=True
+            ones[some][compared].tolist(),
+            partners[some][compared].tolist(),
+            strict=True,
         )
         for one, other in pairs:
             head, gone = _head(joined, one), _head(joined, other)
@@ -345,11 +347,11 @@ def rare_groups(shingles: Sequence[bytes]) -> Iterator[NDArray[np.intp]]:
     starts = rare.starts()
     fewest = np.minimum.reduceat(rare.sizes, starts)
     partner = np.repeat(fewest, np.diff(starts, append=len(rare.hashes)))
-    kept = rare.only(9 * (rare.sizes + partner) <= 19 * rare.left)
-    starts = kept.starts()
-    ends = np.append(starts[1:], len(kept.hashes))
+    close = rare.only(9 * (rare.sizes + partner) <= 19 * rare.remaining)
+    starts = close.starts()
+    ends = np.append(starts[1:], len(close.hashes))
     for number in np.flatnonzero(ends - starts > 1):
-        yield kept.records[starts[number] : ends[number]].astype(np.intp)
+        yield close.records[starts[number] : ends[number]].astype(np.intp)
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,12 +364,15 @@ class _Rare:
     #: How many shingles this record has.
     sizes: NDArray[np.int32]
     #: How many of them are no rarer than this one: itself and those behind it.
-    left: NDArray[np.int32]
+    remaining: NDArray[np.int32]
 
     def only(self, some: NDArray[np.bool_] | NDArray[np.intp]) -> _Rare:
         """Return some of them, by a mask or in an order."""
         return _Rare(
-            self.hashes[some], self.records[some], self.sizes[some], self.left[some]
+            self.hashes[some],
+            self.records[some],
+            self.sizes[some],
+            self.remaining[some],
         )
 
     def ordered(self) -> _Rare:
@@ -397,17 +402,17 @@ def _rarest(shingles: Sequence[bytes], counts: NDArray[np.uint32]) -> _Rare:
     Near-duplicates with `a` and `b` shingles share at least 9/19 (a + b), and `b` is at
     least 9/10 a: so what is shared first has 9/10 a behind it, itself counted.
     """
-    found = []
+    parts = []
     for start, hashes, sizes in _some(shingles):
         records = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
         order = np.lexsort((hashes, counts[hashes % np.uint64(_COUNTS)], records))
-        left = np.repeat(np.cumsum(sizes, dtype=np.int32), sizes)
-        left -= np.arange(len(hashes), dtype=np.int32)
-        part = _Rare(hashes[order], start + records, sizes[records], left)
-        found.append(part.only(10 * left >= 9 * part.sizes))
+        remaining = np.repeat(np.cumsum(sizes, dtype=np.int32), sizes)
+        remaining -= np.arange(len(hashes), dtype=np.int32)
+        part = _Rare(hashes[order], start + records, sizes[records], remaining)
+        parts.append(part.only(10 * remaining >= 9 * part.sizes))
     return _Rare(
-        np.concatenate([part.hashes for part in found]),
-        np.concatenate([part.records for part in found]),
-        np.concatenate([part.sizes for part in found]),
-        np.concatenate([part.left for part in found]),
+        np.concatenate([part.hashes for part in parts]),
+        np.concatenate([part.records for part in parts]),
+        np.concatenate([part.sizes for part in parts]),
+        np.concatenate([part.remaining for part in parts]),
     )

@@ -45,10 +45,8 @@ def applies(schema: dict[str, Json]) -> bool:
 
 def _other_type(schema: dict[str, Json]) -> bool:
     """Return whether `type` asks for something else than plainly an object."""
-    stated = schema.get("type")
-    return isinstance(stated, list) or (
-        isinstance(stated, str) and stated in _OTHER_TYPES
-    )
+    types = schema.get("type")
+    return isinstance(types, list) or (isinstance(types, str) and types in _OTHER_TYPES)
 
 
 def constrains(root: Json) -> bool:
@@ -78,13 +76,13 @@ def entries(root: dict[str, Json]) -> Iterator[Tokens]:
     """
     stack = [_members(root, ())]
     while stack:
-        found = next(stack[-1], None)
-        if found is None:
+        entry = next(stack[-1], None)
+        if entry is None:
             stack.pop()
-        elif _is_entry(found[1]):
-            yield found[0]
+        elif _is_entry(entry[1]):
+            yield entry[0]
         else:
-            stack.append(_members(found[1], found[0]))
+            stack.append(_members(entry[1], entry[0]))
 
 
 def _members(

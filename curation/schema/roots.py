@@ -203,22 +203,22 @@ def entries(root: Json) -> tuple[LibraryEntry, ...]:
     entry's name is its path, dots between, without `definitions` and `$defs`;
     a name that was taken gets `-2`, `-3` and so on.
     """
-    found: list[LibraryEntry] = []
-    taken: set[str] = set()
+    definitions: list[LibraryEntry] = []
+    used: set[str] = set()
     for tokens in _definitions(root, ()):
         path = [token for token in tokens if token not in CONTAINERS]
-        name = unused(".".join(path or tokens), taken)
-        taken.add(name)
-        found.append(LibraryEntry(name=name, tokens=tokens))
-    return tuple(found)
+        name = unused(".".join(path or tokens), used)
+        used.add(name)
+        definitions.append(LibraryEntry(name=name, tokens=tokens))
+    return tuple(definitions)
 
 
-def unused(name: str, taken: set[str]) -> str:
+def unused(name: str, used: set[str]) -> str:
     """Return the name; if it is taken, with the first free number behind it."""
-    if name not in taken:
+    if name not in used:
         return name
     number = 2
-    while f"{name}-{number}" in taken:
+    while f"{name}-{number}" in used:
         number += 1
     return f"{name}-{number}"
 

@@ -41,7 +41,7 @@ def shingles(skeleton: Json) -> bytes:
     JSON text; an empty object or array is a value of its own. Names are not
     escaped: where a name holds a slash, two paths may become one.
     """
-    found: set[str] = set()
+    pairs: set[str] = set()
     stack: list[tuple[str, Json]] = [("", skeleton)]
     while stack:
         path, value = stack.pop()
@@ -49,15 +49,15 @@ def shingles(skeleton: Json) -> bytes:
             for name, member in value.items():
                 if isinstance(member, str):
                     # Most values are: they need not wait for their turn.
-                    found.add(f"{path}/{name} {encode_basestring(member)}")
+                    pairs.add(f"{path}/{name} {encode_basestring(member)}")
                 else:
                     stack.append((f"{path}/{name}", member))
         elif isinstance(value, list) and value:
             stack += [(path, item) for item in value]
         else:
-            found.add(f"{path} {_text(value)}")
+            pairs.add(f"{path} {_text(value)}")
     hashes = {
-        blake2b(text.encode(), digest_size=_HASH_BYTES).digest() for text in found
+        blake2b(text.encode(), digest_size=_HASH_BYTES).digest() for text in pairs
     }
     return b"".join(sorted(hashes))
 
@@ -89,12 +89,12 @@ def split_key(packed: bytes) -> str:
         packed: What `shingles` returns.
     """
     least = min(number * _ORDER & _MASK for number in hashes_of(packed))
-    drawn = least * _PART & _MASK
+    point = least * _PART & _MASK
     split = _dealt().get(f"{least:016x}")
     if split is not None:
         lower, upper = bounds_of(split)
-        drawn = lower + (drawn * (upper - lower) >> 8 * _HASH_BYTES)
-    return f"{drawn:016x}"
+        point = lower + (point * (upper - lower) >> 8 * _HASH_BYTES)
+    return f"{point:016x}"
 
 
 @cache

@@ -132,11 +132,11 @@ def subschemas(schema: Json, dialect: Dialect) -> Iterator[dict[str, Json]]:
 def _all_subschemas(schema: Json, dialect: Dialect) -> Sequence[dict[str, Json]]:
     """Return what `subschemas` yields."""
     shapes, applying = dialect.applicators, dialect.applying
-    found: list[dict[str, Json]] = []
+    schemas: list[dict[str, Json]] = []
     stack = [schema] if isinstance(schema, dict) else []
     while stack:
         subschema = stack.pop()
-        found.append(subschema)
+        schemas.append(subschema)
         if applying.isdisjoint(subschema):
             continue
         for keyword in subschema:
@@ -154,7 +154,7 @@ def _all_subschemas(schema: Json, dialect: Dialect) -> Sequence[dict[str, Json]]
                     stack += [
                         member for member in value.values() if isinstance(member, dict)
                     ]
-    return found
+    return schemas
 
 
 def edited(schema: Json, dialect: Dialect, edit: _Edit) -> Json:

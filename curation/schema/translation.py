@@ -51,10 +51,10 @@ def with_numeric_bounds(schema: dict[str, Json]) -> dict[str, Json]:
         {'exclusiveMinimum': 1}
     """
     for exclusive, bound in BOUNDS:
-        said = schema.get(exclusive)
-        if not isinstance(said, bool):
+        flag = schema.get(exclusive)
+        if not isinstance(flag, bool):
             continue
-        strict = bound if said else None
+        strict = bound if flag else None
         schema = {
             exclusive if name == strict else name: value
             for name, value in schema.items()
@@ -234,9 +234,9 @@ class _Upgrade:
         names = lifted["required"]
         if not isinstance(members, dict) or not isinstance(names, list):
             raise TypeError(names)
-        kept = lifted["properties"]
+        properties = lifted["properties"]
         for name in map(str, names):
-            if isinstance(kept, dict) and kept[name] is not members[name]:
+            if isinstance(properties, dict) and properties[name] is not members[name]:
                 gone = (*tokens, "properties", name, "required")
                 self._record(gone, True, ABSENT, "required of draft-03")  # noqa: FBT003 (a JSON value)
         note = "required of its properties"
@@ -273,22 +273,22 @@ def with_lifted_required(
     members = schema.get("properties")
     if not isinstance(members, dict):
         return schema
-    kept: dict[str, Json] = {}
+    stripped: dict[str, Json] = {}
     names: list[Json] = []
     for name, member in members.items():
-        kept[name] = member
+        stripped[name] = member
         if isinstance(member, dict) and member.get("required") is True:
-            kept[name] = _without_required(member)
+            stripped[name] = _without_required(member)
             names.append(name)
         elif any(member is one for one in replaced):
             names.append(name)
     if not names:
         return schema
-    listed = schema.get("required")
-    before: list[Json] = listed if isinstance(listed, list) else []
+    required = schema.get("required")
+    before: list[Json] = required if isinstance(required, list) else []
     names = [*before, *(name for name in names if name not in before)]
-    lifted: dict[str, Json] = {**schema, "properties": kept, "required": names}
-    if listed is True:
+    lifted: dict[str, Json] = {**schema, "properties": stripped, "required": names}
+    if required is True:
         replaced.append(lifted)
     return lifted
 
@@ -365,13 +365,13 @@ def _refuse_hidden(schema: Json) -> None:
     Raises:
         CannotUpgradeError: there is such a thing.
     """
-    seen = {id(subschema) for subschema in subschemas(schema, DRAFT_03)}
+    visible = {id(subschema) for subschema in subschemas(schema, DRAFT_03)}
     for ref, target in _local_targets(schema):
         if not isinstance(target, dict):
             continue
         if target.get("required") is True:
             raise CannotUpgradeError(f"required stands behind the reference {ref}")
-        if id(target) not in seen and usage(target).old:
+        if id(target) not in visible and usage(target).old:
             raise CannotUpgradeError(f"{ref} leads where no keyword holds a schema")
 
 

@@ -58,25 +58,27 @@ def with_dialect(document: Document) -> Document | Rejected:
     Where a draft-03 schema or a misspelt `$schema` is rewritten, the result says so
     by its changes; it is rejected if no dialect fits.
     """
-    said = statement(document.schema)
-    if said.kind is StatementKind.UNKNOWN:
+    declaration = statement(document.schema)
+    if declaration.kind is StatementKind.UNKNOWN:
         uri = write(document.schema["$schema"])[:200]
         detail = f"`$schema` is {uri}"
         return Rejected(reason=Reason.UNSUPPORTED_DIALECT, detail=detail)
-    if said.dialect is DRAFT_03:
+    if declaration.dialect is DRAFT_03:
         decided = _from_draft_03(document)
-    elif said.dialect is not None:
-        found = "declared" if said.kind is StatementKind.EXACT else "repaired"
-        decided = stated(document, said.dialect, found, _NOTES.get(said.kind, ""))
+    elif declaration.dialect is not None:
+        decision = "declared" if declaration.kind is StatementKind.EXACT else "repaired"
+        decided = declare(
+            document, declaration.dialect, decision, _NOTES.get(declaration.kind, "")
+        )
     else:
         decided = _undeclared(document)
     return decided if isinstance(decided, Rejected) else _unswitched(decided)
 
 
-def stated(
+def declare(
     document: Document,
     dialect: Dialect,
-    found: str,
+    decision: str,
     note: str,
     *,
     rule: str = RULE_NAME,
@@ -86,15 +88,15 @@ def stated(
     Args:
         document: Any document.
         dialect: Its dialect from now on.
-        found: How that was found, for the record's column `dialect_found`.
+        decision: How it was decided, for the record's column `dialect_found`.
         note: Why `$schema` changes, for the ledger.
         rule: The rule of which the change is.
     """
     schema = document.schema
     changes: list[Change] = []
     uri = schema.get("$schema")
-    known = isinstance(uri, str) and works(uri, dialect)
-    if not known and not (uri is None and dialect is DRAFT_2020_12):
+    is_right = isinstance(uri, str) and works(uri, dialect)
+    if not is_right and not (uri is None and dialect is DRAFT_2020_12):
         schema = (
             {"$schema": dialect.uri, **schema}
             if uri is None
@@ -103,14 +105,14 @@ def stated(
         before = ABSENT if uri is None else uri
         changes.append(change_at(rule, ("$schema",), before, dialect.uri, note))
     document = document.changed(schema, changes)
-    return replace(document, dialect=dialect.name, dialect_found=found)
+    return replace(document, dialect=dialect.name, dialect_found=decision)
 
 
 def _undeclared(document: Document) -> Document | Rejected:
     used = usage(document.schema)
     fitting = inferred(document.schema, used)
     if fitting is not None and not fitting.mixed:
-        return stated(
+        return declare(
             document, fitting.dialect, "inferred", _NOTES[StatementKind.SILENT]
         )
     if used.old and not used.later:
@@ -122,7 +124,7 @@ def _undeclared(document: Document) -> Document | Rejected:
         detail = f"valid under no draft; under 2020-12, {why}"
         where = why.pointer if why else ""
         return Rejected(reason=Reason.INVALID_SCHEMA, detail=detail, pointer=where)
-    newest = stated(document, fitting.dialect, "mixed", _NOTES[StatementKind.SILENT])
+    newest = declare(document, fitting.dialect, "mixed", _NOTES[StatementKind.SILENT])
     return newest.flagged([Lint(code=MIXED_DRAFTS, pointer="")])
 
 
@@ -132,12 +134,12 @@ def _from_draft_03(document: Document) -> Document | Rejected:
         return _upgraded(document)
     if used.old:
         detail = (
-            f"declares draft-03 and uses its {_listed(used.old)}, "
-            f"but also {_listed(used.later)} of later drafts"
+            f"declares draft-03 and uses its {_joined(used.old)}, "
+            f"but also {_joined(used.later)} of later drafts"
         )
         return Rejected(reason=Reason.UNSUPPORTED_DIALECT, detail=detail)
-    note = f"draft-03 has no such {_listed(used.later)}"
-    return stated(document, _oldest(document.schema, used), "repaired", note)
+    note = f"draft-03 has no such {_joined(used.later)}"
+    return declare(document, _oldest(document.schema, used), "repaired", note)
 
 
 def _oldest(schema: Json, used: Usage) -> Dialect:
@@ -155,10 +157,10 @@ def _upgraded(document: Document) -> Document | Rejected:
         detail = f"draft-03: {error}"
         return Rejected(reason=Reason.UNSUPPORTED_DIALECT, detail=detail)
     note = "draft-03, brought to draft-04"
-    return stated(document.changed(schema, changes), DRAFT_04, "upgraded", note)
+    return declare(document.changed(schema, changes), DRAFT_04, "upgraded", note)
 
 
-def _listed(keywords: frozenset[str]) -> str:
+def _joined(keywords: frozenset[str]) -> str:
     return ", ".join(sorted(keywords))
 
 
@@ -170,10 +172,10 @@ def _unswitched(document: Document) -> Document:
     """
     name = document.dialect
     own = next(dialect for dialect in DIALECTS if dialect.name == name)
-    others = sum(
+    count = sum(
         "$schema" in subschema for subschema in subschemas(document.schema, ANY_DIALECT)
     )
-    if others <= ("$schema" in document.schema):
+    if count <= ("$schema" in document.schema):
         return document
     changes: list[Change] = []
 
@@ -183,8 +185,8 @@ def _unswitched(document: Document) -> Document:
         uri = schema["$schema"]
         if isinstance(uri, str) and works(uri, own):
             return schema
-        said = read(uri)
-        note = _NOTES[said.kind] if said.dialect is own else _NESTED
+        declaration = read(uri)
+        note = _NOTES[declaration.kind] if declaration.dialect is own else _NESTED
         place = (*tokens, "$schema")
         changes.append(change_at(RULE_NAME, place, uri, ABSENT, note))
         return {name: value for name, value in schema.items() if name != "$schema"}
@@ -239,13 +241,13 @@ def is_refused(schema: Json) -> bool:
 
 
 @lru_cache(maxsize=4)
-def _is_refused(asked: SameObject[Json]) -> bool:
-    schema = asked.value
-    said = statement(schema)
-    if said.kind is StatementKind.UNKNOWN:
+def _is_refused(key: SameObject[Json]) -> bool:
+    schema = key.value
+    declaration = statement(schema)
+    if declaration.kind is StatementKind.UNKNOWN:
         return False
-    if said.dialect is not None and said.dialect is not DRAFT_03:
-        return not is_valid(schema, said.dialect)
+    if declaration.dialect is not None and declaration.dialect is not DRAFT_03:
+        return not is_valid(schema, declaration.dialect)
     return not valid_under(schema) and not _is_draft_03(schema)
 
 

@@ -61,23 +61,26 @@ def try_fastjsonschema(
         WorkerDidNotStart: fastjsonschema cannot be run at all.
         CannotCreate: the cache folder cannot be written.
     """
-    listed = list(records)
+    all_records = list(records)
     memory = cache / f"fastjsonschema-{version('fastjsonschema')}.json"
-    known = _remembered(memory)
+    verdicts = _remembered(memory)
     new = {
         record.sha256: record.json_schema
-        for record in listed
-        if record.sha256 not in known
+        for record in all_records
+        if record.sha256 not in verdicts
     }
-    progress(sum(record.sha256 in known for record in listed))
+    progress(sum(record.sha256 in verdicts for record in all_records))
     if new:
         for sha256, verdict in _ask(new, jobs):
-            known[sha256] = verdict
+            verdicts[sha256] = verdict
             progress(1)
-        text = json.dumps(dict(sorted(known.items())), indent=0)
+        text = json.dumps(dict(sorted(verdicts.items())), indent=0)
         memory.parent.mkdir(parents=True, exist_ok=True)
         atomic_write_bytes(memory, text.encode())
-    return [replace(record, fastjsonschema=known[record.sha256]) for record in listed]
+    return [
+        replace(record, fastjsonschema=verdicts[record.sha256])
+        for record in all_records
+    ]
 
 
 def _remembered(memory: Path) -> dict[str, str]:

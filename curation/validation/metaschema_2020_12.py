@@ -105,13 +105,13 @@ def python_complaint(schema: Json) -> Complaint | None:
 def complaint(schema: Json) -> Complaint | None:
     """Return why `check_schema` refuses a schema, or None where it accepts it."""
     try:
-        found = rust_complaint(schema)
+        error = rust_complaint(schema)
     except ValueError:
         return _complaint_of_plain(plain(schema))
-    if found is not None and _LINE_END in searchable(schema):
+    if error is not None and _LINE_END in searchable(schema):
         # The `$` of Python's patterns also stands before a last line feed.
         return python_complaint(plain(schema))
-    return found
+    return error
 
 
 def _complaint_of_plain(schema: Json) -> Complaint | None:
@@ -133,12 +133,12 @@ def checked_complaint(schema: Json, *, key: str) -> Complaint | None:
     Raises:
         DisagreementError: they differ; the fault is ours, not the document's.
     """
-    found = complaint(schema)
+    error = complaint(schema)
     if is_rechecked(key):
         try:
             own = python_complaint(plain(schema))
         except RecursionError:
-            return found
-        if (own is None) != (found is None):
-            raise DisagreementError(f"{key}: quick says {found}, jsonschema {own}")
-    return found
+            return error
+        if (own is None) != (error is None):
+            raise DisagreementError(f"{key}: quick says {error}, jsonschema {own}")
+    return error

@@ -138,14 +138,14 @@ def cause(error: jsonschema_rs.ValidationError) -> tuple[Tokens, str]:
     tokens = tuple(map(str, error.instance_path))
     branches = getattr(error.kind, "context", None) or []
     causes = [cause(inner) for branch in branches for inner in branch]
-    deeper = [found for found in causes if len(found[0]) > len(tokens)]
+    deeper = [each for each in causes if len(each[0]) > len(tokens)]
     if deeper:
-        return min(deeper, key=lambda found: (-len(found[0]), found))
+        return min(deeper, key=lambda each: (-len(each[0]), each))
     if causes:
         return tokens, "; ".join(sorted({message for _, message in causes}))
     instance: UntypedJson = error.instance
-    shown = _cut(write(instance), _SHOWN)
-    return tokens, error.message.replace(MASK, shown)
+    text = _cut(write(instance), _SHOWN)
+    return tokens, error.message.replace(MASK, text)
 
 
 def python_complaint(schema: Json, dialect: Dialect) -> Complaint | None:

@@ -93,8 +93,8 @@ def pieces(pattern: str) -> Iterator[str]:
                     break
             yield pattern[start:index]
             continue
-        found = _PIECE.match(pattern, index)
-        piece = found[0] if found else pattern[index]
+        match = _PIECE.match(pattern, index)
+        piece = match[0] if match else pattern[index]
         index += len(piece)
         yield piece
 
@@ -193,8 +193,8 @@ class _Mending:
             if self._pattern[index] == "[":
                 index = self._class(index)
                 continue
-            found = _PIECE.match(self._pattern, index)
-            piece = found[0] if found else self._pattern[index]
+            match = _PIECE.match(self._pattern, index)
+            piece = match[0] if match else self._pattern[index]
             index += len(piece)
             self._outside(piece, index)
         return "".join(self._out)
@@ -304,8 +304,8 @@ class _Mending:
 
 
 def _pieces(pattern: str, start: int) -> Iterator[str]:
-    for found in _CLASS_PIECE.finditer(pattern, start):
-        yield found[0]
+    for match in _CLASS_PIECE.finditer(pattern, start):
+        yield match[0]
 
 
 def _is_class_escape(piece: str) -> bool:

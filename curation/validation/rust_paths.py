@@ -87,10 +87,10 @@ def exact_paths(
 def _exact(plain: ErrorPaths, nodes: dict[ErrorPaths, deque[ErrorPaths]]) -> ErrorPaths:
     """Return the paths of the node that an error is about; plain ones without one."""
     lossy = _without_names(plain)
-    found = nodes.get(lossy)
-    if found:
+    matches = nodes.get(lossy)
+    if matches:
         # Two names may look alike: each error takes the next.
-        return found.popleft() if len(found) > 1 else found[0]
+        return matches.popleft() if len(matches) > 1 else matches[0]
     # Keywords of one schema share a node; the schema itself always has one.
     around = nodes.get(ErrorPaths(lossy.evaluation[:-1], lossy.instance))
     if around:

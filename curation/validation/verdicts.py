@@ -167,7 +167,7 @@ class _Search:
 
     dialect: Dialect
     specification: Specification[Json]
-    seen: set[int] = field(default_factory=set)
+    visited: set[int] = field(default_factory=set)
     targets: list[tuple[Json, _Resolver]] = field(default_factory=list)
     lost: str | None = None
 
@@ -181,9 +181,9 @@ class _Search:
         while self.targets and self.lost is None:
             refs: set[str] = set()
             for subschema in subschemas(self.targets.pop()[0], self.dialect):
-                if id(subschema) in self.seen:
+                if id(subschema) in self.visited:
                     continue
-                self.seen.add(id(subschema))
+                self.visited.add(id(subschema))
                 inner = subschema.get(self.dialect.id_keyword)
                 if isinstance(inner, str) and subschema is not schema:
                     return False
@@ -208,9 +208,9 @@ class _Search:
         stack = [(start, at)]
         while stack:
             subschema, resolver = stack.pop()
-            if not isinstance(subschema, dict) or id(subschema) in self.seen:
+            if not isinstance(subschema, dict) or id(subschema) in self.visited:
                 continue
-            self.seen.add(id(subschema))
+            self.visited.add(id(subschema))
             for keyword in subschema.keys() & REFERENCE_KEYWORDS:
                 ref = subschema[keyword]
                 if isinstance(ref, str) and (id(resolver), ref) not in followed:
@@ -231,14 +231,14 @@ class _Search:
 
     def _follow(self, ref: str, resolver: _Resolver) -> None:
         try:
-            found = resolver.lookup(ref)
+            resolved = resolver.lookup(ref)
         except (Unresolvable, ValueError):
             self.lost = self.lost or ref
         except _LIBRARY_FAILS as error:
             self.lost = self.lost or f"{ref}: its library fails, {error!r}"
         else:
-            if id(found.contents) not in self.seen:
-                self.targets.append((found.contents, found.resolver))
+            if id(resolved.contents) not in self.visited:
+                self.targets.append((resolved.contents, resolved.resolver))
 
 
 #: The slow check runs on one schema in so many.

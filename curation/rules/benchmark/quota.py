@@ -17,19 +17,19 @@ def judge(candidates: Sequence[Candidate]) -> Mapping[int, Rejected]:
     A copy does not use up the quota: it ends as a duplicate of the first.
     """
     rejected: dict[int, Rejected] = {}
-    drawn: dict[str, dict[str, int]] = {}
+    by_config: dict[str, dict[str, int]] = {}
     for position, candidate in enumerate(candidates):
         if candidate.field_count < candidate.least_fields:
             least = candidate.least_fields
             detail = f"{candidate.field_count} fields, at least {least} wanted"
             rejected[position] = Rejected(reason=Reason.TOO_FEW_FIELDS, detail=detail)
         elif candidate.quota is not None:
-            own = drawn.setdefault(candidate.config, {})
+            own = by_config.setdefault(candidate.config, {})
             first = candidates[own.setdefault(candidate.sha256, position)]
             if first is not candidate:
                 detail = f"{first.config}/{first.unique_id}"
                 rejected[position] = Rejected(reason=Reason.DUPLICATE, detail=detail)
-    for config, own in drawn.items():
+    for config, own in by_config.items():
         quota = candidates[min(own.values())].quota
         for digest in sorted(own)[quota:]:
             detail = f"{config} takes the first {quota:,} by digest"

@@ -41,11 +41,11 @@ def apply(document: Document, _context: Context) -> Document:
         members: dict[str, Json] = schema
         for keyword, value in members.items():
             name: str = LIVING.get(keyword, keyword) if renames else keyword
-            taken = keyword in LIVING and (not renames or name in schema)
-            if not taken:
+            dropped = keyword in LIVING and (not renames or name in schema)
+            if not dropped:
                 result[name] = value
             if keyword in LIVING:
-                changes.append(_change((*tokens, keyword), name, value, gone=taken))
+                changes.append(_change((*tokens, keyword), name, value, gone=dropped))
         return result
 
     return document.changed(edited(document.schema, ANY_DIALECT, revive), changes)

@@ -60,11 +60,11 @@ _URI_REFERENCE = re.compile(
 
 def is_uri_reference(text: str) -> bool:
     """Return whether a text is a URI reference (RFC 3986 section 4.1)."""
-    found = _URI_REFERENCE.fullmatch(text)
-    if found is None:
+    match = _URI_REFERENCE.fullmatch(text)
+    if match is None:
         return False
-    first = (found["path"] or "").partition("/")[0]
-    return found["scheme"] is not None or ":" not in first
+    first = (match["path"] or "").partition("/")[0]
+    return match["scheme"] is not None or ":" not in first
 
 
 def usable(identifier: str) -> str | None:

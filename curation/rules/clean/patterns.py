@@ -42,8 +42,8 @@ def apply(document: Document, _context: Context) -> Document | Rejected:
         for path, pattern in _patterns(schema):
             verdict = pattern_verdict(pattern)
             if verdict.pattern is None:
-                shown = f"{pattern[:_SHOWN]!r} is no ECMA-262 pattern: {verdict.note}"
-                return _rejected(tokens + path, shown)
+                detail = f"{pattern[:_SHOWN]!r} is no ECMA-262 pattern: {verdict.note}"
+                return _rejected(tokens + path, detail)
             if verdict.pattern == pattern:
                 continue
             place = tokens + path

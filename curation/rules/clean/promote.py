@@ -14,10 +14,10 @@ def _apply(document: Document, _context: Context) -> Document:
     if name is None:
         return document
     inner = document.schema[name]
-    others = [other for other in document.schema if other != name]
+    siblings = [other for other in document.schema if other != name]
     note = f"the schema stood under {pointer((name,))}"
-    if others:
-        note = f"{note}, beside {len(others)} other members"
+    if siblings:
+        note = f"{note}, beside {len(siblings)} other members"
     return document.changed(inner, [change_at(NAME, (), document.schema, inner, note)])
 
 

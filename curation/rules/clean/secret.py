@@ -9,12 +9,13 @@ NAME = "reject-secret"
 
 
 def _apply(document: Document, _context: Context) -> Document | Rejected:
-    found = credentials.find_credential(document.schema)
-    if found is None:
+    credential = credentials.find_credential(document.schema)
+    if credential is None:
         return document
-    detail = f"{found.pointer or '(root)'} holds text in the format of: {found.format}"
+    where = credential.pointer or "(root)"
+    detail = f"{where} holds text in the format of: {credential.format}"
     return Rejected(
-        reason=Reason.SECRET, detail=detail, rule=NAME, pointer=found.pointer
+        reason=Reason.SECRET, detail=detail, rule=NAME, pointer=credential.pointer
     )
 
 

@@ -13,11 +13,11 @@ def _apply(document: Document, _context: Context) -> Document:
     root = document.schema
     if not looks_like_a_schema(root) or not asks_nothing(root):
         return document
-    found = entries(root)
-    if not found:
+    definitions = entries(root)
+    if not definitions:
         return document
     properties: Json = {
-        definition.name: {"$ref": definition.reference} for definition in found
+        definition.name: {"$ref": definition.reference} for definition in definitions
     }
     wrapped = {**root, "type": "object", "properties": properties}
     changes = [

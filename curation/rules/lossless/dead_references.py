@@ -44,10 +44,10 @@ def _leads_somewhere(reference: Reference, document: Schema, library: Library) -
         return Schema(schema, document.dialect, uri)
 
     try:
-        found = follow_reference(reference.text, reference.base, [document], load)
+        target = follow_reference(reference.text, reference.base, [document], load)
     except (LookupError, ValueError):
         return False
-    return found is not None
+    return target is not None
 
 
 RULE = Rule(

@@ -15,8 +15,8 @@ def _mended(schema: dict[str, Json]) -> dict[str, Json]:
         schema = without(schema, "items")
     needed = schema.get("dependencies")
     if isinstance(needed, dict) and [] in needed.values():
-        kept = {name: value for name, value in needed.items() if value != []}
-        schema = {**schema, "dependencies": kept}
+        nonempty = {name: value for name, value in needed.items() if value != []}
+        schema = {**schema, "dependencies": nonempty}
     return schema
 
 

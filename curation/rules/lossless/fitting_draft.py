@@ -12,7 +12,7 @@ from curation.references.schema import schema_of
 from curation.satisfiability import refute
 from curation.schema.dialects import ANY_DIALECT, BY_NAME, DIALECTS, Dialect
 from curation.schema.drafts import usage
-from curation.validation.dialect_decision import stated
+from curation.validation.dialect_decision import declare
 from curation.validation.metaschemas import is_valid
 
 _NAME = "fitting-draft"
@@ -32,7 +32,7 @@ def apply(document: Document, context: Context) -> Document:
         if not used.all_effective(other) or not is_valid(document.schema, other):
             continue
         note = f"no instance and no validator could use it as {own.name}"
-        fitting = stated(document, other, "fitting", note, rule=_NAME)
+        fitting = declare(document, other, "fitting", note, rule=_NAME)
         if _builds(fitting.schema, other, document, context):
             return fitting.flagged([Lint(code=OTHER_DRAFT, pointer="/$schema")])
     return document
@@ -73,9 +73,9 @@ def _builds(
 def _nearest(own: Dialect) -> list[Dialect]:
     """Return the other drafts, the nearest first, of two the newer."""
     place = DIALECTS.index(own)
-    others = [dialect for dialect in DIALECTS if dialect is not own]
+    candidates = [dialect for dialect in DIALECTS if dialect is not own]
     return sorted(
-        others,
+        candidates,
         key=lambda other: (
             abs(DIALECTS.index(other) - place),
             DIALECTS.index(other) < place,

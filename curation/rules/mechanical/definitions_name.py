@@ -14,10 +14,10 @@ _WRONG, _RIGHT = "define", "definitions"
 def apply(document: Document, _context: Context) -> Document:
     """Rename the root's `define`, and the start of references that lead into it."""
     root = document.schema
-    held = root.get(_WRONG)
+    definitions = root.get(_WRONG)
     if (
-        not isinstance(held, dict)
-        or not all(isinstance(member, dict) for member in held.values())
+        not isinstance(definitions, dict)
+        or not all(isinstance(member, dict) for member in definitions.values())
         or not CONTAINERS.isdisjoint(root)
     ):
         return document

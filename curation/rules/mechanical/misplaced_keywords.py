@@ -43,11 +43,14 @@ def _mended(schema: dict[str, Json], *, booleans: bool) -> dict[str, Json]:
     }
     if not moved:
         return schema
-    kept = {name: value for name, value in properties.items() if name not in moved}
-    names, listed = moved.get("required"), schema.get("required")
-    if isinstance(names, list) and isinstance(listed, list):
-        moved["required"] = [*listed, *(name for name in names if name not in listed)]
-    return {**schema, "properties": kept, **moved}
+    remaining = {name: value for name, value in properties.items() if name not in moved}
+    names, required = moved.get("required"), schema.get("required")
+    if isinstance(names, list) and isinstance(required, list):
+        moved["required"] = [
+            *required,
+            *(name for name in names if name not in required),
+        ]
+    return {**schema, "properties": remaining, **moved}
 
 
 def _is_keyword(name: str, value: Json, *, booleans: bool) -> bool:

@@ -10,23 +10,23 @@ _NAME = "misspelt-types"
 
 
 def _mended(schema: dict[str, Json]) -> dict[str, Json]:
-    said = schema.get("type")
-    if said == "enum" and isinstance(schema.get("enum"), list):
+    value = schema.get("type")
+    if value == "enum" and isinstance(schema.get("enum"), list):
         return without(schema, "type")
-    if isinstance(said, str) and "|" in said:
-        said = [name.strip() for name in said.split("|")]
-    names = said if isinstance(said, list) else [said]
-    meant = [_meant(name) for name in names]
-    if None in meant:
+    if isinstance(value, str) and "|" in value:
+        value = [name.strip() for name in value.split("|")]
+    names = value if isinstance(value, list) else [value]
+    meanings = [_meaning(name) for name in names]
+    if None in meanings:
         return schema
-    if ANY_TYPE in meant:
+    if ANY_TYPE in meanings:
         return without(schema, "type")
-    types: list[Json] = list(dict.fromkeys(meant))
-    new: Json = types if isinstance(said, list) else types[0]
+    types: list[Json] = list(dict.fromkeys(meanings))
+    new: Json = types if isinstance(value, list) else types[0]
     return schema if new == schema.get("type") else {**schema, "type": new}
 
 
-def _meant(name: Json) -> str | None:
+def _meaning(name: Json) -> str | None:
     if name is None:
         return "null"
     return type_meant(name) if isinstance(name, str) else None

@@ -31,8 +31,8 @@ def _mended(schema: dict[str, Json]) -> dict[str, Json]:
             continue
         if keyword in _BOOLEANS and value.strip().lower() in _WORDS:
             schema = {**schema, keyword: _WORDS[value.strip().lower()]}
-        elif keyword in _NUMBERS and (found := _NUMBER.fullmatch(value)):
-            number = parse(found[1].encode())
+        elif keyword in _NUMBERS and (match := _NUMBER.fullmatch(value)):
+            number = parse(match[1].encode())
             if not isinstance(number, Rejected):
                 schema = {**schema, keyword: number}
     return schema

@@ -40,7 +40,7 @@ def _mended(schema: dict[str, Json]) -> dict[str, Json]:
 def _counted(pattern: str) -> str:
     if is_ecma(pattern):
         return pattern
-    return _UP_TO.sub(lambda found: found[1] or "{0", pattern)
+    return _UP_TO.sub(lambda match: match[1] or "{0", pattern)
 
 
 RULE = Rule(

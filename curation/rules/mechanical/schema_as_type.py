@@ -11,20 +11,20 @@ _NAME = "schema-as-type"
 
 
 def _mended(schema: dict[str, Json]) -> dict[str, Json]:
-    said = schema.get("type")
-    if isinstance(said, list):
-        if any(isinstance(item, dict) for item in said) and "anyOf" not in schema:
-            branches: list[Json] = [_branch(item) for item in said]
+    value = schema.get("type")
+    if isinstance(value, list):
+        if any(isinstance(item, dict) for item in value) and "anyOf" not in schema:
+            branches: list[Json] = [_branch(item) for item in value]
             return {**without(schema, "type"), "anyOf": branches}
         return schema
-    inner = _referred(said) if isinstance(said, str) else said
+    inner = _referred(value) if isinstance(value, str) else value
     if not isinstance(inner, dict):
         return schema
-    rest = without(schema, "type")
-    asserting = rest.keys() - ANNOTATIONS - CONTAINERS
-    if inner.keys().isdisjoint(rest) and not (asserting and "$ref" in inner):
-        return {**rest, **inner}
-    return schema if "allOf" in rest else {**rest, "allOf": [inner]}
+    remaining = without(schema, "type")
+    asserting = remaining.keys() - ANNOTATIONS - CONTAINERS
+    if inner.keys().isdisjoint(remaining) and not (asserting and "$ref" in inner):
+        return {**remaining, **inner}
+    return schema if "allOf" in remaining else {**remaining, "allOf": [inner]}
 
 
 def _branch(item: Json) -> Json:

@@ -30,11 +30,11 @@ def _mended(schema: dict[str, Json]) -> dict[str, Json]:
         value, shape = schema[keyword], _HOLDING[keyword]
         new = value
         if isinstance(value, str) and shape in (Shape.SCHEMA, Shape.EITHER):
-            new = _meant(value)
+            new = _schema_of(value)
         elif isinstance(value, list) and shape in (Shape.SCHEMAS, Shape.EITHER):
-            new = [_meant(item) for item in value]
+            new = [_schema_of(item) for item in value]
         elif isinstance(value, dict) and shape is Shape.MAP and "type" not in value:
-            new = {name: _meant(member) for name, member in value.items()}
+            new = {name: _schema_of(member) for name, member in value.items()}
         elif isinstance(value, dict) and shape is Shape.MAP:
             new = _of_map(value)
         if new != value:
@@ -46,10 +46,10 @@ def _of_map(members: dict[str, Json]) -> dict[str, Json]:
     """Return a map of schemas; one with `type` and `properties` is a schema itself."""
     if isinstance(members.get("type"), str) and "properties" in members:
         return members
-    return {name: _meant(member) for name, member in members.items()}
+    return {name: _schema_of(member) for name, member in members.items()}
 
 
-def _meant(value: Json) -> Json:
+def _schema_of(value: Json) -> Json:
     """Return the schema that a text means, or the value where it means none."""
     if not isinstance(value, str):
         return value

@@ -26,8 +26,8 @@ def _apply(document: Document, _context: Context) -> Document | Rejected:
     for trail, subschema in objects(document.schema):
         for keyword in ("id", "$id"):
             uri = subschema.get(keyword)
-            found = _ABSOLUTE.match(uri) if isinstance(uri, str) else None
-            if found and (trail is None or "/" in found["fragment"]):
+            match = _ABSOLUTE.match(uri) if isinstance(uri, str) else None
+            if match and (trail is None or "/" in match["fragment"]):
                 place = pointer((*tokens(trail), keyword))
                 return Rejected(
                     reason=Reason.BAD_IDENTIFIER, detail=f"{place} is {uri}"

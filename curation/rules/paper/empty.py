@@ -14,8 +14,8 @@ def _apply(document: Document, _context: Context) -> Document | Rejected:
     if constrains(document.schema):
         return document
     text = write(document.schema)
-    shown = text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
-    return Rejected(reason=Reason.EMPTY, detail=f"constrains nothing: {shown}")
+    excerpt = text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+    return Rejected(reason=Reason.EMPTY, detail=f"constrains nothing: {excerpt}")
 
 
 RULE = Rule(

@@ -33,10 +33,10 @@ def _escaped(pattern: str) -> str:
     parts: list[str] = []
     in_class, position = False, 0
     while position < len(pattern):
-        piece, taken = pattern[position], 1
+        piece, length = pattern[position], 1
         if piece == "\\":
             part = pattern[position : position + 2]
-            piece, taken = ("\0" if part == "\\0" else part), len(part)
+            piece, length = ("\0" if part == "\\0" else part), len(part)
         elif in_class:
             in_class = piece != "]"
             piece = "\\[" if piece == "[" and not balanced else piece
@@ -47,7 +47,7 @@ def _escaped(pattern: str) -> str:
         elif piece == "{" and not _QUANTIFIER.match(pattern, position):
             piece = "\\{"
         parts.append(piece)
-        position += taken
+        position += length
     return "".join(parts)
 
 
@@ -67,7 +67,7 @@ class _Edit:
 
 def _edits(schema: Json) -> Iterator[_Edit]:
     """Yield what changes, innermost first: a new name never stands above an edit."""
-    found: list[_Edit] = []
+    edits: list[_Edit] = []
     for trail, subschema in objects(schema):
         keyed = subschema.get("patternProperties")
         names = list(keyed) if isinstance(keyed, dict) else []
@@ -76,8 +76,8 @@ def _edits(schema: Json) -> Iterator[_Edit]:
         patterns += [(("patternProperties", name), name, True) for name in names]
         for place, pattern, is_name in patterns:
             if isinstance(pattern, str) and (right := _mended(pattern)) != pattern:
-                found.append(_Edit((*tokens(trail), *place), pattern, right, is_name))
-    return reversed(found)
+                edits.append(_Edit((*tokens(trail), *place), pattern, right, is_name))
+    return reversed(edits)
 
 
 def _renamed(schema: Json, place: Tokens, right: str) -> tuple[Json, Json]:

@@ -99,9 +99,9 @@ def _apply(document: Document, _context: Context) -> Document | Rejected:
 
 def _declared(document: Document, uri: str) -> Document:
     root = document.schema
-    known = "$schema" in root
+    is_declared = "$schema" in root
     change = change_at(NAME, ("$schema",), root.get("$schema", ABSENT), uri)
-    root = {**root, "$schema": uri} if known else {"$schema": uri, **root}
+    root = {**root, "$schema": uri} if is_declared else {"$schema": uri, **root}
     return document.changed(root, [change])
 
 

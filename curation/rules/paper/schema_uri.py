@@ -41,8 +41,8 @@ def _without(value: Json, holder: Tokens) -> Json:
     members = at(value, holder)
     if not isinstance(members, dict):
         return value
-    kept = {name: member for name, member in members.items() if name != "$schema"}
-    return replaced(value, holder, kept)
+    remaining = {name: member for name, member in members.items() if name != "$schema"}
+    return replaced(value, holder, remaining)
 
 
 def _holders(schema: Json) -> Iterable[tuple[Trail, dict[str, Json]]]:

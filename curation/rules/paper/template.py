@@ -16,8 +16,8 @@ def _apply(document: Document, _context: Context) -> Document | Rejected:
     if PLACEHOLDER not in text:
         return document
     before, _, after = text.partition(PLACEHOLDER)
-    seen = before[-_SHOWN:] + PLACEHOLDER + after[:_SHOWN]
-    detail = seen.decode(errors="ignore")
+    excerpt = before[-_SHOWN:] + PLACEHOLDER + after[:_SHOWN]
+    detail = excerpt.decode(errors="ignore")
     return Rejected(reason=Reason.TEMPLATE, detail=f"a placeholder in {detail}")
 
 
