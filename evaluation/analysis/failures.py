@@ -124,7 +124,7 @@ def _outcome(name: str) -> Outcome:
     word = name.strip().lower().replace(" ", "_").replace("-", "_")
     if word not in {outcome.value for outcome in SEVERITY}:
         names = ", ".join(outcome.value.replace("_", "-") for outcome in SEVERITY)
-        raise BadUsage(f"no outcome {name!r} of a failure", then=f"choose of {names}")
+        raise BadUsage(f"no outcome {name!r} of a failure", then=f"use one of {names}")
     return Outcome(word)
 
 

@@ -213,7 +213,7 @@ def _absent(table: _PaperTable, sides: Mapping[str, _Side]) -> Iterator[str]:
 def _sides(
     runs: Sequence[RecordedRun], table: _PaperTable, setup: PaperSetup
 ) -> dict[str, _Side]:
-    """Return who takes part, in the paper's order, by a name that nobody else has."""
+    """Return the participants in the paper's order, by unique names."""
     sides: dict[str, _Side] = {}
     for run in runs:
         for label, texts in texts_by_engine(scored_run(run, "coverage", {})).items():

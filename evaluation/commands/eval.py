@@ -199,7 +199,10 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
     if totals.reused:
         done += f", {totals.reused:,} found in the folder"
     if totals.disturbed:
-        done += f"; the machine was not quiet during {totals.disturbed:,}"
+        done += (
+            f"; {totals.disturbed:,} shared their core with other processes, "
+            "their times are marked"
+        )
     say(f"{done}. {folder}")
     if totals.unanswered:
         say(
@@ -208,7 +211,8 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
             style="yellow",
         )
     if totals.reproducers:
-        say(f"{len(totals.reproducers):,} can be seen again: {folder}/reproducers")
+        count = len(totals.reproducers)
+        say(f"{count:,} reproducers written to {folder}/reproducers")
     quoted = shlex.quote(str(folder))
     say_command("Every table", f"csbdata results show {quoted} --all")
     say_command("What failed", f"csbdata results show {quoted} --failures")

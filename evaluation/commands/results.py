@@ -154,7 +154,7 @@ def compare(
 
     Of one run all its engines are compared with each other, of several runs all
     engines of all. With --baseline each engine is compared with the one of its name
-    there, whatever its version.
+    there, regardless of version.
     """
     from evaluation.analysis.compare_runs import ComparisonRequest, compare_runs
 

@@ -35,7 +35,7 @@ PRESETS = {
     "vendor": {"whitespace": None, "max_recursion_depth": None},
     "paper": {"whitespace": None, "max_recursion_depth": None},
 }
-#: Of a token without a transition; whatever else it raises is a failure.
+#: Of a token without a transition; any other exception is a failure.
 _REFUSAL = "No next state found"
 
 

@@ -32,7 +32,7 @@ class SchemaChoice(StrEnum):
     """The schemas for which the requests of one stream ask."""
 
     ONE = "one"
-    """One schema for all: whatever a server caches of a grammar is there."""
+    """One schema for all: all caches of the server hit."""
     MARKED = "marked"
     """The same, made new for each request by a `$comment`: the text has the same
     prompt and the same grammar, and nothing that a server caches by schema fits."""

@@ -287,7 +287,7 @@ def _header(
 def _closed_up(stream: Sequence[PlannedRequest]) -> list[PlannedRequest]:
     """Return the rest of a stream with its first request right after the warm-up.
 
-    The moments of what follows keep their distances.
+    Later arrivals keep their distances.
     """
     warm_up = [each for each in stream if each.warm_up]
     measured = [each for each in stream if not each.warm_up]

@@ -1,4 +1,4 @@
-"""Send requests at the moments drawn for them, whatever comes back.
+"""Send requests at the moments drawn for them, independent of the answers.
 
 No request is repeated or waits for another's answer: slow and fast servers get the same
 arrivals, and waits count from the scheduled arrival (no "coordinated omission").
@@ -76,7 +76,7 @@ class OpenLoopSender:
         self._stopped = threading.Event()
 
     def close(self) -> None:
-        """Send nothing more; what is under way is nobody's any more."""
+        """Send nothing more; requests under way are abandoned."""
         self._stopped.set()
         self._client.close()
 

@@ -90,7 +90,7 @@ class ChosenToken:
     #: The best logit of those that are allowed: minus infinity where none is.
     best: float
     #: Whether another token is so close that sums in another order might choose it;
-    #: False where nobody asked.
+    #: False if not requested.
     tied: bool = False
 
 
@@ -124,7 +124,7 @@ class Decoding(Protocol):
         """
 
     def feed(self, rows: Sequence[Sequence[int]]) -> FedPass:
-        """Have one forward pass run; nobody waits until the device has finished it.
+        """Have one forward pass run; without waiting for the device to finish it.
 
         Args:
             rows: The new tokens of every row. A row may be empty where another is

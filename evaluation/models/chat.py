@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
 
 #: The day that templates are told, so that a prompt is the same on every day; it is
-#: the one that Llama 3's own template names where nobody tells it any.
+#: the one that Llama 3's own template names if none is given.
 TEMPLATE_DATE: Final = "2024-07-26"
 _TRIAL: Final = (
     Message(role="system", content="First instruction."),

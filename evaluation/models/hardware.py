@@ -200,7 +200,7 @@ def check_device(error: Exception) -> None:
     """Check that an exception is not the device's own failure.
 
     Raises:
-        Unavailable: it is, and whatever is computed next would fail too (exit 69).
+        Unavailable: it is; all later work on the device would fail (exit 69).
     """
     if not is_memory_used_up(error) and _has_any(error, _DEVICE_LOST):
         raise Unavailable(

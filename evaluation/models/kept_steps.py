@@ -91,7 +91,7 @@ class KeptSteps:
         troubles += self._lacking
         new = [reason for reason in dict.fromkeys(troubles) if reason not in self._told]
         self._told.update(new)
-        return [f"steps of decoding are run as they are ({reason})" for reason in new]
+        return [f"CUDA graphs / torch.compile: off ({reason})" for reason in new]
 
     def forget(self) -> None:
         """Give all memory back."""

@@ -171,7 +171,7 @@ def named_tables(tables: Sequence[Table], names: Sequence[str]) -> Sequence[Tabl
         if name not in by_name:
             raise BadConfiguration(
                 f"the report has no table {name!r}",
-                then=f"choose of {', '.join(by_name)}",
+                then=f"use one of {', '.join(by_name)}",
             )
     return [by_name[name] for name in names] or tables
 

@@ -150,7 +150,7 @@ class Quartiles:
 
     @classmethod
     def of(cls, values: Quantiles, unit: str = "ns") -> Quartiles | None:
-        """Return the cell of measured values; None where there is none."""
+        """Return the cell of measured values; None without values."""
         quartiles = [values.at(percent) for percent in (25.0, 50.0, 75.0)]
         low, middle, high = quartiles
         if low is None or middle is None or high is None:

@@ -115,9 +115,10 @@ def _model(model: ModelHeader) -> Iterator[str]:
     if model.clock:
         yield f"clock: {model.clock}"
     if model.warm_up:
-        yield f"warm-up, in no figure: {model.warm_up}"
+        yield f"warm-up (not measured): {model.warm_up}"
     if model.compile:
-        yield f"steps of decoding kept as: {model.compile}"
+        captured = "off" if model.compile == "none" else model.compile
+        yield f"CUDA graphs / torch.compile: {captured}"
     if model.gpu_settings:
         settings = (f"{name} {figure}" for name, figure in model.gpu_settings.items())
         yield f"GPU: {', '.join(settings)}"
@@ -142,6 +143,6 @@ def _conditions(header: RunHeader) -> Iterator[str]:
     limits = header.limits
     if limits.compile_seconds is not None and limits.run_seconds is not None:
         yield (
-            f"limits: {limits.compile_seconds:g} s a compile, "
-            f"{limits.run_seconds:g} s what follows"
+            f"time limits: {limits.compile_seconds:g} s to compile, "
+            f"{limits.run_seconds:g} s to test each schema"
         )

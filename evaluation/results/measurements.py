@@ -184,7 +184,7 @@ def measure_repeated(
 
     Args:
         rows: The rows of one case under one engine, one at least.
-        cut_ns: The deadline of a compile call in nanoseconds; None where there is none.
+        cut_ns: The deadline of a compile call in nanoseconds; None for no deadline.
         passes: Whether a row is as it should be; None: its outcome decides.
     """
     first, *repeated = rows
@@ -253,7 +253,7 @@ def measure(
 
     Args:
         row: The row.
-        cut_ns: The deadline of a compile call in nanoseconds; None where there is none.
+        cut_ns: The deadline of a compile call in nanoseconds; None for no deadline.
         passes: Whether a row is as it should be; None: its outcome decides.
     """
     ended = outcome_of(row)

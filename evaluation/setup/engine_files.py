@@ -54,7 +54,7 @@ class EngineAbout(msgspec.Struct, frozen=True, kw_only=True):
     homepage: str | None = None
     #: What pip is asked to install; by default the distribution.
     install: str | None = None
-    #: The extra of csbdata that installs it beside csbdata; empty where there is none.
+    #: The extra of csbdata that installs it beside csbdata; empty if none does.
     extra: str = ""
     #: Whether its `commit` refuses a token that its mask does not allow.
     checks_commit: bool = True
@@ -140,7 +140,7 @@ def find_engine(spec: str) -> EngineFile:
     files = engine_paths()
     if name not in files:
         near = closest_names(name, files) or sorted(files)
-        then = f"choose of {', '.join(near)}, or give the path of a .py file"
+        then = f"use {', '.join(near)}, or give the path of a .py file"
         raise BadUsage(f"there is no engine {spec!r}", then=then)
     return _read(name, files[name], version)
 
@@ -163,7 +163,7 @@ def choose_options(
     if preset not in presets:
         names = ", ".join(presets)
         raise BadConfiguration(
-            f"{file.name} has no preset {preset!r}", then=f"choose of {names}"
+            f"{file.name} has no preset {preset!r}", then=f"use one of {names}"
         )
     options = dict(file.presets.get(preset, {}))
     for name, text in assignments.items():

@@ -151,7 +151,7 @@ def compile_schema(
     Args:
         engine: The engine.
         schema: The schema's text.
-        waits: Tells how long the call waited for its core; None: nobody asks.
+        waits: Measures how long the call waited for its core; None: not measured.
     """
     gc.collect()
     if waits is not None:
@@ -264,7 +264,7 @@ class CoreWaits:
         self._last = 0
 
     def since_last(self) -> int | None:
-        """Return the nanoseconds since the last call; None where nobody counts."""
+        """Return the nanoseconds since the last call; None if not counted."""
         if self._file is None:
             return None
         try:
@@ -302,7 +302,7 @@ def freeze() -> None:
 
 
 def interruptions() -> int | None:
-    """Return how often this process was interrupted; None where nobody counts."""
+    """Return how often this process was interrupted; None if not counted."""
     try:
         import resource  # noqa: PLC0415 - POSIX only
     except ImportError:

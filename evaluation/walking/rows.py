@@ -153,7 +153,7 @@ def build_row(  # noqa: PLR0913, PLR0917 (what a row is made of)
 
 
 def _read(answers: Sequence[Json], kind: type[A]) -> A:
-    """Return the first answer, or an empty one where there is none."""
+    """Return the first answer, or an empty one."""
     return msgspec.convert((answers and answers[0]) or {}, kind)
 
 

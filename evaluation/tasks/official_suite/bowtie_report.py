@@ -118,7 +118,7 @@ def _header(
             "tokenizer": run.raw_header.get("tokenizer"),
             "limits": run.raw_header.get("limits"),
             "options": {engine.engine: engine.options for engine in participants},
-            # Cases of the run that the suite at hand does not have.
+            # Cases of the run that are missing in this edition of the suite.
             "left_out": [*gone],
         },
     }

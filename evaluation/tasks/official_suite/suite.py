@@ -157,7 +157,7 @@ def dialect_of(name: str) -> Dialect:
         if candidate in _FOLDERS:
             return BY_NAME[candidate]
     raise BadConfiguration(
-        f"there is no draft {name!r}", then=f"choose of {', '.join(_FOLDERS)}"
+        f"there is no draft {name!r}", then=f"use one of {', '.join(_FOLDERS)}"
     )
 
 

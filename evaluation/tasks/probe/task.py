@@ -102,7 +102,7 @@ def _dialect(name: str) -> Dialect:
         if candidate in BY_NAME and BY_NAME[candidate] in DIALECTS:
             return BY_NAME[candidate]
     names = ", ".join(dialect.name for dialect in DIALECTS)
-    raise BadUsage(f"there is no draft {name!r}", then=f"choose of {names}")
+    raise BadUsage(f"there is no draft {name!r}", then=f"use one of {names}")
 
 
 TASK: Final = Task(

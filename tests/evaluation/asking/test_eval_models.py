@@ -246,6 +246,6 @@ def test_a_run_begins_with_who_wrote_and_how(
     assert lines[-1].startswith("made: 20")
     assert asked in page(recorded)
     assert f"tokenizer: {model_folder}" in lines
-    assert "steps of decoding kept as: none" in lines
+    assert "CUDA graphs / torch.compile: off" in lines
     trial = "passes over a trial text when the model is loaded"
-    assert f"warm-up, in no figure: {trial}" in lines
+    assert f"warm-up (not measured): {trial}" in lines

@@ -224,7 +224,7 @@ def test_failures_are_chosen_by_engine_and_outcome(tmp_path: Path) -> None:
     assert "--engine none" in _ask("show", run, "--failures").stdout
     with pytest.raises(NoInput, match=r"'gamma'.*alpha 1\.0"):
         _ask("show", run, "--engine", "gamma")
-    with pytest.raises(BadUsage, match="choose of crash"):
+    with pytest.raises(BadUsage, match="use one of crash"):
         _ask("show", run, "--outcome", "bad")
 
 

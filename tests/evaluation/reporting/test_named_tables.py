@@ -21,5 +21,5 @@ def test_tables_are_chosen_by_name_in_the_order_asked_for() -> None:
 
 def test_a_table_that_there_is_not_is_refused_with_those_that_there_are() -> None:
     """One line."""
-    with pytest.raises(BadConfiguration, match="'table-9': choose of table-1-x, costs"):
+    with pytest.raises(BadConfiguration, match="'table-9': use one of table-1-x"):
         named_tables(_TABLES, ["table-9"])

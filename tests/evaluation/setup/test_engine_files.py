@@ -92,7 +92,7 @@ def test_options_have_types(
 @pytest.mark.parametrize(
     ("preset", "assignments", "words"),
     [
-        ("fathful", {}, "no preset 'fathful': choose of faithful, vendor"),
+        ("fathful", {}, "no preset 'fathful': use one of faithful, vendor"),
         ("vendor", {"flg": "true"}, "no option 'flg': flag"),
         ("vendor", {"flag": "yes"}, "takes bool, not 'yes'"),
         ("vendor", {"size": "1.5"}, "takes int or null, not '1.5'"),
