@@ -207,7 +207,7 @@ def _named(document: Schema) -> Proof | None:
     Args:
         document: A schema that accepts nothing.
     """
-    seen: set[Tokens] = set()
+    visited: set[Tokens] = set()
     pending: list[tuple[SchemaLocation, frozenset[Tokens]]] = [
         (document.root, frozenset())
     ]
@@ -216,9 +216,9 @@ def _named(document: Schema) -> Proof | None:
         if not around.isdisjoint(parts):
             why = "every instance would be endless"
             return _proof("endless-recursion", location.tokens, why)
-        if location.tokens in seen:
+        if location.tokens in visited:
             continue
-        seen.add(location.tokens)
+        visited.add(location.tokens)
         for part in parts.values():
             if part.schema is False:
                 return _proof("false-schema", part.tokens, "the schema is `false`")

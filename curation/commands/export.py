@@ -67,7 +67,7 @@ def maskbench(
     from curation.system.progress import Quiet, Shown
 
     progress = Quiet() if format_ is Format.JSON else Shown()
-    rows = Records(data).chosen(config or (), split or ())
+    rows = Records(data).select(config or (), split or ())
     with (
         atomic_folder(folder, marker=_MARKER) as temporary,
         progress.bar("Exporting", len(rows)) as advance,

@@ -89,12 +89,12 @@ def _make(target: str, build: Path, seed: int, format_: Format) -> None:
     from curation.instances.dataset.worker import witnesses
 
     schema, dialect = _schema_of(target, build)
-    made = witnesses(schema, dialect=dialect, seed=seed)
+    result = witnesses(schema, dialect=dialect, seed=seed)
     if format_ is Format.JSON:
-        print_json({"schema": target, **made.to_json()})
+        print_json({"schema": target, **result.to_json()})
     else:
-        _print_made(target, made)
-    if not made.instances:
+        _print_made(target, result)
+    if not result.instances:
         raise typer.Exit(1)
 
 
@@ -119,11 +119,11 @@ def _schema_of(target: str, build: Path) -> tuple[str, str | None]:
     return record.schema, record.dialect
 
 
-def _print_made(target: str, made: SchemaInstances) -> None:
-    show(f"{target}: {made.answer}  {made.dialect}".rstrip(), style="bold")
-    if made.reason:
-        show(f"  {made.reason}: {shortened(made.detail, _SHOWN)}")
-    for row in made.instances:
+def _print_made(target: str, result: SchemaInstances) -> None:
+    show(f"{target}: {result.answer}  {result.dialect}".rstrip(), style="bold")
+    if result.reason:
+        show(f"  {result.reason}: {shortened(result.detail, _SHOWN)}")
+    for row in result.instances:
         where = f"  {row.keyword}" if row.keyword else ""
         if row.schema_pointer:
             where += f" at {row.schema_pointer}"
@@ -162,32 +162,34 @@ def _check(file: Path, build: Path, jobs: int, format_: Format) -> None:
 
 
 def _as_json(answers: GradedSchema) -> Json:
-    asked = answers.asked
+    schema = answers.schema
     return {
-        "config": asked.config,
-        "unique_id": asked.unique_id,
+        "config": schema.config,
+        "unique_id": schema.unique_id,
         "dialect": answers.graded.dialect,
         "error": answers.graded.error,
         "instances": [
-            {**asdict(given), **asdict(grade)}
-            for given, grade in zip(asked.given, answers.graded.grades, strict=False)
+            {**asdict(instance), **asdict(grade)}
+            for instance, grade in zip(
+                schema.instances, answers.graded.grades, strict=False
+            )
         ],
     }
 
 
 def _print_check(answers: Sequence[GradedSchema], figures: GradingFigures) -> None:
-    shown = 0
+    printed = 0
     for schema in answers:
-        for given, grade in schema.differing():
-            shown += 1
-            if shown > _MOST_DIFFERENCES:
+        for instance, grade in schema.differing():
+            printed += 1
+            if printed > _MOST_DIFFERENCES:
                 break
-            label = "valid" if given.valid else "invalid"
+            label = "valid" if instance.valid else "invalid"
             place = f"{grade.keyword} at {grade.schema_pointer or 'the root'}"
             why = f"refused for {place}" if grade.keyword else "accepted"
-            name = f"{schema.asked.config}/{schema.asked.unique_id}".strip("/")
+            name = f"{schema.schema.config}/{schema.schema.unique_id}".strip("/")
             show(f"{name}: labelled {label}, {why}")
-            show(f"  {shortened(given.text, _SHOWN)}")
+            show(f"  {shortened(instance.text, _SHOWN)}")
     differing = figures.labelled - figures.agreeing
     if differing > _MOST_DIFFERENCES:
         say(f"... and {differing - _MOST_DIFFERENCES:,} more (--format json)")
@@ -219,15 +221,15 @@ def _report(build: Path, format_: Format) -> None:
         rows_of,
     )
 
-    found = report_of(build)
+    report = report_of(build)
     if format_ is Format.JSON:
-        print_json(as_json(found))
+        print_json(as_json(report))
         return
-    stdout().print(table(HEADERS, list(rows_of(found)), numbers=(2, 5, 7, 8)))
-    for name, reason, detail in found.without[:_MOST_DIFFERENCES]:
+    stdout().print(table(HEADERS, list(rows_of(report)), numbers=(2, 5, 7, 8)))
+    for name, reason, detail in report.without[:_MOST_DIFFERENCES]:
         show(f"{name}: {reason}: {shortened(detail, _SHOWN)}")
-    if len(found.without) > _MOST_DIFFERENCES:
-        rest = len(found.without) - _MOST_DIFFERENCES
-        say(f"... and {rest:,} more without a witness (--format json)")
-    for line in (*given_lines(found), *cost_lines(found)):
+    if len(report.without) > _MOST_DIFFERENCES:
+        remaining = len(report.without) - _MOST_DIFFERENCES
+        say(f"... and {remaining:,} more without a witness (--format json)")
+    for line in (*given_lines(report), *cost_lines(report)):
         show(line)

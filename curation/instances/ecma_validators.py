@@ -82,11 +82,11 @@ def unevaluated_properties(is_match: Callable[[str, str], bool]) -> _Keyword:
         if not isinstance(instance, dict):
             return
         beside = {name: schema[name] for name in schema if name != _EVALUATING_ALL[1]}
-        known = _evaluated(validator.evolve(schema=beside), instance, is_match)
+        evaluated = _evaluated(validator.evolve(schema=beside), instance, is_match)
         for name in instance:
-            if name not in known and not validator.evolve(schema=unevaluated).is_valid(
-                instance[name]
-            ):
+            if name not in evaluated and not validator.evolve(
+                schema=unevaluated
+            ).is_valid(instance[name]):
                 yield jsonschema.ValidationError(f"{name!r} is not evaluated")
 
     return keyword
@@ -123,12 +123,14 @@ def _applied(
     for keyword in REFERENCE_KEYWORDS:
         if keyword in schema:
             recursive = keyword == "$recursiveRef"
-            found = (
+            validators = (
                 lookup_recursive_ref(resolver)
                 if recursive
                 else resolver.lookup(schema[keyword])
             )
-            yield validator.evolve(schema=found.contents, _resolver=found.resolver)
+            yield validator.evolve(
+                schema=validators.contents, _resolver=validators.resolver
+            )
     for subschema in _in_place(validator, schema, instance):
         applied = validator.evolve(schema=subschema)
         if applied.is_valid(instance):
@@ -220,7 +222,7 @@ def _additional_properties(
 
 def _unique_items(
     validator: PythonValidator,
-    wanted: Json,
+    unique: Json,
     instance: Json,
     schema: Mapping[str, Json],
 ) -> Iterator[jsonschema.ValidationError]:
@@ -230,8 +232,8 @@ def _unique_items(
     """
     if not isinstance(instance, list) or len(instance) < _MANY_ITEMS:
         own = PYTHON_VALIDATORS["2020-12"].VALIDATORS["uniqueItems"]
-        yield from own(validator, wanted, instance, schema) or ()
-    elif wanted and len(set(map(canonical, instance))) < len(instance):
+        yield from own(validator, unique, instance, schema) or ()
+    elif unique and len(set(map(canonical, instance))) < len(instance):
         yield jsonschema.ValidationError("an item stands twice")
 
 

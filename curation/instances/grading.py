@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 from curation.core.documents import Rejected
 from curation.instances.constraints.interpretations import Interpretations, read_schema
 from curation.instances.constraints.violations import as_near_miss
-from curation.instances.model import InstanceKind, Witness
 from curation.instances.validators import Verdicts, verdicts_of_each
+from curation.instances.values.model import InstanceKind, Witness
 from curation.json.values import identity
 from curation.system.escaping import shortened
 
@@ -45,14 +45,14 @@ def judge_examples(
     """
     accepted: list[Witness] = []
     refused: Counter[str] = Counter()
-    seen: set[bytes] = set()
+    identities: set[bytes] = set()
     for text in texts:
         try:
             value = json.loads(text)
-            known = identity(value)
-            if known in seen:
+            own = identity(value)
+            if own in identities:
                 continue
-            seen.add(known)
+            identities.add(own)
             failed = as_near_miss(compiled, value)
         except (ValueError, RecursionError):
             refused[UNJUDGED] += 1
@@ -135,8 +135,8 @@ def grade(text: str, dialect: str, instances: Sequence[str]) -> Graded:
     )
 
 
-def _heeding(said: Verdicts) -> tuple[bool | None, ...] | None:
-    other = said.heeding
+def _heeding(verdicts: Verdicts) -> tuple[bool | None, ...] | None:
+    other = verdicts.heeding
     if other is None:
         return None
     return (

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from curation.instances.constraints.compiled_schema import CompiledSchema
-    from curation.instances.model import NearMiss, Witness
+    from curation.instances.values.model import NearMiss, Witness
 
     #: A schema as `json.dumps` takes it.
     Schema: TypeAlias = Mapping[str, object] | bool
@@ -125,7 +125,7 @@ class SchemaGrammar:
         ).map(lambda types: {"type": types})
         values = st.lists(
             st.sampled_from(_ENUMERATED), min_size=1, max_size=4, unique_by=repr
-        ).map(lambda listed: {"enum": listed})
+        ).map(lambda enumerated: {"enum": enumerated})
         reference = st.just({"$ref": f"#/{self._holder}/shared"})
         own: list[Schemas] = [
             plain,
@@ -143,19 +143,19 @@ class SchemaGrammar:
     def _numbers(self) -> Schemas:
 
         def build(kind: str, least: int, span: int, words: set[str]) -> Json:
-            found: dict[str, Json] = {"type": kind}
+            schema: dict[str, Json] = {"type": kind}
             if "least" in words:
-                found["minimum"] = least
+                schema["minimum"] = least
             if "most" in words:
-                found["maximum"] = least + span
+                schema["maximum"] = least + span
             if "strict" in words and "least" in words:
                 if self._dialect is DRAFT_04:
-                    found["exclusiveMinimum"] = True
+                    schema["exclusiveMinimum"] = True
                 else:
-                    found["exclusiveMinimum"] = found.pop("minimum")
+                    schema["exclusiveMinimum"] = schema.pop("minimum")
             if "multiple" in words:
-                found["multipleOf"] = 5 if kind == "integer" else 0.5
-            return found
+                schema["multipleOf"] = 5 if kind == "integer" else 0.5
+            return schema
 
         return st.builds(
             build,
@@ -219,12 +219,14 @@ class SchemaGrammar:
 
     def _dependencies(self, inner: Schemas) -> Keywords:
         names = st.sampled_from(_NAMES)
-        listed = st.lists(names, min_size=1, max_size=2, unique=True)
+        name_lists = st.lists(names, min_size=1, max_size=2, unique=True)
         if not self._since(DRAFT_2019_09):
             schema = inner.filter(lambda schema: isinstance(schema, dict))
-            return {"dependencies": st.dictionaries(names, listed | schema, max_size=2)}
+            return {
+                "dependencies": st.dictionaries(names, name_lists | schema, max_size=2)
+            }
         return {
-            "dependentRequired": st.dictionaries(names, listed, max_size=2),
+            "dependentRequired": st.dictionaries(names, name_lists, max_size=2),
             "dependentSchemas": st.dictionaries(names, inner, max_size=2),
         }
 
@@ -254,8 +256,8 @@ class SchemaGrammar:
         """Draw a schema with a few of the optional keywords."""
 
         def choose(words: list[str]) -> Schemas:
-            chosen = {word: optional[word] for word in words}
-            return st.fixed_dictionaries({**always, **chosen})
+            selection = {word: optional[word] for word in words}
+            return st.fixed_dictionaries({**always, **selection})
 
         words = st.lists(st.sampled_from(sorted(optional)), max_size=4, unique=True)
         return words.flatmap(choose)
@@ -312,10 +314,10 @@ def schemas(
     """
 
     def has_witness(schema: Json) -> bool:
-        return bool(_found(_compiled(json.dumps(schema), dialect), 0, 0))
+        return bool(_find(_compiled(json.dumps(schema), dialect), 0, 0))
 
-    drawn = SchemaGrammar(BY_NAME[dialect]).documents(leaves)
-    return drawn.filter(has_witness) if satisfiable else drawn
+    documents = SchemaGrammar(BY_NAME[dialect]).documents(leaves)
+    return documents.filter(has_witness) if satisfiable else documents
 
 
 def instances(schema: Schema, dialect: str = "") -> SearchStrategy[Json]:
@@ -344,10 +346,10 @@ def violations(
     compiled = _usable(schema, dialect)
 
     def missed(witness: Witness, seed: int) -> list[NearMiss]:
-        found = find_near_misses(compiled, [witness], seed)
-        return [miss for miss in found if keyword in (None, miss.keyword)]
+        near_misses = find_near_misses(compiled, [witness], seed)
+        return [miss for miss in near_misses if keyword in (None, miss.keyword)]
 
-    if not any(missed(witness, 0) for witness in _found(compiled, 0, _MOST_VALUES)):
+    if not any(missed(witness, 0) for witness in _find(compiled, 0, _MOST_VALUES)):
         what = "nothing is refused" if keyword is None else f"{keyword} refuses nothing"
         raise UnusableSchemaError(what)
     choices = st.builds(missed, _witnesses(schema, dialect), st.integers(0, 255))
@@ -358,11 +360,11 @@ def _witnesses(schema: Schema, dialect: str) -> SearchStrategy[Witness]:
     compiled = _usable(schema, dialect)
 
     def last(values: int, seed: int) -> tuple[Witness, ...]:
-        found = _found(compiled, seed, values)
-        return found[-1:] if values else found[:1]
+        witnesses = _find(compiled, seed, values)
+        return witnesses[-1:] if values else witnesses[:1]
 
-    drawn = st.builds(last, st.integers(0, _MOST_VALUES), st.integers(0, _SEEDS))
-    return drawn.filter(bool).map(_first)
+    strategy = st.builds(last, st.integers(0, _MOST_VALUES), st.integers(0, _SEEDS))
+    return strategy.filter(bool).map(_first)
 
 
 def _first(witnesses: tuple[Witness, ...]) -> Witness:
@@ -373,16 +375,16 @@ def _value_of(witness: Witness) -> Json:
     return witness.value
 
 
-def _found(compiled: CompiledSchema, seed: int, values: int) -> tuple[Witness, ...]:
+def _find(compiled: CompiledSchema, seed: int, values: int) -> tuple[Witness, ...]:
     budget = Budget(full=values, random=values, count=3 if values else 2)
-    return find_witnesses(compiled, seed, budget).found
+    return find_witnesses(compiled, seed, budget).witnesses
 
 
 def _usable(schema: Schema, dialect: str) -> CompiledSchema:
     compiled = _compiled(json.dumps(schema), dialect)
-    found = find_witnesses(compiled)
-    if not found.found:
-        raise UnusableSchemaError(f"{found.obstacle}: {found.detail}")
+    result = find_witnesses(compiled)
+    if not result.witnesses:
+        raise UnusableSchemaError(f"{result.obstacle}: {result.detail}")
     return compiled
 
 

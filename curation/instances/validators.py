@@ -64,20 +64,20 @@ class Verdicts(msgspec.Struct, frozen=True, kw_only=True):
 
     def as_json(self) -> dict[str, Json]:
         """Return the verdicts as a JSON object."""
-        found: dict[str, Json] = {
+        members: dict[str, Json] = {
             "jsonschema_rs": [self.jsonschema_rs, self.jsonschema_rs_plain],
             "jsonschema": [self.jsonschema, self.jsonschema_plain],
         }
         if self.error:
-            found["error"] = self.error
+            members["error"] = self.error
         if self.heeding:
-            found["heeding"] = self.heeding.as_json()
-        return found
+            members["heeding"] = self.heeding.as_json()
+        return members
 
 
 @lru_cache(maxsize=256)
-def _text_of(said: Verdicts) -> str:
-    return json.dumps(said.as_json())
+def _text_of(own: Verdicts) -> str:
+    return json.dumps(own.as_json())
 
 
 def verdicts_of_each(
@@ -90,12 +90,12 @@ def verdicts_of_each(
         value: The instance.
         ask_jsonschema: Whether jsonschema is asked too.
     """
-    said = verdicts(interpretations.own, value, ask_jsonschema=ask_jsonschema)
+    own_verdicts = verdicts(interpretations.own, value, ask_jsonschema=ask_jsonschema)
     heeding = interpretations.heeding
     if heeding is None:
-        return said
+        return own_verdicts
     other = verdicts(heeding, value, ask_jsonschema=ask_jsonschema)
-    return msgspec.structs.replace(said, heeding=other)
+    return msgspec.structs.replace(own_verdicts, heeding=other)
 
 
 def verdicts(
@@ -167,14 +167,14 @@ class _RecordingChecker:
 
 def _validator(compiled: CompiledSchema, *, formats: bool) -> PythonValidator:
     """Return jsonschema's validator of a schema, which is made once."""
-    known = _VALIDATORS.setdefault(compiled, {})
-    found = known.get(formats)
-    if found is None:
+    cache = _VALIDATORS.setdefault(compiled, {})
+    validator = cache.get(formats)
+    if validator is None:
         make = ECMA_VALIDATORS[compiled.dialect.name]
         checker = _RecordingChecker(make.FORMAT_CHECKER) if formats else None
-        found = make(compiled.value, registry=Registry(), format_checker=checker)
-        known[formats] = found
-    return found
+        validator = make(compiled.value, registry=Registry(), format_checker=checker)
+        cache[formats] = validator
+    return validator
 
 
 def _accepts(validator: PythonValidator, value: Json) -> bool:

@@ -39,7 +39,7 @@ from curation.dataset.parquet import COLUMNS, columns_of
 from curation.dataset.summary import ConfigSummary, total_of
 from curation.instances.dataset.parquet import COLUMNS as INSTANCES
 from curation.instances.dataset.parquet import INSTANCE_LEDGER, InstanceLedgerRow
-from curation.instances.model import InstanceRow
+from curation.instances.values.model import InstanceRow
 from curation.lint.lint import CODES
 from curation.packaging import licences
 from curation.packaging import plot_process as figures

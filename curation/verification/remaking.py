@@ -20,7 +20,7 @@ from curation.instances.dataset import parquet as tables
 from curation.instances.dataset.build_step import InstanceTask, RecordInstances
 from curation.instances.dataset.make_instances import make_instances
 from curation.instances.dataset.worker import cost_too_much
-from curation.instances.model import InstanceKind
+from curation.instances.values.model import InstanceKind
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import versions_here
 from curation.system.checksums import file_digest

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard
 from curation.core.documents import Rejected
 from curation.dataset.features import features
 from curation.instances.dataset.records import name_of
-from curation.instances.model import InstanceKind
+from curation.instances.values.model import InstanceKind
 from curation.json.text import parse, plain, write
 from curation.schema.dialects import ANY_DIALECT, DIALECTS, DRAFT_2020_12
 from curation.schema.drafts import StatementKind, statement

@@ -120,5 +120,5 @@ def test_what_has_a_witness_is_not_refuted(
 ) -> None:
     """What the instance maker can make, the validator having agreed, may be made."""
     whole: UntypedJson = {"allOf": [schema], "definitions": {"d": definition}}
-    if find_witnesses(CompiledSchema.from_json(whole, "draft-07")).found:
+    if find_witnesses(CompiledSchema.from_json(whole, "draft-07")).witnesses:
         assert refute(whole, BY_NAME["draft-07"]) is None

@@ -1,1 +1,1 @@
-"""What one value of an instance must meet."""
+"""Constraints on one value of an instance."""

@@ -62,15 +62,15 @@ def admitted_examples(conjunction: Conjunction) -> list[Json]:
 
     Empty ones are left out: they are what no author would call an example.
     """
-    known = _EXAMPLES.of(conjunction)
-    if None not in known:
-        known[None] = [
+    cache = _EXAMPLES.of(conjunction)
+    if None not in cache:
+        cache[None] = [
             value
             for part in conjunction.parts
             for value in _examples(part.schema)
             if admits(conjunction, value) and _is_of_formats(conjunction, value)
         ]
-    return known[None]
+    return cache[None]
 
 
 def _is_of_formats(conjunction: Conjunction, value: Json) -> bool:
@@ -81,8 +81,8 @@ def _is_of_formats(conjunction: Conjunction, value: Json) -> bool:
 
 
 def _examples(schema: Mapping[str, Json]) -> list[Json]:
-    found = [*array_of(schema, "examples"), schema.get("default")]
-    return [value for value in found if value not in (None, "", [], {})]
+    values = [*array_of(schema, "examples"), schema.get("default")]
+    return [value for value in values if value not in (None, "", [], {})]
 
 
 def conflicts(conjunction: Conjunction, kind: str) -> bool:
@@ -130,11 +130,11 @@ def likely_types(conjunction: Conjunction) -> tuple[str, ...]:
 
     null comes last where there is a choice, and "number" stands for integers too.
     """
-    known = _LIKELY.of(conjunction)
-    if None not in known:
+    cache = _LIKELY.of(conjunction)
+    if None not in cache:
         named = _named if conjunction.typed else _hinted
-        known[None] = named(conjunction)
-    return known[None]
+        cache[None] = named(conjunction)
+    return cache[None]
 
 
 def _named(conjunction: Conjunction) -> tuple[str, ...]:

@@ -51,12 +51,12 @@ def asserting_keywords(schema: Json, dialect: Dialect) -> tuple[str, ...]:
     """
     if not isinstance(schema, dict):
         return ()
-    known = dialect.effective
+    effective = dialect.effective
     return tuple(
         keyword
         for keyword in schema
         if keyword in _CAN_FAIL
-        and (keyword in known or keyword == "format")
+        and (keyword in effective or keyword == "format")
         and _CAN_FAIL[keyword](schema, dialect)
     )
 
@@ -255,44 +255,44 @@ def find_reachable_keywords(
         compiled: The schema.
         most: Distinct conjunctions to visit; beyond it the result is not complete.
     """
-    known = _REACHABLE.of(compiled)
-    if most not in known:
-        known[most] = _walked(compiled, most)
-    return known[most]
+    cache = _REACHABLE.of(compiled)
+    if most not in cache:
+        cache[most] = _walked(compiled, most)
+    return cache[most]
 
 
 def _walked(compiled: CompiledSchema, most: int) -> ReachableKeywords:
-    found = ReachableKeywords()
+    reachable = ReachableKeywords()
     start = InstanceLocation(goals=(compiled.root,), path=())
-    queue, seen = deque([start]), {start.goals}
+    queue, visited = deque([start]), {start.goals}
     while queue:
         location = queue.popleft()
         conjunction = conjoin(compiled, location.goals)
         for assertion in assertions_of(conjunction):
-            found.add(assertion, location)
+            reachable.add(assertion, location)
         for step, goals in _values_below(compiled, conjunction):
             path = (*location.path, step)
             if goals is None:
-                _add_forbidden(found, conjunction, step, path)
-            elif goals and goals not in seen:
-                if len(seen) >= most:
-                    found.complete = False
+                _add_forbidden(reachable, conjunction, step, path)
+            elif goals and goals not in visited:
+                if len(visited) >= most:
+                    reachable.complete = False
                     continue
-                seen.add(goals)
+                visited.add(goals)
                 queue.append(InstanceLocation(goals=goals, path=path))
-    return found
+    return reachable
 
 
 def assertions_of(conjunction: Conjunction) -> tuple[Assertion, ...]:
     """Return the assertions among the parts of a conjunction."""
-    found = list[Assertion]()
-    known, dialect = _ASSERTIONS.of(conjunction.tree), conjunction.tree.dialect
+    assertions = list[Assertion]()
+    cache, dialect = _ASSERTIONS.of(conjunction.tree), conjunction.tree.dialect
     for part in conjunction.locations:
-        own = known.get(part)
+        own = cache.get(part)
         if own is None:
-            own = known[part] = _assertions_at(part, dialect)
-        found += own
-    return tuple(found)
+            own = cache[part] = _assertions_at(part, dialect)
+        assertions += own
+    return tuple(assertions)
 
 
 def _assertions_at(location: SchemaLocation, dialect: Dialect) -> tuple[Assertion, ...]:
@@ -304,12 +304,12 @@ def _assertions_at(location: SchemaLocation, dialect: Dialect) -> tuple[Assertio
 
 
 def _add_forbidden(
-    found: ReachableKeywords, conjunction: Conjunction, step: str | int, path: Path
+    reachable: ReachableKeywords, conjunction: Conjunction, step: str | int, path: Path
 ) -> None:
     """Add a property or element whose schema is plainly `false`."""
     for location in false_locations(conjunction, step):
         forbidden = InstanceLocation(goals=(location,), path=path)
-        found.add(Assertion(location, FALSE), forbidden)
+        reachable.add(Assertion(location, FALSE), forbidden)
 
 
 def false_locations(conjunction: Conjunction, step: str | int) -> list[SchemaLocation]:
@@ -319,7 +319,7 @@ def false_locations(conjunction: Conjunction, step: str | int) -> list[SchemaLoc
         conjunction: What the object or array must meet.
         step: The name of the property, or the index of the element.
     """
-    found = []
+    locations = []
     for part in conjunction.locations:
         for keyword in ("properties", "items", "prefixItems"):
             value = part.schema.get(keyword)
@@ -330,8 +330,8 @@ def false_locations(conjunction: Conjunction, step: str | int) -> list[SchemaLoc
             else:
                 continue
             if is_false:
-                found.append(conjunction.tree.child(part, (keyword, str(step))))
-    return found
+                locations.append(conjunction.tree.child(part, (keyword, str(step))))
+    return locations
 
 
 def _values_below(
@@ -399,8 +399,8 @@ def _extra_name(
 ) -> str | None:
     """Return a name that is not declared and that no pattern matches, or None."""
     shape = strings.StringConstraints(not_patterns=patterns)
-    drawn = strings.make_string(shape, random.Random(1))  # noqa: S311 - no secret
-    for name in (*_EXTRA_NAMES, drawn):
+    random_name = strings.make_string(shape, random.Random(1))  # noqa: S311 - no secret
+    for name in (*_EXTRA_NAMES, random_name):
         if (
             name is not None
             and name not in declared

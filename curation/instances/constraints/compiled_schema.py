@@ -136,8 +136,10 @@ class CompiledSchema(Schema):
     def _mentions_format(self) -> bool:
         """Whether the schema has a format that is known, or refers to a metaschema."""
         text = _DECLARED.sub(b"", self.canonical)
-        known = any(name.decode() in KNOWN_FORMATS for name in _FORMAT.findall(text))
-        return known or b"json-schema.org" in text
+        has_format = any(
+            name.decode() in KNOWN_FORMATS for name in _FORMAT.findall(text)
+        )
+        return has_format or b"json-schema.org" in text
 
     def is_valid(self, value: Json) -> bool:
         """Return whether the schema accepts a value."""
@@ -270,15 +272,15 @@ class CompiledSchema(Schema):
                 name: value for name, value in self.value.items() if name != keyword
             }
             variants.append((_HERE, bare))
-        found = []
+        registries = []
         for uri, schema in variants:
             with suppress(ValueError):
                 resources = [(uri, schema)]
                 registry = jsonschema_rs.Registry(
                     resources, draft=draft, retriever=refuse
                 )
-                found.append((uri, registry))
-        return found
+                registries.append((uri, registry))
+        return registries
 
     def _compile_at(self, location: SchemaLocation) -> jsonschema_rs.Validator | None:
         if location is self.root:
@@ -304,29 +306,29 @@ class CompiledSchema(Schema):
         branches and `unevaluatedProperties` apply is not looked for.
         """
         schema = part.schema
-        found: list[SchemaLocation] = []
+        locations: list[SchemaLocation] = []
         if name in object_of(schema, "properties"):
-            found.append(self.child(part, ("properties", name)))
-        found += [
+            locations.append(self.child(part, ("properties", name)))
+        locations += [
             self.child(part, ("patternProperties", pattern))
             for pattern in object_of(schema, "patternProperties")
             if self._is_match(pattern, name)
         ]
-        if not found and "additionalProperties" in schema:
-            found.append(self.child(part, ("additionalProperties",)))
-        return found
+        if not locations and "additionalProperties" in schema:
+            locations.append(self.child(part, ("additionalProperties",)))
+        return locations
 
     def item_locations(self, part: SchemaLocation, index: int) -> list[SchemaLocation]:
         """Return the schemas that one schema object applies to an element."""
         schema = part.schema
-        prefix, rest = item_keywords(schema, self.dialect)
+        prefix, remaining = item_keywords(schema, self.dialect)
         if prefix and index < len(schema[prefix]):
             return [self.child(part, (prefix, str(index)))]
-        return [self.child(part, (rest,))] if rest else []
+        return [self.child(part, (remaining,))] if remaining else []
 
     def _is_match(self, pattern: str, name: str) -> bool:
-        known = self._matching.get((pattern, name))
-        if known is None:
-            known = matches(StringConstraints(patterns=(pattern,)), name)
-            self._matching[pattern, name] = known
-        return known
+        result = self._matching.get((pattern, name))
+        if result is None:
+            result = matches(StringConstraints(patterns=(pattern,)), name)
+            self._matching[pattern, name] = result
+        return result

@@ -95,8 +95,8 @@ def _merge_extra_constraint(
     conjunction: Conjunction, constraint: ExtraConstraint
 ) -> None:
     if constraint.types is not None:
-        left = constraint.types
-        conjunction.types = tuple(kind for kind in conjunction.types if kind in left)
+        allowed = constraint.types
+        conjunction.types = tuple(kind for kind in conjunction.types if kind in allowed)
     conjunction.forbidden.update(constraint.forbidden)
     conjunction.excluded.extend(constraint.excluded)
     conjunction.not_patterns.extend(constraint.not_patterns)
@@ -138,38 +138,38 @@ def _merge_bounds(conjunction: Conjunction, schema: Mapping[str, Json]) -> None:
 
 def _without_flags(schema: Mapping[str, Json]) -> dict[str, Json]:
     """Return draft-04's boolean `exclusive...` as the later drafts spell it."""
-    found: dict[str, Json] = {}
+    bounds: dict[str, Json] = {}
     for bound, flag in (
         ("minimum", "exclusiveMinimum"),
         ("maximum", "exclusiveMaximum"),
     ):
         if schema.get(flag) is True and is_number(schema.get(bound)):
-            found[flag], found[bound] = schema[bound], None
-    return found
+            bounds[flag], bounds[bound] = schema[bound], None
+    return bounds
 
 
 def _merge_texts(conjunction: Conjunction, schema: Mapping[str, Json]) -> None:
-    for keyword, known in (
+    for keyword, texts in (
         ("pattern", conjunction.patterns),
         ("format", conjunction.formats),
     ):
         value = schema.get(keyword)
-        if isinstance(value, str) and value not in known:
-            known.append(value)
+        if isinstance(value, str) and value not in texts:
+            texts.append(value)
 
 
 def _merge_values(conjunction: Conjunction, schema: Mapping[str, Json]) -> None:
-    listed = schema.get("enum")
-    found = [listed] if isinstance(listed, list) else []
+    enumerated = schema.get("enum")
+    lists = [enumerated] if isinstance(enumerated, list) else []
     if "const" in schema and "const" in conjunction.tree.dialect.assertions:
-        found.append([schema["const"]])
-    for values in found:
+        lists.append([schema["const"]])
+    for values in lists:
         if conjunction.values is None:
             conjunction.values = values
         else:
-            known = {identity(value) for value in values}
+            identities = {identity(value) for value in values}
             conjunction.values = [
-                value for value in conjunction.values if identity(value) in known
+                value for value in conjunction.values if identity(value) in identities
             ]
 
 
@@ -262,28 +262,28 @@ def conjoin(compiled: CompiledSchema, goals: Goals) -> Conjunction:
         >>> conjunction.minimum, conjunction.types
         (5, ('integer',))
     """
-    known = _CONJUNCTIONS.of(compiled)
-    found = known.get(goals)
-    if found is None:
-        found = Conjunction(tree=compiled, goals=goals)
-        _flatten(found)
-        for part in found.parts:
-            merge(found, part)
-        _drop_contradictions(found)
-        known[goals] = found
-    return found
+    cache = _CONJUNCTIONS.of(compiled)
+    conjunction = cache.get(goals)
+    if conjunction is None:
+        conjunction = Conjunction(tree=compiled, goals=goals)
+        _flatten(conjunction)
+        for part in conjunction.parts:
+            merge(conjunction, part)
+        _drop_contradictions(conjunction)
+        cache[goals] = conjunction
+    return conjunction
 
 
 def _flatten(conjunction: Conjunction) -> None:
     """Sort the goals into parts and negations, references and `allOf` followed."""
     tree = conjunction.tree
     stack = list(reversed(conjunction.goals))
-    seen: set[Goal] = set()
+    visited: set[Goal] = set()
     while stack:
         goal = stack.pop()
-        if goal in seen:
+        if goal in visited:
             continue
-        seen.add(goal)
+        visited.add(goal)
         if isinstance(goal, Negation):
             conjunction.negations.append(goal)
         elif isinstance(goal, ExtraConstraint):
@@ -304,15 +304,15 @@ def _flatten(conjunction: Conjunction) -> None:
 def _included(tree: CompiledSchema, location: SchemaLocation) -> list[SchemaLocation]:
     """Return the schemas that apply wherever the schema of a location does."""
     schema = location.schema
-    found = []
+    locations = []
     for keyword in REFERENCE_KEYWORDS:
         target = tree.target(location, keyword) if keyword in schema else None
         if target is not None:
-            found.append(target)
+            locations.append(target)
     if "$ref" in schema and tree.dialect.ref_hides_siblings:
-        return found
+        return locations
     count = len(array_of(schema, "allOf"))
-    return found + [tree.child(location, ("allOf", str(at))) for at in range(count)]
+    return locations + [tree.child(location, ("allOf", str(at))) for at in range(count)]
 
 
 def _drop_contradictions(conjunction: Conjunction) -> None:
@@ -346,13 +346,13 @@ def contradiction(
         conjunction: What is to be met.
         depth: How deep required properties are looked into.
     """
-    known = conjunction.impossible
-    if known or not depth or conjunction.types != ("object",):
-        return known
-    found = _CONTRADICTIONS.of(conjunction)
-    if depth not in found:
-        found[depth] = _required_contradiction(compiled, conjunction, depth)
-    return found[depth]
+    reason = conjunction.impossible
+    if reason or not depth or conjunction.types != ("object",):
+        return reason
+    cache = _CONTRADICTIONS.of(conjunction)
+    if depth not in cache:
+        cache[depth] = _required_contradiction(compiled, conjunction, depth)
+    return cache[depth]
 
 
 def _required_contradiction(

@@ -197,10 +197,10 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
             integer: Whether it must be a whole number.
             name: The name of the property, a hint for realistic values.
         """
-        known = _NUMBERS.of(self)
-        found = known.get((integer, name))
-        if found is None:
-            found = known[integer, name] = NumberConstraints(
+        cache = _NUMBERS.of(self)
+        number = cache.get((integer, name))
+        if number is None:
+            number = cache[integer, name] = NumberConstraints(
                 integer=integer,
                 minimum=self.minimum,
                 maximum=self.maximum,
@@ -210,7 +210,7 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
                 name=name,
                 format=self.formats[0] if self.formats else "",
             )
-        return found
+        return number
 
     def string(self, *, name: str) -> StringConstraints:
         """Return what a string must meet.
@@ -218,10 +218,10 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
         Args:
             name: The name of the property, a hint for realistic values.
         """
-        known = _STRINGS.of(self)
-        found = known.get(name)
-        if found is None:
-            found = known[name] = StringConstraints(
+        cache = _STRINGS.of(self)
+        string = cache.get(name)
+        if string is None:
+            string = cache[name] = StringConstraints(
                 min_length=self.min_length,
                 max_length=self.max_length,
                 patterns=tuple(self.patterns),
@@ -230,14 +230,14 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
                 name=name,
                 dialect=self.tree.dialect.name,
             )
-        return found
+        return string
 
     def property_goals(self, name: str) -> Goals | None:
         """Return what a property of that name must meet; None if it must not be."""
-        known = _MEMBERS.of(self)
-        if name not in known:
-            known[name] = self._property_goals(name)
-        return known[name]
+        cache = _MEMBERS.of(self)
+        if name not in cache:
+            cache[name] = self._property_goals(name)
+        return cache[name]
 
     def _property_goals(self, name: str) -> Goals | None:
         if name in self.forbidden:
@@ -252,7 +252,7 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
         return _without_true(goals)
 
     def _unevaluated_property(self, name: str) -> list[SchemaLocation]:
-        found = []
+        locations = []
         for holder in self.unevaluated:
             if "unevaluatedProperties" not in holder.schema:
                 continue
@@ -262,14 +262,14 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
                 if self.is_inside(part, holder)
             )
             if not evaluated:
-                found.append(self.tree.child(holder, ("unevaluatedProperties",)))
-        return found
+                locations.append(self.tree.child(holder, ("unevaluatedProperties",)))
+        return locations
 
     def is_inside(
         self,
         part: SchemaLocation,
         holder: SchemaLocation,
-        seen: tuple[SchemaLocation, ...] = (),
+        visited: tuple[SchemaLocation, ...] = (),
     ) -> bool:
         """Return whether a schema applies as a part of another one."""
         if part is holder:
@@ -278,9 +278,9 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
         if same and part.tokens[: len(holder.tokens)] == holder.tokens:
             return True
         return any(
-            self.is_inside(referrer, holder, (*seen, part))
+            self.is_inside(referrer, holder, (*visited, part))
             for referrer in self.referrers.get(part, ())
-            if referrer not in seen
+            if referrer not in visited
         )
 
     def item_goals(self, index: int) -> Goals | None:
@@ -304,15 +304,15 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
 
     def property_sites(self, name: str) -> list[SchemaLocation]:
         """Return the schemas that the parts apply to a property, `true` included."""
-        known = _SITES.of(self)
-        found = known.get(name)
-        if found is None:
-            found = known[name] = [
+        cache = _SITES.of(self)
+        sites = cache.get(name)
+        if sites is None:
+            sites = cache[name] = [
                 site
                 for part in self.locations
                 for site in self.tree.property_locations(part, name)
             ]
-        return found
+        return sites
 
     def item_sites(self, index: int) -> list[SchemaLocation]:
         """Return the schemas that the parts apply to an element, `true` included."""
@@ -347,12 +347,12 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
 
 def _without_true(goals: list[Goal]) -> Goals | None:
     """Return the goals that ask for something, each once; None if one is `false`."""
-    kept: dict[Goal, None] = {}
+    distinct: dict[Goal, None] = {}
     for goal in goals:
         if isinstance(goal, SchemaLocation):
             if goal.schema is False:
                 return None
             if accepts_everything(goal.schema):
                 continue
-        kept[goal] = None
-    return tuple(kept)
+        distinct[goal] = None
+    return tuple(distinct)

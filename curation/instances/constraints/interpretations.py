@@ -132,12 +132,12 @@ def heeding(compiled: CompiledSchema) -> CompiledSchema | None:
     schema = edited(compiled.value, read_by, heed)
     if schema is compiled.value and not is_ported:
         return None
-    found = CompiledSchema(schema, read_by)
+    rewritten = CompiledSchema(schema, read_by)
     try:
-        found.validator  # noqa: B018 - compiled here, so that a fault shows
+        rewritten.validator  # noqa: B018 - compiled here, so that a fault shows
     except ValueError:
         return None
-    return found
+    return rewritten
 
 
 def _without_later_annotations(schema: dict[str, Json]) -> dict[str, Json]:
@@ -165,12 +165,12 @@ def _with_heeded_siblings(
     beside = schema.keys() & (dialect.effective - _SILENT)
     if not isinstance(schema.get("$ref"), str) or not beside:
         return schema
-    listed = schema.get("allOf")
+    members = schema.get("allOf")
     hidden = {"$ref", "allOf"} if is_root else {"$ref", "allOf", dialect.id_keyword}
     return {
         **{name: value for name, value in schema.items() if name not in hidden},
         "allOf": [
-            *(listed if isinstance(listed, list) else ()),
+            *(members if isinstance(members, list) else ()),
             {"$ref": schema["$ref"]},
         ],
     }

@@ -84,8 +84,8 @@ def names_of(value: Json) -> list[str]:
     """
     if isinstance(value, str):
         return [value]
-    listed = value if isinstance(value, list) else []
-    return [name for name in listed if isinstance(name, str)]
+    values = value if isinstance(value, list) else []
+    return [name for name in values if isinstance(name, str)]
 
 
 def number_of(schema: Mapping[str, Json], keyword: str) -> float:

@@ -1,4 +1,4 @@
-"""How deep the shallowest value of a schema nests; infinite where it never ends."""
+"""Least nesting of a value of a schema; infinite if it never ends."""
 
 from __future__ import annotations
 
@@ -72,30 +72,31 @@ def likely_depth(compiled: CompiledSchema, location: SchemaLocation) -> float:
 def _least(
     compiled: CompiledSchema, location: SchemaLocation, *, hinted: bool
 ) -> float:
-    known = (_LIKELY if hinted else _MINIMAL).of(compiled)
-    if location not in known:
-        needs = _reachable_needs(compiled, location, known, hinted=hinted)
-        found = dict.fromkeys(needs, math.inf)
+    cache = (_LIKELY if hinted else _MINIMAL).of(compiled)
+    if location not in cache:
+        needs = _reachable_needs(compiled, location, cache, hinted=hinted)
+        depths = dict.fromkeys(needs, math.inf)
         changed = True
         while changed:
             changed = False
             for needing, needed in needs.items():
-                depth = _depth(needed, found, known)
-                if depth < found[needing]:
-                    found[needing], changed = depth, True
-        known.update(found)
-    return known[location]
+                depth = _depth(needed, depths, cache)
+                if depth < depths[needing]:
+                    depths[needing], changed = depth, True
+        cache.update(depths)
+    return cache[location]
 
 
 def _depth(
     needed: list[_Alternatives],
-    found: dict[SchemaLocation, float],
-    known: dict[SchemaLocation, float],
+    depths: dict[SchemaLocation, float],
+    cache: dict[SchemaLocation, float],
 ) -> float:
     highest = 0.0
     for levels, locations in needed:
         least = min(
-            known.get(location, found.get(location, math.inf)) for location in locations
+            cache.get(location, depths.get(location, math.inf))
+            for location in locations
         )
         highest = max(highest, least + levels)
     return highest
@@ -104,7 +105,7 @@ def _depth(
 def _reachable_needs(
     compiled: CompiledSchema,
     start: SchemaLocation,
-    known: dict[SchemaLocation, float],
+    cache: dict[SchemaLocation, float],
     *,
     hinted: bool,
 ) -> dict[SchemaLocation, list[_Alternatives]]:
@@ -112,7 +113,7 @@ def _reachable_needs(
     stack = [start]
     while stack:
         location = stack.pop()
-        if location in needs or location in known:
+        if location in needs or location in cache:
             continue
         needs[location] = _needs(compiled, location, hinted=hinted)
         for alternatives in needs[location]:
@@ -127,25 +128,25 @@ def _needs(
     schema = location.schema
     if not isinstance(schema, dict) or "enum" in schema or "const" in schema:
         return []
-    found: list[_Alternatives] = []
+    needs: list[_Alternatives] = []
     target = compiled.target(location) if "$ref" in schema else None
     if target is not None:
-        found.append(_Alternatives(0, (target,)))
+        needs.append(_Alternatives(0, (target,)))
         if compiled.dialect.ref_hides_siblings:
-            return found
-    found += [
+            return needs
+    needs += [
         _Alternatives(0, (branch,)) for branch in _branches(compiled, location, "allOf")
     ]
     for keyword in ("anyOf", "oneOf"):
         branches = _branches(compiled, location, keyword)
         if branches:
-            found.append(_Alternatives(0, branches))
+            needs.append(_Alternatives(0, branches))
     types = names_of(schema.get("type"))
     if hinted and not types:
         types = [kind for keyword, kind in _HINTS.items() if schema.get(keyword)][:1]
     if _SCALARS.isdisjoint(types):
-        found += _needs_below(compiled, location, types)
-    return found
+        needs += _needs_below(compiled, location, types)
+    return needs
 
 
 def _branches(
@@ -176,10 +177,10 @@ def _needs_below(
         ]
     if types != ["array"] or not _is_positive(schema.get("minItems")):
         return []
-    prefix, rest = item_keywords(schema, compiled.dialect)
+    prefix, remaining = item_keywords(schema, compiled.dialect)
     if prefix and schema[prefix]:
         return [_Alternatives(1, (child(location, (prefix, "0")),))]
-    return [_Alternatives(1, (child(location, (rest,)),))] if rest else []
+    return [_Alternatives(1, (child(location, (remaining,)),))] if remaining else []
 
 
 def _has_one_declared(schema: Mapping[str, Json]) -> bool:

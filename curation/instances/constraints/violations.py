@@ -1,4 +1,4 @@
-"""What a value violates, as the validator sees it: keyword, schema, instance.
+"""Violations of a value, as jsonschema-rs reports them: keyword, schema, instance.
 
 `$ref`, `allOf`, `properties`, `items` and the like only pass on what stands below
 them. What decides by itself (`anyOf`, `oneOf`, `not`, `if`, `contains`,
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from curation.instances.constraints.conjoin import conjoin
-from curation.instances.model import NearMiss
+from curation.instances.values.model import NearMiss
 from curation.json.pointer import Tokens, at, pointer, tokens_of
 from curation.schema.keywords import REFERENCE_KEYWORDS, Shape
 
@@ -75,8 +75,10 @@ def find_violations(compiled: CompiledSchema, value: Json) -> tuple[Violation, .
         >>> find_violations(compiled, {"a": 1})[0].row()
         ('type', '/properties/a/type', '/a')
     """
-    found = (_violation(compiled, value, failed) for failed in compiled.errors(value))
-    return tuple(dict.fromkeys(found))
+    violations = (
+        _violation(compiled, value, failed) for failed in compiled.errors(value)
+    )
+    return tuple(dict.fromkeys(violations))
 
 
 def as_near_miss(compiled: CompiledSchema, value: Json) -> NearMiss | None:
@@ -85,19 +87,21 @@ def as_near_miss(compiled: CompiledSchema, value: Json) -> NearMiss | None:
     One keyword that refuses one value inside is one violation, even where several
     schemas say the same; `keywords` holds them all.
     """
-    found = find_violations(compiled, value)
-    if not found:
+    violations = find_violations(compiled, value)
+    if not violations:
         return None
-    first = found[0]
-    refusals = {(violation.keyword, violation.instance_pointer) for violation in found}
+    first = violations[0]
+    refusals = {
+        (violation.keyword, violation.instance_pointer) for violation in violations
+    }
     single = len(refusals) == 1
     return NearMiss(
         value=value,
         keyword=first.keyword if single else MIXED,
         schema_pointer=first.schema_pointer if single else "",
         instance_pointer=first.instance_pointer if single else "",
-        keywords=tuple(violation.row() for violation in found)
-        if len(found) > 1
+        keywords=tuple(violation.row() for violation in violations)
+        if len(violations) > 1
         else (),
     )
 

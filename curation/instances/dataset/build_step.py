@@ -45,7 +45,7 @@ _HELD = 64
 class StoredInstances(msgspec.Struct, frozen=True, kw_only=True):
     """The instances of one record, as a finished batch keeps them."""
 
-    made: SchemaInstances
+    instances: SchemaInstances
     seconds: float
 
 
@@ -193,10 +193,10 @@ class InstanceStep:
         missing = [
             number
             for number in range(len(self._batches))
-            if self._run.done(batch_name(number)) is None and not self._found(number)
+            if self._run.done(batch_name(number)) is None and not self._reuse(number)
         ]
-        there = set(range(len(self._batches))).difference(missing)
-        progress(sum(len(self._batches[number]) for number in there))
+        finished = set(range(len(self._batches))).difference(missing)
+        progress(sum(len(self._batches[number]) for number in finished))
         if not missing:
             return
         start = time.perf_counter()
@@ -207,11 +207,11 @@ class InstanceStep:
             self.peak_rss_mb = pool.peak_rss_mb
         self._jobs, self._wall_seconds = jobs, time.perf_counter() - start
 
-    def _found(self, number: int) -> bool:
+    def _reuse(self, number: int) -> bool:
         """Store a batch that other runs have made, and return whether they have."""
-        found = [self._finished.find(task.key) for task in self._batches[number]]
-        whole = [made for made in found if made is not None]
-        if len(whole) < len(found):
+        stored = [self._finished.find(task.key) for task in self._batches[number]]
+        whole = [record for record in stored if record is not None]
+        if len(whole) < len(stored):
             return False
         self._store(number, whole)
         return True
@@ -260,7 +260,7 @@ class InstanceStep:
             for position, again in zip(own, result.results, strict=True):
                 first = outcomes[position]
                 stored[position] = StoredInstances(
-                    made=merged_instances(first, again),
+                    instances=merged_instances(first, again),
                     seconds=round(first.seconds + again.seconds, 4),
                 )
             self._store(number, stored)
@@ -280,8 +280,10 @@ class InstanceStep:
             stored = self._run.done(batch_name(number))
             if stored is None:
                 raise LookupError(batch_name(number))
-            for task, kept in zip(batch, decoder.decode(stored), strict=True):
-                yield RecordInstances(task=task, result=kept.made, seconds=kept.seconds)
+            for task, result in zip(batch, decoder.decode(stored), strict=True):
+                yield RecordInstances(
+                    task=task, result=result.instances, seconds=result.seconds
+                )
 
     def counts(self) -> Mapping[str, Mapping[str, int]]:
         """Return how many instances each config has in each split.
@@ -310,8 +312,8 @@ class InstanceStep:
             jobs=self._jobs,
             wall_seconds=round(self._wall_seconds, 3),
             peak_rss_mb=self.peak_rss_mb,
-            schema_seconds=round(sum(taken for taken, _ in seconds), 3),
-            slowest=tuple((name, taken) for taken, name in seconds[:_SLOWEST]),
+            schema_seconds=round(sum(spent for spent, _ in seconds), 3),
+            slowest=tuple((name, spent) for spent, name in seconds[:_SLOWEST]),
         )
 
 
@@ -360,5 +362,5 @@ def _unit(task: InstanceTask, *, lean: bool = False) -> Json:
 
 def _stored(outcome: ProcessResult) -> StoredInstances:
     return StoredInstances(
-        made=instances_of(outcome), seconds=round(outcome.seconds, 4)
+        instances=instances_of(outcome), seconds=round(outcome.seconds, 4)
     )

@@ -51,22 +51,24 @@ class SchemaToGrade:
     schema: str
     #: Name of its dialect; empty where it is still to be decided.
     dialect: str = ""
-    given: list[GivenInstance] = field(default_factory=list)
+    instances: list[GivenInstance] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradedSchema:
     """One schema's instances with their grades."""
 
-    asked: SchemaToGrade
+    schema: SchemaToGrade
     graded: Graded
 
     def differing(self) -> Iterator[tuple[GivenInstance, Grade]]:
         """Yield the instances that jsonschema-rs judges otherwise than labelled."""
-        for given, grade in zip(self.asked.given, self.graded.grades, strict=False):
-            known = grade.jsonschema_rs
-            if None not in (given.valid, known) and given.valid != known:
-                yield given, grade
+        for instance, grade in zip(
+            self.schema.instances, self.graded.grades, strict=False
+        ):
+            verdict = grade.jsonschema_rs
+            if None not in (instance.valid, verdict) and instance.valid != verdict:
+                yield instance, grade
 
 
 def read_schemas_to_grade(path: Path, records: Records) -> list[SchemaToGrade]:
@@ -84,12 +86,12 @@ def read_schemas_to_grade(path: Path, records: Records) -> list[SchemaToGrade]:
 def _is_maskbench(path: Path) -> bool:
     """Return whether a file is one JSON object with tests."""
     try:
-        found = json.loads(path.read_bytes())
+        content = json.loads(path.read_bytes())
     except OSError as error:
         raise NoInput(error.strerror or type(error).__name__, str(path)) from error
     except ValueError:
         return False
-    return isinstance(found, dict) and "tests" in found
+    return isinstance(content, dict) and "tests" in content
 
 
 def _read_maskbench(path: Path) -> SchemaToGrade:
@@ -98,7 +100,7 @@ def _read_maskbench(path: Path) -> SchemaToGrade:
         config=file.split,
         unique_id=file.unique_id,
         schema=json.dumps(file.schema),
-        given=[
+        instances=[
             GivenInstance(
                 text=text_of(test.data), valid=test.valid, description=test.description
             )
@@ -108,17 +110,17 @@ def _read_maskbench(path: Path) -> SchemaToGrade:
 
 
 def _read_lines(path: Path, records: Records) -> Iterator[SchemaToGrade]:
-    found: dict[tuple[str, str], SchemaToGrade] = {}
+    schemas: dict[tuple[str, str], SchemaToGrade] = {}
     with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             if line.strip():
                 place = f"{path}:{number}"
                 row = _row(line, place)
                 key = (str(row.get("config", "")), _name_of(row, place))
-                if key not in found:
-                    found[key] = _schema_of(row, *key, records)
-                found[key].given.append(_given(row, place))
-    yield from found.values()
+                if key not in schemas:
+                    schemas[key] = _schema_of(row, *key, records)
+                schemas[key].instances.append(_instance_of(row, place))
+    yield from schemas.values()
 
 
 def _row(line: bytes, place: str) -> dict[str, Json]:
@@ -139,7 +141,7 @@ def _name_of(row: dict[str, Json], place: str) -> str:
     raise BadData("neither unique_id nor json_schema", place)
 
 
-def _given(row: dict[str, Json], place: str) -> GivenInstance:
+def _instance_of(row: dict[str, Json], place: str) -> GivenInstance:
     valid = row.get("valid")
     if valid is not None and not isinstance(valid, bool):
         raise BadData("valid is neither true nor false", place)
@@ -187,8 +189,8 @@ def grade_all(
         units = ([_unit(schema) for schema in batch] for batch in batches)
         for result in pool.run_batches(units):
             answers[result.index] = [
-                GradedSchema(asked=asked, graded=_graded(outcome))
-                for asked, outcome in zip(
+                GradedSchema(schema=graded_schema, graded=_graded(outcome))
+                for graded_schema, outcome in zip(
                     batches[result.index], result.results, strict=True
                 )
             ]
@@ -196,11 +198,11 @@ def grade_all(
     return [schema for index in sorted(answers) for schema in answers[index]]
 
 
-def _unit(asked: SchemaToGrade) -> Json:
+def _unit(schema: SchemaToGrade) -> Json:
     unit = InstanceUnit(
-        schema=asked.schema,
-        dialect=asked.dialect,
-        instances=tuple(instance.text for instance in asked.given),
+        schema=schema.schema,
+        dialect=schema.dialect,
+        instances=tuple(instance.text for instance in schema.instances),
     )
     return unit.to_json()
 
@@ -246,18 +248,18 @@ def count_grades(schemas: Sequence[GradedSchema]) -> GradingFigures:
         count["with_valid"] += any(
             grade.jsonschema_rs and grade.jsonschema is not False for grade in grades
         )
-        for given, grade in zip(schema.asked.given, grades, strict=False):
-            known = grade.jsonschema_rs
-            count["labelled"] += None not in (given.valid, known)
-            count["agreeing"] += known is not None and given.valid == known
-            count["both"] += None not in (known, grade.jsonschema)
+        for instance, grade in zip(schema.schema.instances, grades, strict=False):
+            verdict = grade.jsonschema_rs
+            count["labelled"] += None not in (instance.valid, verdict)
+            count["agreeing"] += verdict is not None and instance.valid == verdict
+            count["both"] += None not in (verdict, grade.jsonschema)
             count["disputed"] += grade.disputed
-            count["refused"] += known is False
-            count["single"] += known is False and grade.keyword != "mixed"
+            count["refused"] += verdict is False
+            count["single"] += verdict is False and grade.keyword != "mixed"
     return GradingFigures(
         schemas=len(schemas),
         unusable=count["unusable"],
-        instances=sum(len(schema.asked.given) for schema in schemas),
+        instances=sum(len(schema.schema.instances) for schema in schemas),
         labelled=count["labelled"],
         agreeing=count["agreeing"],
         judged_by_both=count["both"],

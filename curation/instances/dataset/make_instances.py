@@ -18,7 +18,11 @@ import msgspec
 from curation.core.documents import Rejected
 from curation.instances.constraints.interpretations import Interpretations, read_schema
 from curation.instances.grading import judge_examples
-from curation.instances.model import (
+from curation.instances.near_misses.coverage import Coverage, measure_coverage
+from curation.instances.near_misses.search import find_near_misses
+from curation.instances.search.witnesses import Budget, search_witnesses
+from curation.instances.validators import verdicts_of_each
+from curation.instances.values.model import (
     InstanceKind,
     InstanceRow,
     NearMiss,
@@ -26,10 +30,6 @@ from curation.instances.model import (
     Witness,
     Witnesses,
 )
-from curation.instances.near_misses.coverage import Coverage, measure_coverage
-from curation.instances.near_misses.search import find_near_misses
-from curation.instances.search.witnesses import Budget, search_witnesses
-from curation.instances.validators import verdicts_of_each
 from curation.json.values import identity
 from curation.satisfiability import Satisfiability, refute
 
@@ -69,8 +69,8 @@ class SchemaInstances(msgspec.Struct, frozen=True, kw_only=True):
 
     def to_json(self) -> dict[str, Json]:
         """Return it as a JSON object, as `csbdata instances` prints it."""
-        found: dict[str, Json] = msgspec.to_builtins(self)
-        return found
+        members: dict[str, Json] = msgspec.to_builtins(self)
+        return members
 
     @property
     def witnesses(self) -> tuple[InstanceRow, ...]:
@@ -133,7 +133,7 @@ def make_instances(  # noqa: PLR0913 (one argument for each thing asked)
             answer=Satisfiability.UNKNOWN, reason=reason, detail=compiled.detail
         )
     with _frames_of_its_own():
-        return _made(compiled, seed, count, examples, lean=lean)
+        return _instances_of(compiled, seed, count, examples, lean=lean)
 
 
 @contextmanager
@@ -153,7 +153,7 @@ def _frames_of_its_own() -> Iterator[None]:
         sys.setrecursionlimit(limit)
 
 
-def _made(
+def _instances_of(
     compiled: CompiledSchema,
     seed: int,
     count: int,
@@ -164,22 +164,22 @@ def _made(
     """Return the instances of a schema that could be read."""
     interpretations = Interpretations.of(compiled)
     budget = Budget(count=count, covering=0 if lean else COVERING)
-    found = search_witnesses(interpretations, seed, budget)
-    given, refused = judge_examples(compiled, examples)
-    known = {identity(witness.value) for witness in given}
+    search = search_witnesses(interpretations, seed, budget)
+    examples_accepted, refused = judge_examples(compiled, examples)
+    identities = {identity(witness.value) for witness in examples_accepted}
     witnesses = [
-        *(one for one in found.found if identity(one.value) not in known),
-        *given,
+        *(one for one in search.witnesses if identity(one.value) not in identities),
+        *examples_accepted,
     ]
     if not witnesses:
-        return _without_witness(compiled, found)
+        return _without_witness(compiled, search)
     rows = [
         _witness_row(interpretations, witness, number, lean=lean)
         for number, witness in enumerate(witnesses)
     ]
     covered = None
     if not lean:
-        missed = find_near_misses(compiled, found.found or given, seed)
+        missed = find_near_misses(compiled, search.witnesses or examples_accepted, seed)
         rows += _near_miss_rows(interpretations, missed, len(rows))
         covered = measure_coverage(compiled, missed)
     return SchemaInstances(
@@ -191,17 +191,17 @@ def _made(
     )
 
 
-def _without_witness(compiled: CompiledSchema, found: Witnesses) -> SchemaInstances:
-    """Return the result for a schema of which no witness was found."""
+def _without_witness(compiled: CompiledSchema, search: Witnesses) -> SchemaInstances:
+    """Return the result for a schema of which no witness was search."""
     # jsonschema-rs proves nothing of a schema that it does not compile.
-    usable = found.obstacle is not Obstacle.UNUSABLE
+    usable = search.obstacle is not Obstacle.UNUSABLE
     proof = refute(compiled.value, compiled.dialect) if usable else None
     if proof is None:
         return SchemaInstances(
             answer=Satisfiability.UNKNOWN,
             dialect=compiled.dialect.name,
-            reason=found.obstacle or "",
-            detail=found.detail,
+            reason=search.obstacle or "",
+            detail=search.detail,
         )
     return SchemaInstances(
         answer=Satisfiability.UNSATISFIABLE,
@@ -214,17 +214,17 @@ def _without_witness(compiled: CompiledSchema, found: Witnesses) -> SchemaInstan
 def _witness_row(
     interpretations: Interpretations, witness: Witness, number: int, *, lean: bool
 ) -> InstanceRow:
-    said = verdicts_of_each(interpretations, witness.value, ask_jsonschema=not lean)
+    verdicts = verdicts_of_each(interpretations, witness.value, ask_jsonschema=not lean)
     return InstanceRow(
         unique_id="",
         number=number,
         text=text_of(witness.value),
-        valid=said.jsonschema_rs is True,
+        valid=verdicts.jsonschema_rs is True,
         kind=witness.kind.value,
         keyword="",
         schema_pointer="",
         instance_pointer="",
-        verdicts=said.text,
+        verdicts=verdicts.text,
     )
 
 
@@ -243,17 +243,19 @@ def _near_miss_rows(
     for number, miss in enumerate(missed, start):
         is_first = miss.keyword not in judged
         judged.add(miss.keyword)
-        said = verdicts_of_each(interpretations, miss.value, ask_jsonschema=is_first)
+        verdicts = verdicts_of_each(
+            interpretations, miss.value, ask_jsonschema=is_first
+        )
         row = InstanceRow(
             unique_id="",
             number=number,
             text=text_of(miss.value),
-            valid=said.jsonschema_rs is True,
+            valid=verdicts.jsonschema_rs is True,
             kind=InstanceKind.NEAR_MISS.value,
             keyword=miss.keyword,
             schema_pointer=miss.schema_pointer,
             instance_pointer=miss.instance_pointer,
-            verdicts=said.text,
+            verdicts=verdicts.text,
         )
         rows.append(row)
     return rows

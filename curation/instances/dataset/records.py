@@ -17,7 +17,7 @@ from curation.dataset.features import used
 from curation.dataset.parquet import file_name, split_files
 from curation.dataset.story import closest_ids
 from curation.instances.dataset.build_step import InstanceTask
-from curation.instances.model import InstanceRow
+from curation.instances.values.model import InstanceRow
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.keywords import ANNOTATIONS, KNOWN_KEYWORDS
 from curation.schema.subschemas import subschemas
@@ -106,9 +106,9 @@ def meta_of(schema: Json) -> MaskMeta:
     `stripped_size` is without annotations and unknown keywords. Keywords count in the
     places that some dialect reads as a schema.
     """
-    asked = used(schema, ANY_DIALECT)
-    features = set(asked.features) - _NOT_FEATURES
-    features.update(f"format:{name}" for name in asked.formats)
+    usage = used(schema, ANY_DIALECT)
+    features = set(usage.features) - _NOT_FEATURES
+    features.update(f"format:{name}" for name in usage.formats)
     raw: set[str] = set()
     for subschema in subschemas(schema, ANY_DIALECT):
         raw.update(_raw(subschema))
@@ -124,10 +124,10 @@ def meta_of(schema: Json) -> MaskMeta:
 
 def _raw(schema: dict[str, Json]) -> Iterator[str]:
     yield from _RAW.intersection(schema)
-    stated = schema.get("type")
-    if isinstance(stated, list):
+    types = schema.get("type")
+    if isinstance(types, list):
         yield "type:[]"
-    for name in stated if isinstance(stated, list) else [stated]:
+    for name in types if isinstance(types, list) else [types]:
         if isinstance(name, str):
             yield f"type:{name}"
     if schema.get("required") == []:
@@ -163,20 +163,22 @@ def _stripped(schema: Json) -> Json:
     """Return a schema without annotations and unknown keywords."""
     if not isinstance(schema, dict):
         return schema
-    kept: dict[str, Json] = {}
+    members: dict[str, Json] = {}
     for keyword, value in schema.items():
         if keyword not in KNOWN_KEYWORDS or keyword in _DROPPED:
             continue
         shape = ANY_DIALECT.applicators.get(keyword)
         if shape is None:
-            kept[keyword] = value
+            members[keyword] = value
         elif isinstance(value, list):
-            kept[keyword] = [_stripped(member) for member in value]
+            members[keyword] = [_stripped(member) for member in value]
         elif isinstance(value, dict) and "object" in shape.value:
-            kept[keyword] = {name: _stripped(member) for name, member in value.items()}
+            members[keyword] = {
+                name: _stripped(member) for name, member in value.items()
+            }
         else:
-            kept[keyword] = _stripped(value)
-    return kept
+            members[keyword] = _stripped(value)
+    return members
 
 
 def text_of(file: MaskFile) -> str:
@@ -266,10 +268,10 @@ def paths_of(path: Path) -> Sequence[Path]:
     """
     if not path.is_dir():
         return [path]
-    found = sorted(path.glob("*.json"))
-    if not found:
+    paths = sorted(path.glob("*.json"))
+    if not paths:
         raise NoInput("no *.json in it", str(path))
-    return found
+    return paths
 
 
 @dataclass(slots=True)
@@ -293,7 +295,7 @@ class Records:
             self._rows = rows
         return self._rows
 
-    def chosen(
+    def select(
         self, configs: Collection[str] = (), splits: Collection[str] = ()
     ) -> pl.DataFrame:
         """Return the records of some configs and splits.
@@ -308,12 +310,12 @@ class Records:
         rows = self.rows()
         unknown = set(configs) - set(rows["config"])
         if unknown:
-            known = ", ".join(in_benchmark_order(set(rows["config"])))
+            names = ", ".join(in_benchmark_order(set(rows["config"])))
             name = ", ".join(sorted(unknown))
-            raise NoInput(f"no config {name}", str(self.folder), f"there are {known}")
-        for column, wanted in (("config", configs), ("split", splits)):
-            if wanted:
-                rows = rows.filter(pl.col(column).is_in(list(wanted)))
+            raise NoInput(f"no config {name}", str(self.folder), f"there are {names}")
+        for column, values in (("config", configs), ("split", splits)):
+            if values:
+                rows = rows.filter(pl.col(column).is_in(list(values)))
         return rows
 
     def tasks(self) -> Iterator[InstanceTask]:
@@ -322,26 +324,26 @@ class Records:
         for row in self.rows().select(columns).iter_rows():
             yield _task(row)
 
-    def one(self, wanted: str) -> InstanceTask:
+    def one(self, identifier: str) -> InstanceTask:
         """Return the record of an id, or of `config/id`.
 
         Raises:
             NoInput: there is none, or several have that id.
         """
         rows = self.rows()
-        found = rows.filter(pl.col("unique_id") == wanted)
-        config, slash, unique_id = wanted.partition("/")
-        if found.is_empty() and slash:
-            found = rows.filter(config=config, unique_id=unique_id)
-        if found.is_empty():
-            near = closest_ids(wanted, rows["unique_id"].to_list())
+        matches = rows.filter(pl.col("unique_id") == identifier)
+        config, slash, unique_id = identifier.partition("/")
+        if matches.is_empty() and slash:
+            matches = rows.filter(config=config, unique_id=unique_id)
+        if matches.is_empty():
+            near = closest_ids(identifier, rows["unique_id"].to_list())
             then = f"did you mean {', '.join(near)}?" if near else ""
-            raise NoInput(f"no record is named {wanted!r}", str(self.folder), then)
-        if len(found) > 1:
-            names = ", ".join(f"{config}/{wanted}" for config in found["config"])
-            raise NoInput(f"several records are named {wanted!r}", "", names)
+            raise NoInput(f"no record is named {identifier!r}", str(self.folder), then)
+        if len(matches) > 1:
+            names = ", ".join(f"{config}/{identifier}" for config in matches["config"])
+            raise NoInput(f"several records are named {identifier!r}", "", names)
         columns = ("config", "unique_id", "split", "json_schema", "dialect")
-        return _task(found.select(columns).row(0))
+        return _task(matches.select(columns).row(0))
 
 
 def _task(row: tuple[str, ...]) -> InstanceTask:
@@ -362,37 +364,37 @@ def maskbench_files(folder: Path, rows: pl.DataFrame) -> Iterator[MaskFile]:
 
     Args:
         folder: The build.
-        rows: Records of it (`Records.chosen`).
+        rows: Records of it (`Records.select`).
 
     Raises:
         NoInput: the build was made without instances.
     """
-    for (config, split), chosen in rows.group_by(
+    for (config, split), group in rows.group_by(
         ["config", "split"], maintain_order=True
     ):
-        made = _instances(folder, str(config), str(split))
-        for unique_id, text in chosen.select("unique_id", "json_schema").iter_rows():
+        instances = _instances(folder, str(config), str(split))
+        for unique_id, text in group.select("unique_id", "json_schema").iter_rows():
             yield MaskFile(
                 split=str(config),
                 unique_id=unique_id,
                 description=f"{config}/{unique_id}",
                 schema=json.loads(text),
-                tests=tuple(_test(row) for row in made.get(unique_id, ())),
+                tests=tuple(_test(row) for row in instances.get(unique_id, ())),
             )
 
 
 def _instances(folder: Path, config: str, split: str) -> dict[str, list[InstanceRow]]:
     """Return the instances of a split by the ids of their records."""
     inside = instances_folder(config)
-    there = [folder / path for path in split_files(folder, inside, split)]
-    if not there:
+    paths = [folder / path for path in split_files(folder, inside, split)]
+    if not paths:
         path = folder / file_name(inside, split)
         raise NoInput("no instances here", str(path), "csbdata build --instances")
-    content = pl.read_parquet(there, glob=False).to_dicts()
-    found: dict[str, list[InstanceRow]] = {}
+    content = pl.read_parquet(paths, glob=False).to_dicts()
+    instances: dict[str, list[InstanceRow]] = {}
     for row in msgspec.convert(content, list[InstanceRow]):
-        found.setdefault(row.unique_id, []).append(row)
-    return found
+        instances.setdefault(row.unique_id, []).append(row)
+    return instances
 
 
 def _test(row: InstanceRow) -> MaskTest:

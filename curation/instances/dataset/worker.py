@@ -101,11 +101,11 @@ def merged_instances(first: ProcessResult, again: ProcessResult) -> SchemaInstan
     """
     if again.ending is not Ending.OK:
         return instances_of(first)
-    made = instances_of(again)
-    if not made.instances:
-        return made
+    witnesses_only = instances_of(again)
+    if not witnesses_only.instances:
+        return witnesses_only
     why = f"{LEAN}{_reason_of(first)}, {first.detail}"
-    return msgspec.structs.replace(made, detail=why)
+    return msgspec.structs.replace(witnesses_only, detail=why)
 
 
 def _reason_of(outcome: ProcessResult) -> str:
@@ -185,7 +185,7 @@ def start(setup: dict[str, int]) -> Callable[[Json], Json]:
             graded = grade(unit.schema, unit.dialect, unit.instances)
             grades: Json = msgspec.to_builtins(graded)
             return grades
-        made = make_instances(
+        instances = make_instances(
             unit.schema,
             unit.dialect,
             seed,
@@ -193,7 +193,7 @@ def start(setup: dict[str, int]) -> Callable[[Json], Json]:
             examples=unit.examples,
             lean=unit.lean,
         )
-        answer = made.to_json()
+        answer = instances.to_json()
         gc.collect(0)
         return answer
 

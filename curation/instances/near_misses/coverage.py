@@ -21,9 +21,9 @@ from curation.instances.near_misses.implications import (
     branch_repeats,
     branches_repeat,
     dependents,
+    enumerated,
     item_count,
     lengths,
-    listed,
     names,
     property_count,
     tighter_bound,
@@ -36,7 +36,7 @@ from curation.instances.near_misses.universal_verdicts import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from curation.instances.model import NearMiss
+    from curation.instances.values.model import NearMiss
 
 #: Values of instances looked at for one assertion; with more, nothing is claimed.
 _MOST_LOCATIONS: Final = 64
@@ -44,7 +44,7 @@ _FOUND: Final = Memo[Assertion, str]()
 NEVER_FAILS: Final = "never_fails"
 OTHER_TYPE: Final = "other_type"
 _PROOFS: Final[Mapping[str, Callable[[ImplicationQuestion], bool]]] = {
-    "listed": listed,
+    "listed": enumerated,
     "lengths": lengths,
     "tighter_bound": tighter_bound,
     "item_count": item_count,
@@ -70,11 +70,11 @@ def find_proof(
         assertion: The keyword, and where its schema stands.
         reachable: What `find_reachable_keywords` has found for the schema.
     """
-    known = _FOUND.of(compiled)
-    if assertion not in known:
+    cache = _FOUND.of(compiled)
+    if assertion not in cache:
         locations = reachable.assertions[assertion]
-        known[assertion] = _proof(compiled, assertion, locations)
-    return known[assertion]
+        cache[assertion] = _proof(compiled, assertion, locations)
+    return cache[assertion]
 
 
 def _proof(
@@ -100,7 +100,7 @@ def _proof_at(
     compiled: CompiledSchema, conjunction: Conjunction, assertion: Assertion
 ) -> str:
     """Return the most telling proof that holds for values of every type, or ""."""
-    others = tuple(
+    other_assertions = tuple(
         Assertion(part, keyword)
         for part in conjunction.locations
         for keyword in asserting_keywords(part.schema, compiled.dialect)
@@ -113,7 +113,7 @@ def _proof_at(
             conjunction=conjunction,
             assertion=assertion,
             kind=kind,
-            others=others,
+            other_assertions=other_assertions,
         )
         name = _proof_for_type(question)
         if not name:
@@ -132,7 +132,7 @@ def _proof_for_type(question: ImplicationQuestion) -> str:
         return NEVER_FAILS
     if any(
         keyword_verdict(compiled, other.location, other.keyword, kind) is False
-        for other in question.others
+        for other in question.other_assertions
     ):
         return OTHER_TYPE
     return next((name for name, proof in _PROOFS.items() if proof(question)), "")
@@ -172,7 +172,9 @@ def measure_coverage(
         most: How many were asked for at most.
     """
     reachable = find_reachable_keywords(compiled)
-    have = {pointer for found in near_misses for pointer in keyword_pointers(found)}
+    have = {
+        pointer for near_miss in near_misses for pointer in keyword_pointers(near_miss)
+    }
     implied = 0
     covered: Counter[str] = Counter()
     missing: list[tuple[str, str]] = []
@@ -202,5 +204,5 @@ def measure_coverage(
 
 def keyword_pointers(near_miss: NearMiss) -> list[str]:
     """Return the JSON pointer of the keyword in every schema that refuses for it."""
-    found = [schema_pointer for _, schema_pointer, _ in near_miss.keywords]
-    return found or [near_miss.schema_pointer]
+    pointers = [schema_pointer for _, schema_pointer, _ in near_miss.keywords]
+    return pointers or [near_miss.schema_pointer]

@@ -55,15 +55,15 @@ def more_items(target: EditTarget) -> Iterator[Edit]:
     if value and not unique:
         yield [*value, *[value[-1]] * (most + 1 - len(value))]
     longer: list[Json | Nothing] = list(value)
-    known = {repr(item) for item in longer}
+    texts = {repr(item) for item in longer}
     for _ in range(3 * (most + 2)):
         if len(longer) > most:
             break
         goals = target.conjunction.item_goals(len(longer))
         item = target.fill(goals or ())
-        if not unique or repr(item) not in known:
+        if not unique or repr(item) not in texts:
             longer.append(item)
-            known.add(repr(item))
+            texts.add(repr(item))
         elif not goals:
             longer.append(f"item {len(longer)}")
     if len(longer) == most + 1:
@@ -90,16 +90,16 @@ def without_contained(target: EditTarget) -> Iterator[Edit]:
     yield []
     accepts = target.compiled.accepts
     contained = [containment.location for containment in target.conjunction.contains]
-    rest = [
+    remaining = [
         item
         for item in value
         if not any(accepts(location, item) for location in contained)
     ]
-    yield rest
+    yield remaining
     for count in range(1, min(len(value), _MOST_BEGINNINGS)):
         yield value[:count]
     for item in ANY:
-        yield [*rest, item]
+        yield [*remaining, item]
         yield [item] * max(1, target.conjunction.min_items)
 
 

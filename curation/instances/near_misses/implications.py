@@ -67,12 +67,12 @@ def lengths(question: ImplicationQuestion) -> bool:
 
 def _pattern_lengths(pattern: str) -> tuple[float, float]:
     """Return the least and the greatest length of a text that matches."""
-    found = parse(pattern)
-    if found is None:
+    root = parse(pattern)
+    if root is None:
         return _ANY
-    high = found.root.high
-    whole = found.starts and found.ends and high is not None
-    return found.root.low, high if whole and high is not None else math.inf
+    high = root.root.high
+    whole = root.starts and root.ends and high is not None
+    return root.root.low, high if whole and high is not None else math.inf
 
 
 def tighter_bound(question: ImplicationQuestion) -> bool:
@@ -82,14 +82,14 @@ def tighter_bound(question: ImplicationQuestion) -> bool:
         low = _low(question.assertion, kind)
         return any(
             _low(other, kind) >= low
-            for other in question.others
+            for other in question.other_assertions
             if other.keyword in ("minimum", "exclusiveMinimum")
         )
     if keyword in ("maximum", "exclusiveMaximum"):
         high = _high(question.assertion, kind)
         return any(
             _high(other, kind) <= high
-            for other in question.others
+            for other in question.other_assertions
             if other.keyword in ("maximum", "exclusiveMaximum")
         )
     return False
@@ -151,7 +151,7 @@ def _least_contained(question: ImplicationQuestion) -> float:
 def _most_items(question: ImplicationQuestion) -> float:
     """Return how many elements there are schemas for where no other may follow."""
     most = math.inf
-    for other in question.others:
+    for other in question.other_assertions:
         if other.keyword in ("additionalItems", "items"):
             location = other.location
             if location.schema[other.keyword] is False:
@@ -193,9 +193,9 @@ def property_count(question: ImplicationQuestion) -> bool:
     if question.keyword == "maxProperties":
         return any(len(names) <= question.bound for names in closed)
     if question.keyword == "required":
-        asked = set(names_of(question.operand))
+        required_names = set(names_of(question.operand))
         least = max([*question.numbers("minProperties"), 0])
-        return any(names >= asked and len(names) <= least for names in closed)
+        return any(names >= required_names and len(names) <= least for names in closed)
     if question.keyword == "additionalProperties":
         most = min([*question.numbers("maxProperties"), math.inf])
         return most < max(len(required), 1)
@@ -208,7 +208,7 @@ def _required(question: ImplicationQuestion) -> set[str]:
 
 def _closed_names(question: ImplicationQuestion) -> Iterator[set[str]]:
     """Yield the names that each schema leaves which forbids all others."""
-    for other in question.others:
+    for other in question.other_assertions:
         schema = other.location.schema
         closes = other.keyword == "additionalProperties"
         if closes and not schema.get("patternProperties"):
@@ -221,15 +221,15 @@ def names(question: ImplicationQuestion) -> bool:
         compiled = question.compiled
         location = compiled.child(question.location, ("propertyNames",))
         return any(
-            all(compiled.accepts(location, name) for name in left)
-            for left in _closed_names(question)
+            all(compiled.accepts(location, name) for name in closed)
+            for closed in _closed_names(question)
         )
     if question.keyword != "additionalProperties":
         return False
     return any(
         other.location.schema["propertyNames"] is False
         or _declares_all(question, other.location)
-        for other in question.others
+        for other in question.other_assertions
         if other.keyword == "propertyNames"
     )
 
@@ -262,7 +262,7 @@ def dependents(question: ImplicationQuestion) -> bool:
     closed = list(_closed_names(question))
     return all(
         (isinstance(needs, list) and {*names_of(needs)} <= {*required, name})
-        or any(name not in left for left in closed)
+        or any(name not in allowed for allowed in closed)
         for name, needs in object_of(question.schema, question.keyword).items()
     )
 
@@ -289,9 +289,9 @@ _UPPER_BOUNDS: Final = (
 )
 
 
-def listed(question: ImplicationQuestion) -> bool:
+def enumerated(question: ImplicationQuestion) -> bool:
     """Every value that an enum or const lists meets the keyword."""
-    for other in question.others:
+    for other in question.other_assertions:
         schema = other.location.schema
         if other.keyword == "enum":
             values = array_of(schema, "enum")
@@ -299,8 +299,10 @@ def listed(question: ImplicationQuestion) -> bool:
             values = [schema["const"]]
         else:
             continue
-        left = [value for value in values if type_of(value) == question.kind]
-        if len(left) <= _MOST_LISTED and all(_meets(question, value) for value in left):
+        candidates = [value for value in values if type_of(value) == question.kind]
+        if len(candidates) <= _MOST_LISTED and all(
+            _meets(question, value) for value in candidates
+        ):
             return True
     return False
 
@@ -369,7 +371,7 @@ def _asks_no_more(question: ImplicationQuestion, branch: SchemaLocation) -> bool
     return not conjunction.impossible and all(
         any(
             other.keyword == keyword and entails(Assertion(part, keyword), other)
-            for other in question.others
+            for other in question.other_assertions
         )
         for part in conjunction.locations
         for keyword in _refusing_keywords(question, part)
@@ -393,7 +395,7 @@ def branches_repeat(question: ImplicationQuestion) -> bool:
             _asks_again(question, branch)
             for branch in _branches(question.compiled, other)
         )
-        for other in question.others
+        for other in question.other_assertions
         if other.keyword in ("anyOf", "oneOf")
     )
 
@@ -418,21 +420,21 @@ def entails(weak: Assertion, strong: Assertion) -> bool:
     keyword = weak.keyword
     if keyword != strong.keyword:
         return False
-    mine, theirs = weak.location.schema[keyword], strong.location.schema[keyword]
+    mine, stronger = weak.location.schema[keyword], strong.location.schema[keyword]
     if keyword == "required":
-        return set(names_of(theirs)) >= set(names_of(mine))
+        return set(names_of(stronger)) >= set(names_of(mine))
     if keyword == "type":
-        return _types(theirs) <= _types(mine)
+        return _types(stronger) <= _types(mine)
     if keyword == "enum":
-        return set(map(identity, theirs)) <= set(map(identity, mine))
-    if is_number(mine) and is_number(theirs):
+        return set(map(identity, stronger)) <= set(map(identity, mine))
+    if is_number(mine) and is_number(stronger):
         if keyword in _LOWER_BOUNDS:
-            return theirs >= mine
+            return stronger >= mine
         if keyword in _UPPER_BOUNDS:
-            return theirs <= mine
+            return stronger <= mine
     if keyword in COMPANIONS or _refers(mine):
         return False
-    return canonical(mine) == canonical(theirs)
+    return canonical(mine) == canonical(stronger)
 
 
 def _types(value: Json) -> set[str]:

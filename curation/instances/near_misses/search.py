@@ -20,7 +20,6 @@ from curation.instances.constraints.violations import (
     MIXED,
     as_near_miss,
 )
-from curation.instances.model import InstanceKind, NearMiss, Witness
 from curation.instances.near_misses.coverage import find_proof, keyword_pointers
 from curation.instances.near_misses.edits import EDITS
 from curation.instances.near_misses.scalar_edits import EditTarget, is_complete
@@ -40,6 +39,7 @@ from curation.instances.search.context import (
     ExhaustedError,
     Nothing,
 )
+from curation.instances.values.model import InstanceKind, NearMiss, Witness
 from curation.json.pointer import replaced
 from curation.json.text import canonical
 from curation.json.values import identity
@@ -121,7 +121,7 @@ def find_near_misses(
 
     Example:
         >>> from curation.instances.constraints.compiled_schema import CompiledSchema
-        >>> from curation.instances.model import InstanceKind, Witness
+        >>> from curation.instances.values.model import InstanceKind, Witness
         >>> compiled = CompiledSchema.from_json({"minimum": 3}, "draft-07")
         >>> witness = Witness(kind=InstanceKind.MINIMAL, value=3)
         >>> found = find_near_misses(compiled, [witness])
@@ -137,7 +137,7 @@ def find_near_misses(
 
 
 @dataclass(slots=True)
-class _Left:
+class _Budget:
     """What is left of an `Effort`."""
 
     verdicts: float
@@ -158,11 +158,11 @@ class _NearMissSearch:
         self.most, self.effort = most, effort
         self.reachable = find_reachable_keywords(compiled)
         #: By the pointers of the keyword that fails.
-        self.found: dict[str, NearMiss] = {}
+        self.by_pointer: dict[str, NearMiss] = {}
         self.count = 0
         #: Identities of the values found.
-        self.seen: set[bytes] = set()
-        self.left = _Left(effort.verdicts, effort.searches, effort.witnesses)
+        self.identities: set[bytes] = set()
+        self.budget = _Budget(effort.verdicts, effort.searches, effort.witnesses)
         self.sites = KnownSites(compiled, effort.sites)
         self.relaxed: dict[Assertion, RelaxedSchema] = {}
         #: What fails a keyword for formats alone, where nothing else is found.
@@ -187,7 +187,7 @@ class _NearMissSearch:
                 while assertions and self.count < self.most:
                     if self._find(assertions.pop(0)):
                         break
-        distinct = {id(near_miss): near_miss for near_miss in self.found.values()}
+        distinct = {id(near_miss): near_miss for near_miss in self.by_pointer.values()}
         ordered = sorted(distinct.values(), key=_order)[: self.most]
         room = min(self.most - len(ordered), self.effort.deeper)
         return ordered + self._inside_branches(room)
@@ -198,38 +198,42 @@ class _NearMissSearch:
         Args:
             room: How many are wanted at most.
         """
-        found: list[NearMiss] = []
+        near_misses: list[NearMiss] = []
         tried: set[Assertion] = set()
         for witness in self.sites.witnesses:
-            if len(found) >= room:
+            if len(near_misses) >= room:
                 break
             for site in edit_sites(self.compiled, witness, inside=True):
                 for assertion in site.assertions:
                     if assertion in tried or assertion in self.reachable.assertions:
                         continue
                     tried.add(assertion)
-                    if len(found) < room:
+                    if len(near_misses) < room:
                         near_miss = self._inside_branch(assertion, site)
-                        found += [] if near_miss is None else [near_miss]
-        return found
+                        near_misses += [] if near_miss is None else [near_miss]
+        return near_misses
 
     def _inside_branch(self, assertion: Assertion, site: EditSite) -> NearMiss | None:
         for new in islice(self._edits(assertion, site), self.effort.tries // 4):
-            if self.left.verdicts <= 0:
+            if self.budget.verdicts <= 0:
                 break
             value = self._edited(site, new)
-            near_miss, known = as_near_miss(self.compiled, value), identity(value)
-            if near_miss and near_miss.keyword in DECIDING and known not in self.seen:
-                self.seen.add(known)
+            near_miss, own = as_near_miss(self.compiled, value), identity(value)
+            if (
+                near_miss
+                and near_miss.keyword in DECIDING
+                and own not in self.identities
+            ):
+                self.identities.add(own)
                 return near_miss
         return None
 
     def _find(self, assertion: Assertion) -> bool:
         """Find a near miss for an assertion; return whether a new one was found."""
-        if assertion.pointer in self.found or assertion in self.relaxed:
+        if assertion.pointer in self.by_pointer or assertion in self.relaxed:
             return False
-        if assertion not in self.sites and self.left.witnesses > 0:
-            self.left.witnesses -= 1
+        if assertion not in self.sites and self.budget.witnesses > 0:
+            self.budget.witnesses -= 1
             self._make_site(assertion)
         sites = self.sites.of_assertion(assertion)
         if any(self._try_edits(assertion, site) for site in sites):
@@ -243,7 +247,7 @@ class _NearMissSearch:
     def _try_edits(self, assertion: Assertion, site: EditSite) -> bool:
         self.second_choices = []
         for new in islice(self._edits(assertion, site), self.effort.tries):
-            if self.left.verdicts <= 0:
+            if self.budget.verdicts <= 0:
                 break
             if self._keep(assertion, site, new):
                 return True
@@ -284,7 +288,7 @@ class _NearMissSearch:
     def _edited(self, site: EditSite, new: Json) -> Json:
         """Return the edited witness, its verdict paid for."""
         value = with_edit(site.witness, site.path, new)
-        self.left.verdicts -= self.sites.cost(site)
+        self.budget.verdicts -= self.sites.cost(site)
         return value
 
     def _keep(
@@ -306,16 +310,18 @@ class _NearMissSearch:
         near_miss = as_near_miss(self.compiled, value)
         if near_miss is None or near_miss.keyword == MIXED:
             return False
-        failing, known = keyword_pointers(near_miss), identity(value)
-        if known in self.seen or all(pointer in self.found for pointer in failing):
+        failing, own = keyword_pointers(near_miss), identity(value)
+        if own in self.identities or all(
+            pointer in self.by_pointer for pointer in failing
+        ):
             return False
         if not hinges and self._hinges_on_formats(near_miss):
             self.second_choices.append(new)
             return False
-        self.seen.add(known)
+        self.identities.add(own)
         self.count += 1
         for pointer in failing:
-            self.found.setdefault(pointer, near_miss)
+            self.by_pointer.setdefault(pointer, near_miss)
         return assertion.pointer in failing
 
     def _hinges_on_formats(self, near_miss: NearMiss) -> bool:
@@ -325,14 +331,14 @@ class _NearMissSearch:
 
     def _search_relaxed(self, assertion: Assertion, site: EditSite) -> bool:
         """Search a value that fails the keyword and meets all the rest."""
-        if self.left.searches <= 0 or assertion.keyword == FALSE:
+        if self.budget.searches <= 0 or assertion.keyword == FALSE:
             return False
-        self.left.searches -= 1
+        self.budget.searches -= 1
         if assertion not in self.relaxed:
             self.relaxed[assertion] = RelaxedSchema(self.compiled, assertion)
         relaxed = self.relaxed[assertion]
-        held = goals_of_held_branches(self.compiled, site.witness, site.path)
-        for goals in (site.goals, held):
+        branch_goals = goals_of_held_branches(self.compiled, site.witness, site.path)
+        for goals in (site.goals, branch_goals):
             new = relaxed.value(goals, self.rng, self.effort.steps)
             if not isinstance(new, Nothing) and self._keep(
                 assertion, site, new, hinges=True
@@ -387,11 +393,11 @@ class RelaxedSchema:
             if name in location.schema
         }
         gone = {keyword, *_DEPENDANTS.get(keyword, ())}
-        kept = {
+        relaxed = {
             name: value for name, value in location.schema.items() if name not in gone
         }
-        kept[_ASIDE] = aside
-        schema = replaced(compiled.value, location.tokens, kept)
+        relaxed[_ASIDE] = aside
+        schema = replaced(compiled.value, location.tokens, relaxed)
         self.compiled = CompiledSchema(schema, compiled.dialect)
         self._denied = Negation(self.compiled.location_at((*location.tokens, _ASIDE)))
 
@@ -414,9 +420,9 @@ class RelaxedSchema:
 
     def _relaxed(self, goals: Goals) -> list[SchemaLocation]:
         """Return the same locations here, but for those inside the keyword."""
-        found = []
+        locations = []
         for goal in goals:
             if isinstance(goal, SchemaLocation) and not goal.document:
                 with suppress(LookupError):
-                    found.append(self.compiled.location_at(goal.tokens))
-        return found
+                    locations.append(self.compiled.location_at(goal.tokens))
+        return locations

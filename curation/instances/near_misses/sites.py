@@ -135,12 +135,12 @@ def with_edit(value: Json, path: Path, new: Json) -> Json:
     """
     if not path:
         return new
-    step, rest = path[0], path[1:]
+    step, remaining = path[0], path[1:]
     if isinstance(value, list) and isinstance(step, int):
-        inner = with_edit(value[step], rest, new) if step < len(value) else new
+        inner = with_edit(value[step], remaining, new) if step < len(value) else new
         return [*value[:step], inner, *value[step + 1 :]]
     if isinstance(value, dict) and isinstance(step, str):
-        return {**value, step: with_edit(value.get(step), rest, new)}
+        return {**value, step: with_edit(value.get(step), remaining, new)}
     raise LookupError(step)
 
 
@@ -194,27 +194,27 @@ def _held_branches(
     compiled: CompiledSchema, goals: Goals, value: Json
 ) -> list[SchemaLocation]:
     """Return the branches that accept a value, and what applies because they do."""
-    found: list[SchemaLocation] = []
+    locations: list[SchemaLocation] = []
     pending = conjoin(compiled, goals)
     for _ in range(_DEEPEST_BRANCH):
-        held: list[SchemaLocation] = []
+        branches_held: list[SchemaLocation] = []
         for choice in pending.choices:
             accepting = [
                 branch for branch in choice.branches if compiled.accepts(branch, value)
             ]
-            held += accepting[:1]
+            branches_held += accepting[:1]
         for holder in pending.conditionals:
             holds = compiled.accepts(compiled.child(holder, ("if",)), value)
             keyword = "then" if holds else "else"
             if keyword in holder.schema:
-                held.append(compiled.child(holder, (keyword,)))
-        known: set[Goal] = {*found, *goals}
-        new = [location for location in held if location not in known]
+                branches_held.append(compiled.child(holder, (keyword,)))
+        visited: set[Goal] = {*locations, *goals}
+        new = [location for location in branches_held if location not in visited]
         if not new:
             break
-        found += new
+        locations += new
         pending = conjoin(compiled, tuple(new))
-    return found
+    return locations
 
 
 #: Bytes of a witness that cost as much again as asking the validator at all.
@@ -255,9 +255,9 @@ class KnownSites:
         self._costs[id(value)] = 1 + len(canonical(value)) / _COSTLY_BYTES
         for site in edit_sites(self._compiled, value):
             for assertion in site.assertions:
-                known = self._sites.setdefault(assertion, [])
-                if len(known) < self._most:
-                    known.append(site)
+                sites = self._sites.setdefault(assertion, [])
+                if len(sites) < self._most:
+                    sites.append(site)
             for assertion, name in forbidden_properties(self._compiled, site):
                 self._add_empty(assertion, value, (*site.path, name), ())
 
@@ -335,15 +335,15 @@ class _Counter:
             for keyword in REFERENCE_KEYWORDS
             if keyword in schema
         )
-        found = [target for target in targets if target is not None]
+        locations = [target for target in targets if target is not None]
         if "$ref" in schema and compiled.dialect.ref_hides_siblings:
-            return found
+            return locations
         for keyword in _BRANCHES:
             count = len(array_of(schema, keyword))
-            found += [
+            locations += [
                 compiled.child(location, (keyword, str(at))) for at in range(count)
             ]
         for keyword in _SINGLE:
             if keyword in schema:
-                found.append(compiled.child(location, (keyword,)))
-        return found
+                locations.append(compiled.child(location, (keyword,)))
+        return locations

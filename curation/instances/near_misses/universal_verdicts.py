@@ -43,7 +43,7 @@ class ImplicationQuestion(msgspec.Struct, frozen=True, kw_only=True):
     #: One of `ALL_TYPES`.
     kind: str
     #: The other keywords that can refuse the value.
-    others: tuple[Assertion, ...]
+    other_assertions: tuple[Assertion, ...]
 
     @property
     def location(self) -> SchemaLocation:
@@ -73,7 +73,7 @@ class ImplicationQuestion(msgspec.Struct, frozen=True, kw_only=True):
 
     def values(self, keyword: str) -> Iterator[Json]:
         """Yield the values of the other keywords of a name."""
-        for other in self.others:
+        for other in self.other_assertions:
             if other.keyword == keyword:
                 yield other.location.schema[keyword]
 
@@ -247,10 +247,10 @@ def _values_verdict(keyword: str) -> _Decision:
         _: CompiledSchema, location: SchemaLocation, kind: str, __: int
     ) -> bool | None:
         value = location.schema[keyword]
-        listed = value if keyword == "enum" else [value]
-        if not isinstance(listed, list):
+        values = value if keyword == "enum" else [value]
+        if not isinstance(values, list):
             return None
-        count = len({repr(value) for value in listed if type_of(value) == kind})
+        count = len({repr(value) for value in values if type_of(value) == kind})
         if not count:
             return False
         return True if count == _SINGLETONS.get(kind) else None

@@ -75,13 +75,15 @@ class Automaton:
         single = len(self._patterns) + len(self._refused) == 1
         self._terms = terms = TermFactory(groups if single else {})
         self._states: dict[tuple[int, TextBefore, tuple[int, ...]], AutomatonState] = {}
-        wanted = [terms.search(pattern.root) for pattern in self._patterns]
+        searches = [terms.search(pattern.root) for pattern in self._patterns]
         unwanted = [
             terms.negation(terms.search(pattern.root)) for pattern in self._refused
         ]
         self.exact = terms.exact
         monitors = tuple(terms.behind(look) for look in terms.behinds)
-        self._start = self._state(terms.both([*wanted, *unwanted]), AT_START, monitors)
+        self._start = self._state(
+            terms.both([*searches, *unwanted]), AT_START, monitors
+        )
 
     def _state(
         self, term: Term, previous: int, monitors: tuple[Term, ...]
@@ -94,14 +96,14 @@ class Automaton:
             truths = (*truths, terms.at_end(monitor, TextBefore(previous, truths)))
         before = TextBefore(previous, truths)
         key = (term.number, before, tuple(monitor.number for monitor in monitors))
-        found = self._states.get(key)
-        if found is None:
+        state = self._states.get(key)
+        if state is None:
             accepting = terms.at_end(term, before)
-            found = AutomatonState(
+            state = AutomatonState(
                 term=term, before=before, monitors=monitors, accepting=accepting
             )
-            self._states[key] = found
-        return found
+            self._states[key] = state
+        return state
 
     def _next(self, state: AutomatonState, code: int) -> AutomatonState:
         terms = self._terms
@@ -135,15 +137,15 @@ class Automaton:
     def _successors(
         self, state: AutomatonState
     ) -> list[tuple[CharSet, AutomatonState]]:
-        found = []
+        successors = []
         for chars in self._classes(state):
             code = chars.ranges[0][0]
             if code not in state.after:
                 state.after[code] = self._next(state, code)
             successor = state.after[code]
             if successor.term is not self._terms.false:
-                found.append((chars, successor))
-        return found
+                successors.append((chars, successor))
+        return successors
 
     def _tidy(self) -> None:
         """Forget all states when there are many; they are built again when needed."""
@@ -240,15 +242,15 @@ class _TextSearch:
         self, state: AutomatonState, length: int
     ) -> list[tuple[CharSet, AutomatonState]]:
         """Return the successors of a state, the best one last."""
-        found = [
+        successors = [
             (self._rank(chars, successor, length), index, chars, successor)
             for index, (chars, successor) in enumerate(
                 self._automaton._successors(state)  # noqa: SLF001 - as above
             )
             if length + 1 + successor.term.low <= self._most
         ]
-        found.sort(key=lambda entry: entry[:2])
-        return [(chars, successor) for _, _, chars, successor in found]
+        successors.sort(key=lambda entry: entry[:2])
+        return [(chars, successor) for _, _, chars, successor in successors]
 
     def _rank(
         self, chars: CharSet, successor: AutomatonState, length: int
@@ -275,13 +277,16 @@ def automaton(patterns: tuple[str, ...], refused: tuple[str, ...]) -> Automaton 
 def _build(patterns: tuple[str, ...], refused: tuple[str, ...]) -> Automaton | None:
     read = [parser.parse(text) for text in patterns]
     unwanted = [parser.parse(text) for text in refused]
-    known = tuple(pattern for pattern in read if pattern is not None)
+    patterns_read = tuple(pattern for pattern in read if pattern is not None)
     refusing = tuple(pattern for pattern in unwanted if pattern is not None)
-    if len(known) < len(read) or len(refusing) < len(unwanted):
+    if len(patterns_read) < len(read) or len(refusing) < len(unwanted):
         return None
-    if sum(pattern.repetitions for pattern in (*known, *refusing)) > _MOST_REPETITIONS:
+    if (
+        sum(pattern.repetitions for pattern in (*patterns_read, *refusing))
+        > _MOST_REPETITIONS
+    ):
         return None
     try:
-        return Automaton(known, refusing)
+        return Automaton(patterns_read, refusing)
     except RecursionError:
         return None

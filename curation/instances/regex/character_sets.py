@@ -78,22 +78,24 @@ class CharSet:
         if letters:
             # Some marks, but so that letters prevail.
             return letters + marks * max(1, len(letters) // (8 * len(marks) or 1))
-        return marks or self._others()
+        return marks or self._outside()
 
     def _is_mark(self, character: str) -> bool:
         return not character.isalnum() and ord(character) in self
 
-    def _others(self) -> str:
-        found: list[str] = []
+    def _outside(self) -> str:
+        characters: list[str] = []
         for low in (0xA1, 9, 0):
             for first, last in self.ranges:
                 start = max(first, low)
                 stop = min(last, start + _FEW)
-                found += map(chr, range(start, stop + 1))
-            shown = [character for character in found if character not in _UNNATURAL]
-            if shown:
-                return "".join(shown[: 4 * _FEW])
-        return "".join(found[:_FEW])
+                characters += map(chr, range(start, stop + 1))
+            natural = [
+                character for character in characters if character not in _UNNATURAL
+            ]
+            if natural:
+                return "".join(natural[: 4 * _FEW])
+        return "".join(characters[:_FEW])
 
     def draw(self, rng: random.Random, count: int) -> str:
         """Return characters of the set; it must not be empty."""
@@ -165,10 +167,10 @@ def minterms(sets: Sequence[CharSet]) -> list[CharSet]:
     for start, stop in pairwise(edges):
         key = tuple(start in chars for chars in sets)
         groups.setdefault(key, []).append((start, stop - 1))
-    found = [
+    parts = [
         CharSet(normal(ranges), open=not any(key)) for key, ranges in groups.items()
     ]
-    return [chars for chars in found if chars.ranges]
+    return [chars for chars in parts if chars.ranges]
 
 
 DIGITS: Final = CharSet(((48, 57),))

@@ -19,7 +19,7 @@ class Cell:
     """A node to match, and the cell that follows it: a pattern as a linked list."""
 
     node: PatternNode | None
-    rest: Cell | None
+    tail: Cell | None
     number: int
     low: int
 
@@ -46,7 +46,7 @@ class Head(NamedTuple):
     kind: HeadKind
     #: The set of a `move`, and the cell behind it; None of all others.
     chars: CharSet | None = None
-    rest: Cell | None = None
+    tail: Cell | None = None
     parts: tuple[Head, ...] = ()
 
 
@@ -70,10 +70,10 @@ def both(heads: list[Head]) -> Head:
     """Return the conjunction of heads."""
     if FALSE in heads:
         return FALSE
-    kept = tuple(head for head in heads if head is not TRUE)
-    if len(kept) == 1:
-        return kept[0]
-    return Head(HeadKind.AND, parts=kept) if kept else TRUE
+    conditions = tuple(head for head in heads if head is not TRUE)
+    if len(conditions) == 1:
+        return conditions[0]
+    return Head(HeadKind.AND, parts=conditions) if conditions else TRUE
 
 
 def either(heads: list[Head]) -> Head:
@@ -85,10 +85,10 @@ def either(heads: list[Head]) -> Head:
         inner = head.parts if head.kind is HeadKind.OR else (head,)
         parts.update(dict.fromkeys(inner))
     parts.pop(FALSE, None)
-    kept = tuple(parts)
-    if len(kept) == 1:
-        return kept[0]
-    return Head(HeadKind.OR, parts=kept) if kept else FALSE
+    alternatives = tuple(parts)
+    if len(alternatives) == 1:
+        return alternatives[0]
+    return Head(HeadKind.OR, parts=alternatives) if alternatives else FALSE
 
 
 def negated(head: Head) -> Head:
@@ -98,14 +98,14 @@ def negated(head: Head) -> Head:
     return TRUE if head is FALSE else Head(HeadKind.NOT, parts=(head,))
 
 
-def collect_sets(head: Head, found: dict[CharSet, None]) -> None:
+def collect_sets(head: Head, sets: dict[CharSet, None]) -> None:
     """Add the sets that a head asks about, in order."""
     if head is WORD:
-        found[character_sets.WORDS] = None
+        sets[character_sets.WORDS] = None
     elif head.chars is not None:
-        found[head.chars] = None
+        sets[head.chars] = None
     for part in head.parts:
-        collect_sets(part, found)
+        collect_sets(part, sets)
 
 
 _MOST = trees.MOST
@@ -172,8 +172,8 @@ class TermFactory:
         self._repeats: dict[tuple[int, int, int | None], trees.PatternNode] = {}
         self.true = Term(kind=TermKind.TRUE, number=0, low=0)
         self.false = Term(kind=TermKind.FALSE, number=1, low=_MOST)
-        self._all = Cell(node=None, rest=None, number=0, low=0)
-        self._end = Cell(node=None, rest=None, number=1, low=0)
+        self._all = Cell(node=None, tail=None, number=0, low=0)
+        self._end = Cell(node=None, tail=None, number=1, low=0)
         #: Look-behinds in the patterns, inner ones first.
         self.behinds: list[trees.Look] = []
         #: Whether the character before matters, besides the start.
@@ -225,27 +225,27 @@ class TermFactory:
         elif isinstance(node, trees.BackReference):
             self.exact = False
 
-    def _cell(self, node: trees.PatternNode, rest: Cell) -> Cell:
-        key = (id(node), rest.number)
-        found = self._cells.get(key)
-        if found is None:
-            found = Cell(
+    def _cell(self, node: trees.PatternNode, tail: Cell) -> Cell:
+        key = (id(node), tail.number)
+        cell = self._cells.get(key)
+        if cell is None:
+            cell = Cell(
                 node=node,
-                rest=rest,
+                tail=tail,
                 number=len(self._cells) + 2,
-                low=min(_MOST, node.low + rest.low),
+                low=min(_MOST, node.low + tail.low),
             )
-            self._cells[key] = found
-        return found
+            self._cells[key] = cell
+        return cell
 
     def _interned(
         self, kind: TermKind, low: int, parts: tuple[Term, ...], cell: Cell | None
     ) -> Term:
         key = (kind, cell and cell.number, *(part.number for part in parts))
-        found = self._terms.get(key)
-        if found is None:
+        term = self._terms.get(key)
+        if term is None:
             number = len(self._terms) + 2
-            found = Term(
+            term = Term(
                 kind=kind,
                 number=number,
                 low=low,
@@ -253,8 +253,8 @@ class TermFactory:
                 parts=parts,
                 cell=cell,
             )
-            self._terms[key] = found
-        return found
+            self._terms[key] = term
+        return term
 
     def atom(self, cell: Cell) -> Term:
         """Return the term of what a cell matches up to the end of the text."""
@@ -325,9 +325,9 @@ class TermFactory:
 
     def _applied(self, head: Head, code: int | None) -> Term:
         """Return what a character leaves of a head; None stands for the end."""
-        if head.chars is not None and head.rest is not None:
+        if head.chars is not None and head.tail is not None:
             moves = code is not None and code in head.chars
-            return self.atom(head.rest) if moves else self.false
+            return self.atom(head.tail) if moves else self.false
         if not head.parts:
             return self.true if holds(head, code) else self.false
         parts = [self._applied(part, code) for part in head.parts]
@@ -339,52 +339,52 @@ class TermFactory:
 
     def next_sets(self, term: Term, before: TextBefore) -> dict[CharSet, None]:
         """Return the sets of characters that decide about the next one, in order."""
-        found: dict[CharSet, None] = {}
+        sets: dict[CharSet, None] = {}
         pending: list[Term] = [term]
         while pending:
             part = pending.pop()
             pending.extend(part.parts)
             if part.cell is not None:
-                collect_sets(self._head(part.cell, before), found)
-        return found
+                collect_sets(self._head(part.cell, before), sets)
+        return sets
 
     def _head(
         self, cell: Cell, before: TextBefore, visiting: _Marks = _NO_MARKS
     ) -> Head:
         key = (cell.number, before, visiting)
-        found = self._heads.get(key)
-        if found is None:
-            found = self._head_of(cell, before, visiting)
-            self._heads[key] = found
-        return found
+        head = self._heads.get(key)
+        if head is None:
+            head = self._head_of(cell, before, visiting)
+            self._heads[key] = head
+        return head
 
     def _head_of(self, cell: Cell, before: TextBefore, visiting: _Marks) -> Head:
-        node, rest = cell.node, cell.rest
-        if node is None or rest is None:
+        node, tail = cell.node, cell.tail
+        if node is None or tail is None:
             return TRUE if cell is self._all else END
         if isinstance(node, trees.Chars):
-            return Head(HeadKind.MOVE, node.chars, rest)
+            return Head(HeadKind.MOVE, node.chars, tail)
         if isinstance(node, trees.Sequence):
             for part in reversed(node.parts):
-                rest = self._cell(part, rest)
-            return self._head(rest, before, visiting)
+                tail = self._cell(part, tail)
+            return self._head(tail, before, visiting)
         if isinstance(node, trees.Alternatives):
             return either(
                 [
-                    self._head(self._cell(option, rest), before, visiting)
+                    self._head(self._cell(option, tail), before, visiting)
                     for option in node.options
                 ]
             )
         if isinstance(node, trees.Group):
-            return self._head(self._cell(node.body, rest), before, visiting)
+            return self._head(self._cell(node.body, tail), before, visiting)
         if isinstance(node, trees.Repeat):
-            return self._head_of_repeat(node, rest, before, visiting)
-        return self._head_of_assertion(node, rest, before, visiting)
+            return self._head_of_repeat(node, tail, before, visiting)
+        return self._head_of_assertion(node, tail, before, visiting)
 
     def _head_of_repeat(
         self,
         node: trees.Repeat,
-        rest: Cell,
+        tail: Cell,
         before: TextBefore,
         visiting: _Marks,
     ) -> Head:
@@ -392,37 +392,37 @@ class TermFactory:
         if body.low == 0:
             least = min(least, 1)
         again: Head = FALSE
-        mark = (id(body), rest.number)
+        mark = (id(body), tail.number)
         if most != 0 and (least > 0 or mark not in visiting):
             fewer = None if most is None else most - 1
-            left = self._cell(self._repeat(body, max(0, least - 1), fewer), rest)
+            remaining = self._cell(self._repeat(body, max(0, least - 1), fewer), tail)
             inner = visiting if least > 0 else visiting | {mark}
-            again = self._head(self._cell(body, left), before, inner)
+            again = self._head(self._cell(body, remaining), before, inner)
         if least > 0:
             return again
-        return either([again, self._head(rest, before, visiting)])
+        return either([again, self._head(tail, before, visiting)])
 
     def _repeat(
         self, body: trees.PatternNode, least: int, most: int | None
     ) -> trees.PatternNode:
         key = (id(body), least, most)
-        found = self._repeats.get(key)
-        if found is None:
-            found = trees.repeat(body, least, most)
-            self._repeats[key] = found
-        return found
+        repeat = self._repeats.get(key)
+        if repeat is None:
+            repeat = trees.repeat(body, least, most)
+            self._repeats[key] = repeat
+        return repeat
 
     def _head_of_assertion(
         self,
         node: trees.PatternNode,
-        rest: Cell,
+        tail: Cell,
         before: TextBefore,
         visiting: _Marks,
     ) -> Head:
-        follows = self._head(rest, before, visiting)
+        follows = self._head(tail, before, visiting)
         if isinstance(node, trees.BackReference):
             again = [
-                self._head(self._cell(self._groups[number], rest), before, visiting)
+                self._head(self._cell(self._groups[number], tail), before, visiting)
                 for number in node.numbers
                 if number in self._groups
             ]

@@ -90,8 +90,8 @@ def _without_behind(root: PatternNode) -> PatternNode:
     first = root.parts[0] if isinstance(root, Sequence) and root.parts else root
     if not isinstance(first, Look) or first.ahead or first.negative:
         return root
-    rest = root.parts[1:] if isinstance(root, Sequence) else ()
-    return sequence([first.body, *rest])
+    tail = root.parts[1:] if isinstance(root, Sequence) else ()
+    return sequence([first.body, *tail])
 
 
 def strict_text(pattern: str) -> str | None:
@@ -123,10 +123,10 @@ class _PatternReader:
         return alternatives(options)
 
     def _take(self, token: str) -> bool:
-        found = self.text.startswith(token, self.index)
-        if found:
+        is_next = self.text.startswith(token, self.index)
+        if is_next:
             self.index += len(token)
-        return found
+        return is_next
 
     def _alternative(self) -> PatternNode:
         parts: list[PatternNode] = []
@@ -188,9 +188,9 @@ class _PatternReader:
             self.index += 1
             return Anchor(kind=AnchorKind(letter), plain=False)
         if letter in "123456789":
-            found = re.compile(r"\d+").match(self.text, self.index)
-            self.index += len(found[0]) if found else 1
-            return self._reference((int(found[0]),) if found else ())
+            match = re.compile(r"\d+").match(self.text, self.index)
+            self.index += len(match[0]) if match else 1
+            return self._reference((int(match[0]),) if match else ())
         if self._take("k<"):
             end = self.text.index(">", self.index)
             name = self.text[self.index : end]
@@ -207,10 +207,10 @@ class _PatternReader:
             self.names = {}
             bare = re.sub(r"\\.|\[(?:\\.|[^\]\\])*\]", "", self.text, flags=re.DOTALL)
             opened = re.finditer(r"\((?!\?(?!<(?![=!])))(?:\?<([^>]*)>)?", bare)
-            for number, found in enumerate(opened, 1):
-                if found[1]:
-                    known = self.names.get(found[1], ())
-                    self.names[found[1]] = (*known, number)
+            for number, group in enumerate(opened, 1):
+                if group[1]:
+                    numbers = self.names.get(group[1], ())
+                    self.names[group[1]] = (*numbers, number)
         return self.names.get(name, ())
 
     def _set(self) -> CharSet:
@@ -223,10 +223,10 @@ class _PatternReader:
             end = self.text.index("}", self.index) + 1
             escape = f"\\{letter}{self.text[self.index : end]}"
             self.index = end
-            found = character_sets.unicode_property(escape)
-            if found is None:
+            charset = character_sets.unicode_property(escape)
+            if charset is None:
                 raise _UnreadableError
-            return found
+            return charset
         code = self._code(letter)
         return CharSet(character_sets.normal(((code, code),)))
 
@@ -281,8 +281,8 @@ class _PatternReader:
                     raise _UnreadableError
                 last = member
             ranges.append((first, last))
-        found = CharSet(character_sets.normal(ranges), open=is_open)
-        return found.inverse() if negated else found
+        charset = CharSet(character_sets.normal(ranges), open=is_open)
+        return charset.inverse() if negated else charset
 
     def _member(self) -> int | CharSet:
         """Read one member of a class: a code point, or a set."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from curation.instances.regex import syntax_tree as trees
 from curation.instances.regex.character_sets import DOT, CharSet
-from curation.instances.words import WORDS
+from curation.instances.regex.words import WORDS
 
 if TYPE_CHECKING:
     import random
@@ -68,10 +68,10 @@ class _StringWriter:
             self.write(node.body, want)
             self.groups[node.number] = "".join(self.out[start:])
         elif isinstance(node, trees.BackReference):
-            known = [
+            words = [
                 self.groups[number] for number in node.numbers if number in self.groups
             ]
-            self.out.append(known[-1] if known else "")
+            self.out.append(words[-1] if words else "")
 
     def _run(self, chars: CharSet, count: int) -> None:
         if not chars.ranges:
@@ -108,9 +108,9 @@ class _StringWriter:
             room = spare if high is None else min(spare, high - shares[index])
             if count > 1:
                 room = int(room * self.rng.random() * 2 / count + 0.5)
-            given = min(room, spare)
-            shares[index] += given
-            spare -= given
+            share = min(room, spare)
+            shares[index] += share
+            spare -= share
         for index in elastic:
             high = parts[index].high
             room = spare if high is None else min(spare, high - shares[index])
@@ -138,19 +138,19 @@ class _StringWriter:
             self._repeated(body, count, spare)
             return
         # What is long repeats itself.
-        times, rest = divmod(count, _BLOCK)
+        times, remaining = divmod(count, _BLOCK)
         start = len(self.out)
         self._repeated(body, _BLOCK, spare // times)
         block = "".join(self.out[start:])
         self.out.append(block * (times - 1))
-        self._repeated(body, rest, 0)
+        self._repeated(body, remaining, 0)
 
     def _repeated(self, body: trees.PatternNode, count: int, spare: int) -> None:
-        for left in range(count, 0, -1):
+        for remaining in range(count, 0, -1):
             share = spare
-            if left > 1:
+            if remaining > 1:
                 chance = self.rng.random()
-                share = spare // left if self.strict else int(chance * (spare + 1))
+                share = spare // remaining if self.strict else int(chance * (spare + 1))
             if body.high is not None:
                 share = min(share, body.high - body.low)
             self.write(body, body.low + share)
@@ -193,10 +193,10 @@ def _cases(chars: CharSet) -> tuple[bool, bool]:
 
 @lru_cache(maxsize=1)
 def _by_length() -> dict[int, list[str]]:
-    found: dict[int, list[str]] = {}
+    words: dict[int, list[str]] = {}
     for word in WORDS:
-        found.setdefault(len(word), []).append(word)
-    return found
+        words.setdefault(len(word), []).append(word)
+    return words
 
 
 def _word_of(count: int, rng: random.Random) -> str:

@@ -192,12 +192,12 @@ def anchored(node: PatternNode, kind: AnchorKind) -> bool:
 
 def safe_length(root: PatternNode, *, starts: bool) -> int:
     """Return the longest text on which backtracking ends in milliseconds."""
-    found = _repetitions(root, within=False)
-    if found is None:
+    repeated = _repetitions(root, within=False)
+    if repeated is None:
         return 0
     # To begin anywhere is one more choice.
-    found += not starts
-    return next((length for count, length in _SAFE if found <= count), 0)
+    repeated += not starts
+    return next((length for count, length in _SAFE if repeated <= count), 0)
 
 
 def _repetitions(node: PatternNode, *, within: bool) -> int | None:
@@ -228,15 +228,15 @@ def _repetitions(node: PatternNode, *, within: bool) -> int | None:
 
 def repetitions(node: PatternNode) -> int:
     """Return how many parts repeat a variable number of times."""
-    found, pending = 0, [node]
+    count, pending = 0, [node]
     while pending:
         part = pending.pop()
         if isinstance(part, Repeat):
-            found += part.most != part.least
+            count += part.most != part.least
         if isinstance(part, Repeat | Group | Look):
             pending.append(part.body)
         elif isinstance(part, Sequence):
             pending += part.parts
         elif isinstance(part, Alternatives):
             pending += part.options
-    return found
+    return count

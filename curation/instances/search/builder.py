@@ -19,7 +19,6 @@ from curation.instances.constraints.conjunction import (
     Goals,
 )
 from curation.instances.constraints.minimal_depth import minimal_depth
-from curation.instances.model import InstanceKind, Obstacle
 from curation.instances.search.choices import solve
 from curation.instances.search.containers import build_array, build_object
 from curation.instances.search.context import (
@@ -31,6 +30,7 @@ from curation.instances.search.context import (
     ValueBuilder,
 )
 from curation.instances.values import numbers, strings
+from curation.instances.values.model import InstanceKind, Obstacle
 from curation.json.pointer import tokens_of
 from curation.json.values import identity, is_multiple
 from curation.schema.subschemas import SchemaLocation
@@ -60,16 +60,16 @@ def build_scalar(
         or "integer" not in conjunction.types
     )
     for redraw in range(REDRAWS):
-        found = _draw(builder, conjunction, kind, context.name, redraw)
-        if found is NOTHING:
-            return found
-        new = not context.avoid or identity(found) not in context.avoid
-        if new and not (watched and not admits(conjunction, found)):
+        value = _draw(builder, conjunction, kind, context.name, redraw)
+        if value is NOTHING:
+            return value
+        new = not context.avoid or identity(value) not in context.avoid
+        if new and not (watched and not admits(conjunction, value)):
             if not watched and not context.avoid and kind in _DRAWN:
                 builder.redraws[context.path] = partial(
                     _draw, builder, conjunction, kind, context.name, 0
                 )
-            return found
+            return value
     return builder.record_obstacle(
         Obstacle.CONTRADICTION, f"no {kind} unlike the others"
     )
@@ -88,15 +88,15 @@ def _draw(
     if redraw >= REDRAWS // 2 and number.minimum is None:
         # The usual numbers are all taken.
         number = replace(number, minimum=builder.rng.randint(0, 10**redraw))
-    found = numbers.make_number(number, builder.rng)
-    if found is None:
+    value = numbers.make_number(number, builder.rng)
+    if value is None:
         return builder.record_obstacle(Obstacle.CONTRADICTION, str(number))
-    if isinstance(found, int) and "integer" not in conjunction.types:
-        return found + 0.5
+    if isinstance(value, int) and "integer" not in conjunction.types:
+        return value + 0.5
     for factor in conjunction.not_multiples:
-        if kind == "number" and is_multiple(found, factor):
-            return found + factor / 2
-    return found
+        if kind == "number" and is_multiple(value, factor):
+            return value + factor / 2
+    return value
 
 
 def _string(
@@ -136,13 +136,13 @@ class WitnessBuilder(ValueBuilder):
             return self._too_deep(goals, context)
         mark = self.guide.mark() if self.guide else None
         for redraw in range(REDRAWS):
-            found = solve(self, goals, context)
-            if found is NOTHING:
+            value = solve(self, goals, context)
+            if value is NOTHING:
                 self._take_back(mark)
-                return found
-            if not context.avoid or identity(found) not in context.avoid:
+                return value
+            if not context.avoid or identity(value) not in context.avoid:
                 self.values_made += 1
-                return found
+                return value
             self._take_back(mark)
             # What is optional may differ where what is required does not.
             more = max(context.allowance, redraw)
@@ -173,18 +173,18 @@ class WitnessBuilder(ValueBuilder):
         if self.guide:
             self.guide.claim(conjunction.goal_locations())
         if conjunction.values is not None:
-            yield from self._listed(conjunction, context)
+            yield from self._enumerated(conjunction, context)
             return
         if context.allowance >= 1:
-            found = self._given(conjunction, context)
-            if found is not NOTHING:
-                yield found
+            value = self._example(conjunction, context)
+            if value is not NOTHING:
+                yield value
         for kind in self._types(conjunction, context):
-            found = self._of_type(conjunction, kind, context)
-            if found is not NOTHING:
-                yield found
+            value = self._of_type(conjunction, kind, context)
+            if value is not NOTHING:
+                yield value
 
-    def _listed(
+    def _enumerated(
         self, conjunction: Conjunction, context: BuildContext
     ) -> Iterator[Json]:
         values = list(conjunction.values or ())
@@ -206,20 +206,22 @@ class WitnessBuilder(ValueBuilder):
         accepts = self.compiled.accepts
         return all(accepts(location, value) for location in conjunction.locations)
 
-    def _given(self, conjunction: Conjunction, context: BuildContext) -> Json | Nothing:
+    def _example(
+        self, conjunction: Conjunction, context: BuildContext
+    ) -> Json | Nothing:
         """Return a default or an example of the schema, or NOTHING.
 
         Objects and arrays are used for `random` witnesses only: a `full` one should
         have every optional property.
         """
-        given: list[Json] = admitted_examples(conjunction)
-        if not given or context.path in self.refused_paths:
+        examples: list[Json] = admitted_examples(conjunction)
+        if not examples or context.path in self.refused_paths:
             return NOTHING
         if self.varies(context):
             if self.rng.random() > _GIVEN:
                 return NOTHING
-            given = [self.rng.choice(given)]
-        for value in given:
+            examples = [self.rng.choice(examples)]
+        for value in examples:
             if (
                 (self.kind is InstanceKind.RANDOM or not isinstance(value, dict | list))
                 and identity(value) not in context.avoid
@@ -231,8 +233,8 @@ class WitnessBuilder(ValueBuilder):
     def _types(self, conjunction: Conjunction, context: BuildContext) -> Sequence[str]:
         types = likely_types(conjunction)
         if self.guide and len(types) > 1:
-            wanted = self._leading_types(conjunction, self.guide)
-            return sorted(types, key=lambda kind: kind not in wanted)
+            leading = self._leading_types(conjunction, self.guide)
+            return sorted(types, key=lambda kind: kind not in leading)
         if context.scalars_first and len(types) > 1:
             return sorted(types, key=_CONTAINERS.__contains__)
         if len(types) == 1 or not self.varies(context):
@@ -241,14 +243,14 @@ class WitnessBuilder(ValueBuilder):
 
     def _leading_types(self, conjunction: Conjunction, guide: Guide) -> set[str]:
         """Return the types whose members lead to an open target."""
-        found = set()
+        types = set()
         for part in conjunction.locations:
             steps = guide.graph.steps(part)
             if guide.wants_any(steps.properties):
-                found.add("object")
+                types.add("object")
             elif guide.wants_any(steps.elements):
-                found.add("array")
-        return found
+                types.add("array")
+        return types
 
     def _of_type(
         self, conjunction: Conjunction, kind: str, context: BuildContext
@@ -317,13 +319,13 @@ class WitnessSearch:
 
     def run(self, steps: int) -> Json | Nothing:
         """Return a value that is valid by each interpretation, or NOTHING."""
-        left = steps
+        budget = steps
         for _ in range(self.repairs):
             builder = WitnessBuilder(
                 compiled=self.interpretations.strictest,
                 rng=self.rng,
                 kind=self.kind,
-                steps=left,
+                steps=budget,
                 refused_paths=self.refused_paths,
                 guide=self.guide() if self.guide else None,
             )
@@ -337,7 +339,7 @@ class WitnessSearch:
             compiled, formats = refused
             self.hinges_on_formats |= not formats
             self._note_refusals(compiled.errors(value, formats=formats))
-            left = builder.steps
+            budget = builder.steps
         return NOTHING
 
     def _make(self, builder: WitnessBuilder, steps: int) -> Json | Nothing:

@@ -23,7 +23,6 @@ from curation.instances.constraints.conjunction import (
 )
 from curation.instances.constraints.keyword_values import accepts_everything
 from curation.instances.constraints.minimal_depth import likely_depth
-from curation.instances.model import Obstacle
 from curation.instances.search.context import (
     NOTHING,
     BuildContext,
@@ -31,6 +30,7 @@ from curation.instances.search.context import (
     ValueBuilder,
 )
 from curation.instances.search.negation import ways_to_fail
+from curation.instances.values.model import Obstacle
 from curation.schema.subschemas import SchemaLocation
 
 if TYPE_CHECKING:
@@ -49,14 +49,14 @@ _REBUILDS = 3
 
 @dataclass(slots=True)
 class _Attempts:
-    left: int
+    remaining: int
     #: The number of attempts left at which the current branch must stop.
     least: int = 0
 
     @property
     def spent(self) -> bool:
         """Whether the current branch has used its share of the attempts."""
-        return self.left <= self.least
+        return self.remaining <= self.least
 
 
 class _Mark(NamedTuple):
@@ -72,8 +72,8 @@ def solve(builder: ValueBuilder, goals: Goals, context: BuildContext) -> Json | 
     if conjunction.is_decided and not contradiction(builder.compiled, conjunction):
         return next(builder.candidates(conjunction, context), NOTHING)
     depth = len(context.path)
-    left = _ATTEMPTS[depth] if depth < len(_ATTEMPTS) else _FEWEST
-    return _BranchSearch(builder, context, _Attempts(left)).pick(goals, frozenset())
+    attempts = _ATTEMPTS[depth] if depth < len(_ATTEMPTS) else _FEWEST
+    return _BranchSearch(builder, context, _Attempts(attempts)).pick(goals, frozenset())
 
 
 @dataclass(slots=True)
@@ -95,9 +95,9 @@ class _BranchSearch:
             (choice for choice in conjunction.choices if choice not in picked), None
         )
         if choice is None:
-            found = self._conditions(conjunction, goals, picked)
-            if found is not NOTHING:
-                return found
+            value = self._conditions(conjunction, goals, picked)
+            if value is not NOTHING:
+                return value
             return self._finish(conjunction, goals, picked)
         self.builder.spend()
         ways = [(branch,) for branch in self._ordered(choice)]
@@ -113,17 +113,17 @@ class _BranchSearch:
         attempts = self.attempts
         least = attempts.least
         for way in ways:
-            room = attempts.left - least
+            room = attempts.remaining - least
             if room <= 0:
                 break
             if set(way) <= set(goals):
                 continue
-            attempts.least = attempts.left - max(_FEWEST, room // 2)
+            attempts.least = attempts.remaining - max(_FEWEST, room // 2)
             mark = self._mark()
-            found = self.pick((*goals, *way), picked)
+            value = self.pick((*goals, *way), picked)
             attempts.least = least
-            if found is not NOTHING:
-                return found
+            if value is not NOTHING:
+                return value
             self._take_back(mark)
         return NOTHING
 
@@ -149,8 +149,8 @@ class _BranchSearch:
             if dependency in picked or not isinstance(needs, SchemaLocation):
                 continue
             if guide.wants(needs):
-                there = ExtraConstraint(schema={"required": [dependency.name]})
-                return self._first([(there, needs)], goals, picked | {dependency})
+                presence = ExtraConstraint(schema={"required": [dependency.name]})
+                return self._first([(presence, needs)], goals, picked | {dependency})
         return NOTHING
 
     def _ordered(self, choice: BranchChoice) -> list[SchemaLocation]:
@@ -177,14 +177,14 @@ class _BranchSearch:
             mark = self._mark()
             for value in self.builder.candidates(conjunction, context):
                 self.builder.spend()
-                self.attempts.left -= 1
+                self.attempts.remaining -= 1
                 amendments = self._amendments(conjunction, value)
                 if amendments is None:
                     return value
                 self._take_back(mark)
-                found = self._first(amendments, goals, picked)
-                if found is not NOTHING or self.attempts.spent:
-                    return found
+                amended = self._first(amendments, goals, picked)
+                if amended is not NOTHING or self.attempts.spent:
+                    return amended
             if not (
                 conjunction.unverified or conjunction.negations or conjunction.excluded
             ):
@@ -207,27 +207,27 @@ class _BranchSearch:
         compiled = self.builder.compiled
         if conjunction.excluded and not admits(conjunction, value):
             return []
-        met = [
+        violated = [
             negation
             for negation in conjunction.negations
             if compiled.accepts(negation.location, value)
         ]
-        for negation in met:
+        for negation in violated:
             # What is negated by its parts already is a matter of these parts.
             ways = ways_to_fail(compiled, negation.location)
             if not any({*way} <= {*conjunction.goals} for way in ways):
                 return ways
-        if met:
-            return ways_to_fail(compiled, met[0].location)
+        if violated:
+            return ways_to_fail(compiled, violated[0].location)
         if all(
             compiled.accepts(location, value) for location in conjunction.unverified
         ):
             return None
         together = self._unmet(conjunction, value)
-        found = [together] if together else []
-        found += self._overlaps(conjunction, value)
-        found += self._ways_out(conjunction, value)
-        return found
+        amendments = [together] if together else []
+        amendments += self._overlaps(conjunction, value)
+        amendments += self._ways_out(conjunction, value)
+        return amendments
 
     def _unmet(self, conjunction: Conjunction, value: Json) -> Goals:
         """Return the goals of the conditionals and dependencies that are violated."""
@@ -260,15 +260,15 @@ class _BranchSearch:
             accepted = [
                 branch for branch in choice.branches if compiled.accepts(branch, value)
             ]
-            others = [branch for branch in accepted if branch not in conjunction.goals]
-            if len(accepted) > 1 and others:
-                return ways_to_fail(compiled, others[0])
+            further = [branch for branch in accepted if branch not in conjunction.goals]
+            if len(accepted) > 1 and further:
+                return ways_to_fail(compiled, further[0])
         return []
 
     def _ways_out(self, conjunction: Conjunction, value: Json) -> list[Goals]:
         """Return the ways to avoid conditions instead of meeting them."""
         compiled = self.builder.compiled
-        found: list[Goals] = [
+        ways: list[Goals] = [
             (ExtraConstraint(forbidden=(dependency.name,)),)
             for dependency in conjunction.dependencies
             if isinstance(value, dict) and dependency.name in value
@@ -282,8 +282,8 @@ class _BranchSearch:
                     else ()
                 )
                 first = test if keyword == "then" else Negation(test)
-                found.append((first, *place))
-        return found
+                ways.append((first, *place))
+        return ways
 
 
 def _where(conjunction: Conjunction) -> str:

@@ -12,7 +12,6 @@ from curation.instances.constraints.conjunction import (
     Negation,
 )
 from curation.instances.constraints.minimal_depth import likely_depth
-from curation.instances.model import InstanceKind, Obstacle
 from curation.instances.search.context import (
     NOTHING,
     BuildContext,
@@ -20,6 +19,7 @@ from curation.instances.search.context import (
     ValueBuilder,
 )
 from curation.instances.values import strings
+from curation.instances.values.model import InstanceKind, Obstacle
 from curation.json.values import identity
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class _ArrayBuilder:
     ) -> None:
         self.builder, self.conjunction, self.context = builder, conjunction, context
         self.items: list[Json] = []
-        self.seen: set[bytes] = set()
+        self.identities: set[bytes] = set()
         self.needed = [
             rule.location
             for rule in conjunction.contains
@@ -96,13 +96,15 @@ class _ArrayBuilder:
                 return
             # Those before the last of a prefix have to be there for those after.
             ahead = range(index, max(self.conjunction.prefix_length(), index) + 1)
-            wanted = any(
+            is_useful = any(
                 guide.wants_any(self.conjunction.item_sites(at)) for at in ahead
             )
             # What the elements before have chosen leaves other branches for this one.
-            wanted = wanted or guide.expand_again(self.conjunction.item_sites(index))
+            is_useful = is_useful or guide.expand_again(
+                self.conjunction.item_sites(index)
+            )
             affordable = self.builder.values_made < guide.most
-            if not (wanted and affordable and self._add(index, 0)):
+            if not (is_useful and affordable and self._add(index, 0)):
                 return
 
     def _individual(self) -> int:
@@ -112,12 +114,12 @@ class _ArrayBuilder:
         conjunction, builder = self.conjunction, self.builder
         count = least
         if self.context.allowance >= 1:
-            wanted = max(least, conjunction.prefix_length(), 1)
+            target = max(least, conjunction.prefix_length(), 1)
             if builder.kind is InstanceKind.RANDOM:
-                wanted = least + builder.rng.randint(0, 2)
+                target = least + builder.rng.randint(0, 2)
             elif not conjunction.prefix_length():
-                wanted = max(wanted, 2 if self.context.allowance >= 8 else 1)  # noqa: PLR2004 (room for two)
-            count = wanted
+                target = max(target, 2 if self.context.allowance >= 8 else 1)  # noqa: PLR2004 (room for two)
+            count = target
         if conjunction.max_items is not None:
             count = min(count, int(conjunction.max_items))
         if (*self.context.path, "*") in builder.refused_paths:
@@ -131,20 +133,20 @@ class _ArrayBuilder:
         if index == 1 and self.conjunction.duplicate:
             self.items.append(self.items[0])
             return True
-        context = self.context.element(index, allowance, self.seen)
-        found: Json | Nothing = NOTHING
+        context = self.context.element(index, allowance, self.identities)
+        value: Json | Nothing = NOTHING
         for extra in self._extras():
-            found = self.builder.value((*goals, *extra), context)
-            if found is not NOTHING:
+            value = self.builder.value((*goals, *extra), context)
+            if value is not NOTHING:
                 break
-        if found is NOTHING:
+        if value is NOTHING:
             return False
-        self._drop_met_needs(found)
+        self._drop_met_needs(value)
         if self.builder.guide:
             self.builder.guide.claim(self.conjunction.item_sites(index))
-        self.items.append(found)
+        self.items.append(value)
         if self.conjunction.unique:
-            self.seen.add(identity(found))
+            self.identities.add(identity(value))
         return True
 
     def _extras(self) -> list[Goals]:
@@ -236,7 +238,7 @@ class _ObjectBuilder:
         """Return the optional names to add, in order."""
         conjunction, builder, context = self.conjunction, self.builder, self.context
         if builder.guide:
-            return self._wanted(builder.guide)
+            return self._names_towards(builder.guide)
         if context.allowance < 1:
             return []
         names = [name for name in self.declared if name not in conjunction.required]
@@ -249,7 +251,7 @@ class _ObjectBuilder:
             names = names[: int(context.allowance)]
         return names[: self._room(len(conjunction.required))]
 
-    def _wanted(self, guide: Guide) -> list[str]:
+    def _names_towards(self, guide: Guide) -> list[str]:
         """Return the optional names that lead to an open target."""
         names = [
             name
@@ -262,19 +264,19 @@ class _ObjectBuilder:
             names.reverse()
         return names[: self._room(len(self.conjunction.required))]
 
-    def _room(self, taken: int) -> int:
+    def _room(self, used: int) -> int:
         most = self.conjunction.max_properties
-        return MOST_PROPERTIES if most is None else max(0, int(most) - taken)
+        return MOST_PROPERTIES if most is None else max(0, int(most) - used)
 
     def _add(self, name: str, allowance: float) -> bool:
         goals = self._allowed(name)
         if goals is None:
             return False
-        found = self.builder.value(goals, self.context.member(name, allowance))
-        if found is NOTHING:
+        value = self.builder.value(goals, self.context.member(name, allowance))
+        if value is NOTHING:
             self.failed.add(name)
             return False
-        self.members[name] = found
+        self.members[name] = value
         if self.builder.guide:
             self.builder.guide.claim(self.conjunction.property_sites(name))
         return True
@@ -321,10 +323,10 @@ class _ObjectBuilder:
         """Add properties with undeclared names that lead to an open target."""
         for part in self.conjunction.locations:
             for site in guide.graph.steps(part).properties:
-                keyword, *rest = site.tokens[len(part.tokens) :]
+                keyword, *names = site.tokens[len(part.tokens) :]
                 if keyword == "properties":
                     continue
-                pattern = rest[0] if rest else ""
+                pattern = names[0] if names else ""
                 for _ in range(_NAMED_SIBLINGS):
                     missing = self.conjunction.required.keys() - self.members.keys()
                     room = self._room(len(self.members) + len(missing)) > 0
@@ -368,8 +370,8 @@ class _ObjectBuilder:
         """Add a property whose name meets goals."""
         place = self.context.member("", 0)
         for _ in range(_DRAWS):
-            wanted = (*goals, *self.conjunction.name_locations, _A_STRING)
-            name = self.builder.value(wanted, place)
+            name_goals = (*goals, *self.conjunction.name_locations, _A_STRING)
+            name = self.builder.value(name_goals, place)
             if name is NOTHING:
                 return False
             if isinstance(name, str) and self._add(name, 0):
@@ -385,12 +387,12 @@ class _ObjectBuilder:
         if goals:
             names = conjoin(self.builder.compiled, (*goals, _A_STRING))
             if names.values is not None:
-                left = [
+                unused = [
                     value
                     for value in names.values
                     if isinstance(value, str) and value not in self.members
                 ]
-                return left[draw] if draw < len(left) else None
+                return unused[draw] if draw < len(unused) else None
             text = names.string(name="")
             patterns += text.patterns
             constraints = strings.StringConstraints(
@@ -402,18 +404,18 @@ class _ObjectBuilder:
             )
         else:
             constraints = strings.StringConstraints(patterns=tuple(patterns))
-        found = strings.make_string(constraints, self.builder.rng)
-        if found is None:
+        name = strings.make_string(constraints, self.builder.rng)
+        if name is None:
             self.builder.record_obstacle(
                 Obstacle.PATTERN, f"property name {constraints}"
             )
-        return found
+        return name
 
     def _ordered(self) -> dict[str, Json]:
         """Return the members in the order of `properties`, others after."""
         order = [name for name in self.declared if name in self.members]
-        rest = [name for name in self.members if name not in self.declared]
-        return {name: self.members[name] for name in (*order, *rest)}
+        undeclared = [name for name in self.members if name not in self.declared]
+        return {name: self.members[name] for name in (*order, *undeclared)}
 
 
 def _declared(conjunction: Conjunction) -> dict[str, None]:
@@ -426,9 +428,9 @@ def _declared(conjunction: Conjunction) -> dict[str, None]:
 
 
 def _patterns(conjunction: Conjunction) -> list[str]:
-    found: dict[str, None] = {}
+    patterns: dict[str, None] = {}
     for part in conjunction.parts:
         members = part.schema.get("patternProperties")
         if isinstance(members, dict):
-            found.update(dict.fromkeys(members))
-    return list(found)
+            patterns.update(dict.fromkeys(members))
+    return list(patterns)

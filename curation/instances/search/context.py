@@ -1,4 +1,4 @@
-"""What all parts of the search for a value share: where it is made, and the state."""
+"""Context and state of the search for one value."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from curation.instances.model import InstanceKind, Obstacle
+from curation.instances.values.model import InstanceKind, Obstacle
 
 if TYPE_CHECKING:
     import random

@@ -1,4 +1,4 @@
-"""How a value can fail a schema: several ways, each as goals for the search."""
+"""Ways to fail a schema, each as goals for the search."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def ways_to_fail(compiled: CompiledSchema, location: SchemaLocation) -> list[Goa
 
     The list need not be complete: for some keywords no way is known.
     """
-    known = _WAYS.of(compiled)
-    if location not in known:
+    cache = _WAYS.of(compiled)
+    if location not in cache:
         # A schema that refers to itself is negated by its other keywords.
-        known[location] = []
-        known[location] = list(_ways(compiled, location))
-    return list(known[location])
+        cache[location] = []
+        cache[location] = list(_ways(compiled, location))
+    return list(cache[location])
 
 
 def _ways(compiled: CompiledSchema, location: SchemaLocation) -> Iterator[Goals]:
@@ -79,9 +79,9 @@ def _ways(compiled: CompiledSchema, location: SchemaLocation) -> Iterator[Goals]
         yield (ExtraConstraint(types=_other_types(schema["type"])),)
 
 
-def _other_types(stated: Json) -> tuple[str, ...]:
+def _other_types(types: Json) -> tuple[str, ...]:
     """Return the types that the value of `type` does not allow."""
-    allowed = stated if isinstance(stated, list) else [stated]
+    allowed = types if isinstance(types, list) else [types]
     if "number" in allowed:
         allowed = [*allowed, "integer"]
     return tuple(name for name in ALL_TYPES if name not in allowed)
@@ -92,8 +92,8 @@ def _ways_of_objects(
 ) -> Iterator[ExtraConstraint]:
     for name in _names(schema.get("required")):
         yield ExtraConstraint(types=("object",), forbidden=(name,))
-    stated = schema.get("properties")
-    members = stated if isinstance(stated, dict) else {}
+    properties = schema.get("properties")
+    members = properties if isinstance(properties, dict) else {}
     for name, member in members.items():
         if not accepts_everything(member):
             yield _with_member(name, compiled.child(location, ("properties", name)))
@@ -125,22 +125,22 @@ def _ways_of_dependencies(
     for keyword in ("dependencies", "dependentRequired", "dependentSchemas"):
         entries = schema.get(keyword)
         for name, needs in entries.items() if isinstance(entries, dict) else ():
-            there = ExtraConstraint(types=("object",), schema={"required": [name]})
+            presence = ExtraConstraint(types=("object",), schema={"required": [name]})
             if isinstance(needs, list):
                 for needed in _names(needs):
-                    yield there, ExtraConstraint(forbidden=(needed,))
+                    yield presence, ExtraConstraint(forbidden=(needed,))
             else:
-                yield there, Negation(compiled.child(location, (keyword, name)))
+                yield presence, Negation(compiled.child(location, (keyword, name)))
 
 
 def _names(value: Json) -> list[str]:
-    listed = value if isinstance(value, list) else []
-    return [name for name in listed if isinstance(name, str)]
+    values = value if isinstance(value, list) else []
+    return [name for name in values if isinstance(name, str)]
 
 
 def _ways_of_scalars(schema: dict[str, Json]) -> Iterator[ExtraConstraint]:
-    listed = schema.get("enum")
-    values = list(listed) if isinstance(listed, list) else []
+    enumerated = schema.get("enum")
+    values = list(enumerated) if isinstance(enumerated, list) else []
     if "const" in schema:
         values.append(schema["const"])
     if {} in values or [] in values:
@@ -170,13 +170,13 @@ def _ways_of_scalars(schema: dict[str, Json]) -> Iterator[ExtraConstraint]:
 def _ways_of_arrays(
     compiled: CompiledSchema, location: SchemaLocation, schema: dict[str, Json]
 ) -> Iterator[ExtraConstraint]:
-    prefix, rest = item_keywords(schema, compiled.dialect)
+    prefix, remaining = item_keywords(schema, compiled.dialect)
     elements: list[tuple[int, tuple[str, ...]]] = []
-    listed = schema.get(prefix)
-    if isinstance(listed, list):
-        elements += [(index, (prefix, str(index))) for index in range(len(listed))]
-    if rest:
-        elements.append((len(elements), (rest,)))
+    prefixed = schema.get(prefix)
+    if isinstance(prefixed, list):
+        elements += [(index, (prefix, str(index))) for index in range(len(prefixed))]
+    if remaining:
+        elements.append((len(elements), (remaining,)))
     for index, tokens in elements:
         element = compiled.child(location, tokens)
         if not accepts_everything(element.schema):
@@ -188,12 +188,12 @@ def _ways_of_arrays(
     if schema.get("uniqueItems") is True:
         yield ExtraConstraint(types=("array",), duplicate=True)
     if "contains" in schema:
-        wanted = compiled.child(location, ("contains",))
-        yield ExtraConstraint(types=("array",), every=(Negation(wanted),))
+        contained = compiled.child(location, ("contains",))
+        yield ExtraConstraint(types=("array",), every=(Negation(contained),))
         most = schema.get("maxContains")
         if is_number(most):
             yield ExtraConstraint(
-                types=("array",), schema={"minItems": most + 1}, every=(wanted,)
+                types=("array",), schema={"minItems": most + 1}, every=(contained,)
             )
 
 

@@ -119,19 +119,19 @@ class SchemaGraph:
 
     def steps(self, location: SchemaLocation) -> Steps:
         """Return where a schema leads."""
-        found = self._steps.get(location)
-        if found is None:
-            found = self._steps[location] = self._worked_out(location)
-        return found
+        steps = self._steps.get(location)
+        if steps is None:
+            steps = self._steps[location] = self._worked_out(location)
+        return steps
 
     def near(self, location: SchemaLocation) -> Near:
         """Return the schemas for the value that a schema is about, and its members."""
-        found = self._near.get(location)
-        if found is None:
+        near = self._near.get(location)
+        if near is None:
             own = self._of_same_value((location,))
-            found = Near(same_value=own, members=self.members(own))
-            self._near[location] = found
-        return found
+            near = Near(same_value=own, members=self.members(own))
+            self._near[location] = near
+        return near
 
     def members(
         self, schemas: AbstractSet[SchemaLocation]
@@ -145,14 +145,14 @@ class SchemaGraph:
         self, locations: Iterable[SchemaLocation]
     ) -> frozenset[SchemaLocation]:
         """Return schemas with all that may apply to the same values."""
-        seen = set(locations)
-        stack = list(seen)
+        visited = set(locations)
+        stack = list(visited)
         while stack:
             for inner in self.steps(stack.pop()).same_value:
-                if inner not in seen:
-                    seen.add(inner)
+                if inner not in visited:
+                    visited.add(inner)
                     stack.append(inner)
-        return frozenset(seen)
+        return frozenset(visited)
 
     def targets(self) -> dict[SchemaLocation, None]:
         """Return every site and branch that a walk from the root meets, in its order.
@@ -160,19 +160,19 @@ class SchemaGraph:
         What stands outside of the record, in a metaschema, is left out.
         """
         root = self.compiled.root
-        found: dict[SchemaLocation, None] = {}
-        queue, seen = [root], {root}
+        targets: dict[SchemaLocation, None] = {}
+        queue, visited = [root], {root}
         for location in queue:
             steps = self.steps(location)
             for branches in steps.unions:
                 if len(branches) > 1:
-                    found.update(dict.fromkeys(branches))
-            found.update(dict.fromkeys(steps.members))
+                    targets.update(dict.fromkeys(branches))
+            targets.update(dict.fromkeys(steps.members))
             for inner in steps.all:
-                if inner not in seen and len(seen) < _MOST:
-                    seen.add(inner)
+                if inner not in visited and len(visited) < _MOST:
+                    visited.add(inner)
                     queue.append(inner)
-        return found
+        return targets
 
     def _worked_out(self, location: SchemaLocation) -> Steps:
         schema, compiled = location.schema, self.compiled
@@ -194,9 +194,9 @@ class SchemaGraph:
             return Steps(always=tuple(always))
         conditional = "if" in schema and "if" in active
         return Steps(
-            always=(*always, *self._listed(location, "allOf")),
+            always=(*always, *self._branches(location, "allOf")),
             unions=tuple(
-                self._listed(location, keyword)
+                self._branches(location, keyword)
                 for keyword in ("anyOf", "oneOf")
                 if array_of(schema, keyword)
             ),
@@ -214,7 +214,7 @@ class SchemaGraph:
             elements=tuple(self._elements(location)),
         )
 
-    def _listed(
+    def _branches(
         self, location: SchemaLocation, keyword: str
     ) -> tuple[SchemaLocation, ...]:
         count = len(array_of(location.schema, keyword))
@@ -225,8 +225,8 @@ class SchemaGraph:
         """Return a subschema, or None where none stands or it is `false`."""
         if tokens[0] not in location.schema:
             return None
-        found = self.compiled.child(location, tokens)
-        return None if found.schema is False else found
+        location_below = self.compiled.child(location, tokens)
+        return None if location_below.schema is False else location_below
 
     def _properties(self, location: SchemaLocation) -> Iterator[SchemaLocation]:
         schema = location.schema
@@ -243,12 +243,12 @@ class SchemaGraph:
         schema, child = location.schema, self.compiled.child
         if "type" in schema and "array" not in names_of(schema["type"]):
             return
-        prefix, rest = item_keywords(schema, self.compiled.dialect)
+        prefix, remaining = item_keywords(schema, self.compiled.dialect)
         for index, member in enumerate(schema[prefix] if prefix else ()):
             if member is not False:
                 yield child(location, (prefix, str(index)))
-        if rest and isinstance(schema[rest], dict):
-            yield child(location, (rest,))
+        if remaining and isinstance(schema[remaining], dict):
+            yield child(location, (remaining,))
 
 
 #: Pairs of a schema and a value that are looked at in one instance.
@@ -265,18 +265,18 @@ def reached_by(graph: SchemaGraph, value: Json) -> set[SchemaLocation]:
         value: An instance that the schema accepts.
     """
     root = graph.compiled.root
-    found = {root}
+    reached = {root}
     stack: list[tuple[SchemaLocation, Json]] = [(root, value)]
-    seen = {(root, id(value))}
-    while stack and len(seen) < _MOST_PAIRS:
+    visited = {(root, id(value))}
+    while stack and len(visited) < _MOST_PAIRS:
         location, value = stack.pop()
         for inner, member in _applied(graph, location, value):
             key = (inner, id(member))
-            if key not in seen:
-                seen.add(key)
-                found.add(inner)
+            if key not in visited:
+                visited.add(key)
+                reached.add(inner)
                 stack.append((inner, member))
-    return found
+    return reached
 
 
 def _applied(
@@ -370,17 +370,17 @@ class Guide:
             return False
         if self.is_open(location):
             return True
-        stack, seen = [location], {location}
+        stack, visited = [location], {location}
         while stack:
             here = stack.pop()
             steps = self.graph.steps(here)
             for inner in steps.same_value if self._is_expanded(here) else steps.all:
-                if inner not in seen and inner not in exhausted:
+                if inner not in visited and inner not in exhausted:
                     if self.is_open(inner):
                         return True
-                    seen.add(inner)
+                    visited.add(inner)
                     stack.append(inner)
-        exhausted |= seen
+        exhausted |= visited
         return False
 
     def wants_any(self, locations: Iterable[SchemaLocation]) -> bool:
@@ -418,11 +418,11 @@ class Guide:
             near = self.graph.near(location)
             if not any(map(self.is_open, near.members)):
                 continue
-            chosen = near.same_value - self._around.keys()
-            if len(chosen) == len(near.same_value) or any(
-                map(self.is_open, self.graph.members(chosen))
+            schemas = near.same_value - self._around.keys()
+            if len(schemas) == len(near.same_value) or any(
+                map(self.is_open, self.graph.members(schemas))
             ):
-                self._again |= chosen
+                self._again |= schemas
                 self._exhausted.clear()
                 is_any = True
         return is_any
@@ -451,6 +451,6 @@ class Guide:
         """Forget what happened since a mark: the value was not taken."""
         if mark != self.mark():
             self._exhausted.clear()
-        for known, count in zip((self._claimed, self._expanded), mark, strict=True):
-            while len(known) > count:
-                known.popitem()
+        for entries, count in zip((self._claimed, self._expanded), mark, strict=True):
+            while len(entries) > count:
+                entries.popitem()

@@ -10,7 +10,6 @@ from itertools import chain, repeat
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from curation.instances.constraints.interpretations import Interpretations
-from curation.instances.model import InstanceKind, Obstacle, Witness, Witnesses
 from curation.instances.search.builder import (
     WitnessBuilder,
     WitnessSearch,
@@ -24,6 +23,7 @@ from curation.instances.search.context import (
     Nothing,
 )
 from curation.instances.search.reach import Guide, SchemaGraph, reached_by
+from curation.instances.values.model import InstanceKind, Obstacle, Witness, Witnesses
 from curation.json.pointer import at, replaced
 from curation.json.values import identity
 
@@ -91,7 +91,7 @@ def find_witnesses(
     Example:
         >>> from curation.instances.constraints.compiled_schema import CompiledSchema
         >>> compiled = CompiledSchema.from_json({"const": 1}, "2020-12")
-        >>> [witness.value for witness in find_witnesses(compiled).found]
+        >>> [witness.value for witness in find_witnesses(compiled).witnesses]
         [1]
     """
     return search_witnesses(Interpretations.of(compiled), seed, budget)
@@ -109,16 +109,16 @@ def search_witnesses(every: Interpretations, seed: int, budget: Budget) -> Witne
         every.own.validator  # noqa: B018 - compiled here, so that a fault shows
     except ValueError as error:
         detail = str(error).splitlines()[0][:200]
-        return Witnesses(found=(), obstacle=Obstacle.UNUSABLE, detail=detail)
+        return Witnesses(witnesses=(), obstacle=Obstacle.UNUSABLE, detail=detail)
     plan = _Plan(every, seed, budget)
-    found = plan.run()
-    if not found.found and plan.hinges_on_formats:
-        found = _Plan(every.with_formats, seed, budget).run()
-    if not found.found and every.heeding:
+    result = plan.run()
+    if not result.witnesses and plan.hinges_on_formats:
+        result = _Plan(every.with_formats, seed, budget).run()
+    if not result.witnesses and every.heeding:
         # Readers agree on no value: what some of them refuse is not made many times.
         few = replace(budget, count=_DISPUTED, covering=0)
-        found = _Plan(every.own_alone, seed, few).run()
-    return found
+        result = _Plan(every.own_alone, seed, few).run()
+    return result
 
 
 class _Plan:
@@ -130,7 +130,7 @@ class _Plan:
         self.interpretations = interpretations
         self.budget, self.steps = budget, budget.steps
         self.base = seed_of(interpretations.own, seed)
-        self.found: dict[bytes, Witness] = {}
+        self.witnesses: dict[bytes, Witness] = {}
         self.obstacles: dict[Obstacle, str] = {}
         #: Whether a value was refused for formats that are not asserted.
         self.hinges_on_formats = False
@@ -144,23 +144,24 @@ class _Plan:
         for kind, allowance in plan[: budget.count]:
             self._search(kind, allowance)
         self._drop_trivial()
-        if budget.covering and self.found:
+        if budget.covering and self.witnesses:
             self._cover()
-        for _ in range(budget.count - max(len(plan), len(self.found))):
+        for _ in range(budget.count - max(len(plan), len(self.witnesses))):
             self._search(InstanceKind.RANDOM, budget.random)
-        if self.found:
-            return Witnesses(found=tuple(self.found.values()))
+        if self.witnesses:
+            return Witnesses(witnesses=tuple(self.witnesses.values()))
         obstacle = next(
-            (known for known in _ORDER if known in self.obstacles), Obstacle.EXHAUSTED
+            (obstacle_met for obstacle_met in _ORDER if obstacle_met in self.obstacles),
+            Obstacle.EXHAUSTED,
         )
         detail = self.obstacles.get(obstacle, "")
-        return Witnesses(found=(), obstacle=obstacle, detail=detail)
+        return Witnesses(witnesses=(), obstacle=obstacle, detail=detail)
 
     def _search(self, kind: InstanceKind, allowance: float) -> None:
         """Look for one witness, and for another one if it is empty."""
         value = self._one(kind, allowance, ())
         if value is not NOTHING and is_trivial(value):
-            if not self.found:
+            if not self.witnesses:
                 self._keep(kind, value)
             value = next(self._telling(kind, allowance, value), NOTHING)
         if value is not NOTHING:
@@ -176,7 +177,7 @@ class _Plan:
                 yield value
 
     def _keep(self, kind: InstanceKind, value: Json) -> None:
-        self.found.setdefault(identity(value), Witness(kind=kind, value=value))
+        self.witnesses.setdefault(identity(value), Witness(kind=kind, value=value))
 
     def _one(
         self, kind: InstanceKind, allowance: float, extra: Goals
@@ -200,21 +201,21 @@ class _Plan:
 
     def _cover(self) -> None:
         """Add witnesses for what the others do not reach."""
-        witnesses = list(self.found.values())
-        made = cover(
+        witnesses = list(self.witnesses.values())
+        values = cover(
             self.interpretations, witnesses, self.base, rounds=self.budget.covering
         )
-        for value in made:
+        for value in values:
             self._keep(InstanceKind.COVERING, value)
 
     def _drop_trivial(self) -> None:
         """Drop empty witnesses where there is another one."""
         telling = {
-            known: witness
-            for known, witness in self.found.items()
+            key: witness
+            for key, witness in self.witnesses.items()
             if not is_trivial(witness.value)
         }
-        self.found = telling or self.found
+        self.witnesses = telling or self.witnesses
 
 
 def stream(
@@ -260,9 +261,9 @@ def _variants(
         return
     for _ in range(_VARIANTS):
         path, draw = builder.rng.choice(leaves)
-        drawn = draw()
-        if drawn is not NOTHING:
-            variant = replaced(value, path, drawn)
+        scalar = draw()
+        if scalar is not NOTHING:
+            variant = replaced(value, path, scalar)
             if compiled.is_valid(variant):
                 yield variant
 
@@ -270,10 +271,10 @@ def _variants(
 def _is_scalar_at(value: Json, path: tuple[str, ...]) -> bool:
     """Return whether a string or number stands at a path of a value."""
     try:
-        found = at(value, path)
+        member = at(value, path)
     except (LookupError, ValueError):
         return False
-    return isinstance(found, str | int | float) and not isinstance(found, bool)
+    return isinstance(member, str | int | float) and not isinstance(member, bool)
 
 
 def _bytes_of(number: int) -> bytes:
@@ -316,7 +317,7 @@ _USUAL: Final = CoveringBudget()
 
 def cover(
     interpretations: Interpretations,
-    found: Iterable[Witness],
+    witnesses: Iterable[Witness],
     seed: bytes,
     *,
     rounds: int,
@@ -326,7 +327,7 @@ def cover(
 
     Args:
         interpretations: The schema; values are valid by each of them.
-        found: Values that it accepts.
+        witnesses: Values that it accepts.
         seed: What is drawn is drawn with it.
         rounds: How many are made at most; four times as many where those before
             them still reach several places.
@@ -335,16 +336,16 @@ def cover(
     graph = SchemaGraph(interpretations.strictest)
     rng = random.Random(seed + b"cover")  # noqa: S311 - no secret
     covering = _Covering(graph, interpretations, set(graph.targets()), budget, rng)
-    for witness in found:
+    for witness in witnesses:
         covering.note(reached_by(graph, witness.value))
-    made = covering.run(rounds)
+    values = covering.run(rounds)
     if covering.hinges_on_formats and covering.unreached:
         covering.go_on_with_formats()
-        made += covering.run(max(0, rounds - len(made)))
-    return made
+        values += covering.run(max(0, rounds - len(values)))
+    return values
 
 
-class _Made(NamedTuple):
+class _Attempt(NamedTuple):
     """The value of a search, or NOTHING, with the targets that it went for."""
 
     value: Json | Nothing
@@ -393,7 +394,7 @@ class _Covering:
 
     def run(self, rounds: int) -> list[Json]:
         """Return the values of all rounds."""
-        found: list[Json] = []
+        values: list[Json] = []
         failures = new = before = 0
         for number in range(rounds * _TIMES):
             targets = self.unreached - self.given_up
@@ -402,36 +403,36 @@ class _Covering:
             if number >= rounds and before + new < _ENOUGH:
                 break
             self.rounds += 1
-            made = self._made(targets)
+            attempt = self._attempt(targets)
             before, new = new, 0
-            if made.value is not NOTHING:
-                new = self.note(reached_by(self.graph, made.value))
+            if attempt.value is not NOTHING:
+                new = self.note(reached_by(self.graph, attempt.value))
                 self.values = min(2 * self.values, self.budget.values)
             else:
                 # The more a value has, the more of it can be in each other's way.
                 self.in_vain += 1
                 self.values = max(self.values // _FEWER, 1)
-            for target in (made.claimed if new else made.tried) & self.unreached:
+            for target in (attempt.claimed if new else attempt.tried) & self.unreached:
                 self.tries[target] += 1
                 if self.tries[target] >= _TRIES:
                     self.given_up.add(target)
-            if made.value is not NOTHING and new:
-                found.append(made.value)
+            if attempt.value is not NOTHING and new:
+                values.append(attempt.value)
             failures = 0 if new else failures + 1
-        return found
+        return values
 
-    def _made(self, targets: set[SchemaLocation]) -> _Made:
+    def _attempt(self, targets: set[SchemaLocation]) -> _Attempt:
         """Return a value that goes for targets."""
-        made = self._searched(targets, ())
-        if made.value is not NOTHING and is_trivial(made.value):
-            for extra in goals_beyond(made.value):
+        attempt = self._searched(targets, ())
+        if attempt.value is not NOTHING and is_trivial(attempt.value):
+            for extra in goals_beyond(attempt.value):
                 telling = self._searched(targets, extra)
-                made = made._replace(tried=made.tried | telling.tried)
+                attempt = attempt._replace(tried=attempt.tried | telling.tried)
                 if telling.value is not NOTHING:
-                    return telling._replace(tried=made.tried)
-        return made
+                    return telling._replace(tried=attempt.tried)
+        return attempt
 
-    def _searched(self, targets: set[SchemaLocation], extra: Goals) -> _Made:
+    def _searched(self, targets: set[SchemaLocation], extra: Goals) -> _Attempt:
         """Return the value of one search."""
         guides: list[Guide] = []
 
@@ -457,8 +458,8 @@ class _Covering:
         )
         value = search.run(self.budget.steps)
         self.hinges_on_formats |= search.hinges_on_formats
-        return _Made(
+        return _Attempt(
             value=value,
-            tried=set().union(*(made.tried for made in guides)),
+            tried=set().union(*(used.tried for used in guides)),
             claimed=guides[-1].claimed,
         )

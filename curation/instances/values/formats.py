@@ -9,8 +9,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Protocol
 
+from curation.instances.regex.words import WORDS
 from curation.instances.values import realistic
-from curation.instances.words import WORDS
 from curation.validation.metaschemas import RUST_VALIDATORS, refuse
 
 if TYPE_CHECKING:
@@ -25,18 +25,18 @@ def _word(rng: random.Random) -> str:
 
 
 def _reference(rng: random.Random) -> str:
-    drawn = int(rng.random() * 4)
+    choice = int(rng.random() * 4)
     return (
         realistic.url(rng),
         f"/{_word(rng)}/{_word(rng)}",
         f"{_word(rng)}.html",
         f"#{_word(rng)}",
-    )[drawn]
+    )[choice]
 
 
 def _uri(rng: random.Random) -> str:
-    drawn = rng.random()
-    if drawn < 0.9:  # noqa: PLR2004 - mostly pages
+    choice = rng.random()
+    if choice < 0.9:  # noqa: PLR2004 - mostly pages
         return realistic.url(rng)
     return f"urn:example:{_word(rng)}:{int(rng.random() * 1000)}"
 

@@ -75,7 +75,7 @@ def make_number(constraints: NumberConstraints, rng: random.Random) -> Number | 
     """Return a number within constraints, or None where none is known."""
     for grid in _plan(constraints):
         for draw in range(_DRAWS):
-            value = _drawn(grid, rng, draw)
+            value = _random_number(grid, rng, draw)
             if value is not None and fits(constraints, value):
                 return value
     return None
@@ -215,7 +215,7 @@ def _window(
     return low, low + _STEPS if high is None else high
 
 
-def _drawn(grid: _Grid, rng: random.Random, draw: int) -> Number | None:
+def _random_number(grid: _Grid, rng: random.Random, draw: int) -> Number | None:
     low, high = grid.natural if draw < _DRAWS // 2 else (grid.low, grid.high)
     if draw >= _DRAWS - 3:
         # Draws failed: the ends are the simplest numbers, and nought.

@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from curation.instances.words import ACCENTED, WORDS, split
+from curation.instances.regex.words import ACCENTED, WORDS, split
 
 if TYPE_CHECKING:
     import random
@@ -120,8 +120,8 @@ def clock(rng: random.Random) -> str:
 
 def instant(rng: random.Random) -> str:
     """Return a day and time of RFC 3339."""
-    drawn = rng.random()
-    zone = "Z" if drawn < 0.7 else "+02:00" if drawn < 0.9 else ".250Z"  # noqa: PLR2004 - shares
+    choice = rng.random()
+    zone = "Z" if choice < 0.7 else "+02:00" if choice < 0.9 else ".250Z"  # noqa: PLR2004 - shares
     return f"{day(rng)}T{clock(rng)}{zone}"
 
 
@@ -278,12 +278,12 @@ _NUMBERS: Final[dict[str, tuple[float, float, int]]] = {
 def _parts(name: str) -> tuple[str, ...]:
     """Return the words of a name, last first; each pair before its second word."""
     words = [part.lower() for part in _SPLIT.findall(name[:200])]
-    found: list[str] = []
+    parts: list[str] = []
     for index in range(len(words) - 1, -1, -1):
         if index:
-            found.append(words[index - 1] + words[index])
-        found.append(words[index])
-    return tuple(found)
+            parts.append(words[index - 1] + words[index])
+        parts.append(words[index])
+    return tuple(parts)
 
 
 @lru_cache(maxsize=16_384)

@@ -18,8 +18,8 @@ import regress
 from curation.instances.regex import parser
 from curation.instances.regex.automaton import automaton, single
 from curation.instances.regex.sampling import draw_text
+from curation.instances.regex.words import ACCENTED, ASTRAL, ESCAPED, SCRIPTS, WORDS
 from curation.instances.values import formats, realistic
-from curation.instances.words import ACCENTED, ASTRAL, ESCAPED, SCRIPTS, WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,14 +63,14 @@ class StringConstraints:
     def __str__(self) -> str:
         """Return what is asked: `10 to 10 characters, pattern ^[A-Z]+$`."""
         most = "" if self.max_length is None else f" to {self.max_length}"
-        asked = [f"{self.min_length}{most or ' or more'} characters"]
-        for what, listed in (
+        parts = [f"{self.min_length}{most or ' or more'} characters"]
+        for what, patterns in (
             ("pattern", self.patterns),
             ("format", self.formats),
             ("not pattern", self.not_patterns),
         ):
-            asked += [f"{what} {one}" for one in listed]
-        return ", ".join(asked)
+            parts += [f"{what} {one}" for one in patterns]
+        return ", ".join(parts)
 
 
 @lru_cache(maxsize=4096)
@@ -158,8 +158,10 @@ def make_string(constraints: StringConstraints, rng: Random) -> str | None:
         text = formats.formatted_text(asserted[0], rng)
         if _fits_length(constraints, text):
             return text
-    for text, made in _candidates(constraints, rng):
-        if (made and _fits_length(constraints, text)) or _is_right(constraints, text):
+    for text, is_valid in _candidates(constraints, rng):
+        if (is_valid and _fits_length(constraints, text)) or _is_right(
+            constraints, text
+        ):
             return text
     return _search(constraints, rng)
 
@@ -182,13 +184,13 @@ def _free(constraints: StringConstraints, hint: str, rng: Random) -> str:
 
 def _unusual(rng: Random) -> str:
     """Return text of other scripts, beyond the basic plane, with escapes, or long."""
-    drawn = int(rng.random() * 7)
+    choice = int(rng.random() * 7)
     word = rng.choice(WORDS)
-    if drawn <= 1:
+    if choice <= 1:
         return rng.choice(ESCAPED)
-    if drawn <= 3:  # noqa: PLR2004 - two of seven
+    if choice <= 3:  # noqa: PLR2004 - two of seven
         return f"{word} {rng.choice(ASTRAL)}"
-    if drawn <= 5:  # noqa: PLR2004 - two of seven
+    if choice <= 5:  # noqa: PLR2004 - two of seven
         return rng.choice((rng.choice(SCRIPTS), f"{rng.choice(ACCENTED)} {word}"))
     return word + _padding(_LONG_TEXT, rng, " ")
 
@@ -244,9 +246,9 @@ def _natural_texts(constraints: StringConstraints, rng: Random) -> Iterator[str]
             yield formats.formatted_text(name, rng)
     if constraints.formats:
         return
-    known = realistic.known_text(constraints.name, rng)
-    if known is not None and rng.random() < 0.8:  # noqa: PLR2004 - variety
-        yield known
+    natural = realistic.known_text(constraints.name, rng)
+    if natural is not None and rng.random() < 0.8:  # noqa: PLR2004 - variety
+        yield natural
     elif constraints.not_patterns and not constraints.patterns:
         yield realistic.text(constraints.name, rng)
 
@@ -314,16 +316,16 @@ def _search(constraints: StringConstraints, rng: Random) -> str | None:
     """Return a string that an automaton of all constraints finds, or None."""
     if constraints.min_length > _SEARCHED:
         return None
-    wanted = (
+    required = (
         *constraints.patterns,
         *(formats.PATTERNS[name] for name in constraints.formats),
     )
     bounds = (constraints.min_length, constraints.max_length)
-    first = _first(wanted, constraints.not_patterns, *bounds)
+    first = _first(required, constraints.not_patterns, *bounds)
     if first is None:
         return None
     for _ in range(_DRAWS):
-        text = _walk_automaton(wanted, constraints.not_patterns, *bounds, rng)
+        text = _walk_automaton(required, constraints.not_patterns, *bounds, rng)
         if text is not None and _is_right(constraints, text):
             return text
     return first if _is_right(constraints, first) else None
@@ -331,20 +333,20 @@ def _search(constraints: StringConstraints, rng: Random) -> str | None:
 
 @lru_cache(maxsize=8192)
 def _first(
-    wanted: tuple[str, ...], refused: tuple[str, ...], least: int, most: int | None
+    required: tuple[str, ...], refused: tuple[str, ...], least: int, most: int | None
 ) -> str | None:
     """Return the first string of a fixed draw, so that a failure is found only once."""
-    return _walk_automaton(wanted, refused, least, most, Random(0))  # noqa: S311 - no secret
+    return _walk_automaton(required, refused, least, most, Random(0))  # noqa: S311 - no secret
 
 
 def _walk_automaton(
-    wanted: tuple[str, ...],
+    required: tuple[str, ...],
     refused: tuple[str, ...],
     least: int,
     most: int | None,
     rng: Random,
 ) -> str | None:
-    machine = automaton(wanted, refused)
+    machine = automaton(required, refused)
     if machine is None:
         return None
     try:

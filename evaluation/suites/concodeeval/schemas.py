@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from curation.instances.dataset.make_instances import make_instances
-from curation.instances.words import WORDS
+from curation.instances.regex.words import WORDS
 from evaluation.core.cases import Instance, Sample
 from evaluation.suites.concodeeval.settings import DEFAULT_COUNT, SuiteReading
 

@@ -113,7 +113,7 @@ def _known_samples(schema: str, output: Output, dialect: str) -> Iterator[KnownA
     compiled = read_schema(schema, dialect)
     if isinstance(compiled, Rejected):
         return
-    for witness in find_witnesses(compiled, 0, Budget(count=1)).found:
+    for witness in find_witnesses(compiled, 0, Budget(count=1)).witnesses:
         right = f"```\n{write_sample(witness.value, output)}\n```"
         yield KnownAnswer(kind="reference", text=right)
         yield KnownAnswer(kind="after thinking", text=f"<think>```</think>{right}")

@@ -232,7 +232,7 @@ def _known_answers(
     schema = read_schema(json.dumps(requirements.schema), "2020-12")
     if isinstance(schema, Rejected):
         return
-    for witness in find_witnesses(schema, 0, Budget(count=1)).found:
+    for witness in find_witnesses(schema, 0, Budget(count=1)).witnesses:
         items: UntypedJson = witness.value
         right = _answer(items, requirements)
         yield KnownAnswer(kind="reference", text=right)

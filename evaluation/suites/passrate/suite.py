@@ -90,7 +90,7 @@ def _known_answers(
     schema = read_schema(record.schema or "false", record.dialect)
     if isinstance(schema, Rejected):
         return
-    for witness in find_witnesses(schema, 0, Budget(count=1)).found:
+    for witness in find_witnesses(schema, 0, Budget(count=1)).witnesses:
         text = json.dumps(witness.value, indent=2)
         extra = undeclared_members(schema, witness.value)
         if not extra or settings.mode is Mode.SCHEMA:

@@ -126,7 +126,7 @@ def test_a_record_of_the_last_file_is_found(several: Path) -> None:
 def test_masks_are_the_same(several: Path, sound: Path) -> None:
     """MaskBench's files have the tests of all files of instances."""
     one, other = (
-        list(maskbench_files(folder, Records(folder).chosen()))
+        list(maskbench_files(folder, Records(folder).select()))
         for folder in (sound, several)
     )
     assert one == other

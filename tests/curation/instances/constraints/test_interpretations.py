@@ -79,7 +79,7 @@ def test_witnesses_hold_by_each_interpretation(
     """Formats asserted or not, what the draft ignores heeded or not."""
     compiled = CompiledSchema.from_json(schema, dialect)
     every = Interpretations.of(compiled)
-    found = find_witnesses(compiled, 0, Budget(covering=8)).found
+    found = find_witnesses(compiled, 0, Budget(covering=8)).witnesses
     assert found
     assert [one.value for one in found if not every.accepts(one.value)] == []
 

@@ -19,7 +19,7 @@ from curation.dataset.parquet import file_name
 from curation.instances.dataset.build_step import InstanceStep, InstanceTask
 from curation.instances.dataset.make_instances import make_instances
 from curation.instances.dataset.parquet import COLUMNS, INSTANCE_LEDGER
-from curation.instances.model import InstanceKind, InstanceRow
+from curation.instances.values.model import InstanceKind, InstanceRow
 from curation.pipeline.build import BuildResult, build
 from curation.system.progress import Quiet
 from curation.workers.run_folder import RunFolder

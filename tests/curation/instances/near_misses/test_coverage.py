@@ -226,7 +226,7 @@ def test_a_proof_must_hold_for_every_value_that_the_keyword_is_about() -> None:
 def test_nothing_covered_is_implied(dialect: str, schema: UntypedJson) -> None:
     """What a near miss fails alone has no proof that it cannot."""
     compiled = CompiledSchema.from_json(schema, dialect)
-    found = find_near_misses(compiled, find_witnesses(compiled).found)
+    found = find_near_misses(compiled, find_witnesses(compiled).witnesses)
     have = {each.schema_pointer for each in found}
     reachable = find_reachable_keywords(compiled)
     for pair in reachable.assertions:

@@ -9,7 +9,6 @@ import pytest
 
 from curation.core.documents import ABSENT
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.model import InstanceKind
 from curation.instances.near_misses.scalar_edits import is_complete
 from curation.instances.near_misses.sites import (
     edit_sites,
@@ -19,6 +18,7 @@ from curation.instances.near_misses.sites import (
 )
 from curation.instances.search.builder import WitnessBuilder
 from curation.instances.search.context import NOTHING
+from curation.instances.values.model import InstanceKind
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json

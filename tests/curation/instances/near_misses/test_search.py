@@ -15,19 +15,19 @@ from curation.instances.constraints.violations import (
     as_near_miss,
     find_violations,
 )
-from curation.instances.model import InstanceKind, Witness
 from curation.instances.near_misses.coverage import measure_coverage
 from curation.instances.near_misses.scalar_edits import LONGEST
 from curation.instances.near_misses.search import Effort, find_near_misses
 from curation.instances.near_misses.sites import member_at
 from curation.instances.search.witnesses import find_witnesses
+from curation.instances.values.model import InstanceKind, Witness
 from curation.json.pointer import tokens_of
 from curation.schema.dialects import DIALECTS
 from tests.curation.instances.keywords import cases
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
-    from curation.instances.model import NearMiss
+    from curation.instances.values.model import NearMiss
 
 _OBJECT = {"type": "object"}
 _A = {"properties": {"a": {"type": "integer"}}}
@@ -109,7 +109,7 @@ def _made(
     schema: UntypedJson, dialect: str = "draft-07", most: int = 24
 ) -> list[NearMiss]:
     compiled = CompiledSchema.from_json(schema, dialect)
-    return find_near_misses(compiled, find_witnesses(compiled).found, most=most)
+    return find_near_misses(compiled, find_witnesses(compiled).witnesses, most=most)
 
 
 @pytest.mark.parametrize(("dialect", "keyword", "schema"), _table())
@@ -134,7 +134,7 @@ def test_the_table_is_complete() -> None:
 def test_what_every_near_miss_is(dialect: str, schema: UntypedJson) -> None:
     """It is invalid, fails one keyword, and says which as the validator does."""
     compiled = CompiledSchema.from_json(schema, dialect)
-    found = find_near_misses(compiled, find_witnesses(compiled).found)
+    found = find_near_misses(compiled, find_witnesses(compiled).witnesses)
     for each in found:
         assert not compiled.is_valid(each.value)
         assert each.keyword != MIXED
@@ -327,7 +327,7 @@ _SCHEMAS = st.recursive(st.sampled_from(_SCALARS), _nested, max_leaves=6)
 def test_laws(schema: UntypedJson, seed: int) -> None:
     """A near miss fails one keyword, and differs from a witness in one value only."""
     compiled = CompiledSchema.from_json(schema, "draft-07")
-    found = find_witnesses(compiled, seed).found
+    found = find_witnesses(compiled, seed).witnesses
     given_only = Effort(witnesses=0)
     for each in find_near_misses(compiled, found, seed, effort=given_only):
         violations = find_violations(compiled, each.value)

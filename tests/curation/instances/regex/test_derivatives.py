@@ -18,7 +18,7 @@ from curation.instances.regex.derivatives import (
     negated,
 )
 
-_REST = Cell(node=None, rest=None, number=0, low=0)
+_REST = Cell(node=None, tail=None, number=0, low=0)
 _DIGIT = Head(HeadKind.MOVE, character_sets.DIGITS, _REST)
 
 

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from bench.data.reached_sites import live_of, reached_of
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.interpretations import Interpretations
-from curation.instances.model import InstanceKind, Witnesses
 from curation.instances.search.builder import WitnessSearch
 from curation.instances.search.context import NOTHING
 from curation.instances.search.reach import SchemaGraph, reached_by
@@ -21,6 +20,7 @@ from curation.instances.search.witnesses import (
     find_witnesses,
 )
 from curation.instances.strategies import schemas
+from curation.instances.values.model import InstanceKind, Witnesses
 from tests.curation.instances.unreached import unreached
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def _found(schema: UntypedJson, dialect: str = "draft-07") -> Witnesses:
 
 def _values(found: Witnesses) -> list[Json]:
     """Return the values of witnesses."""
-    return [witness.value for witness in found.found]
+    return [witness.value for witness in found.witnesses]
 
 
 def _deep(levels: int) -> Json:
@@ -73,7 +73,7 @@ def test_elements_of_one_array_take_the_branches_of_their_members() -> None:
     }
     found = _found(schema)
     assert not unreached(schema, _values(found))
-    assert len(found.found) < 10
+    assert len(found.witnesses) < 10
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_all_that_can_be_reached_is(schema: UntypedJson) -> None:
     """A count by other code agrees that no site and no branch is left out."""
     found = _found(schema)
     live = live_of(schema, "draft-07")
-    values = [witness.value for witness in found.found]
+    values = [witness.value for witness in found.witnesses]
     assert live.sites | live.branches <= reached_of(schema, "draft-07", values)
     assert not unreached(schema, _values(found))
 
@@ -129,8 +129,8 @@ def test_all_that_can_be_reached_is(schema: UntypedJson) -> None:
 def test_a_recursive_schema_needs_no_more_values_than_it_has_sites() -> None:
     """Where a schema recurs its members are not all made again."""
     found = _found(_TREE)
-    texts = [str(witness.value) for witness in found.found]
-    covering = [w for w in found.found if w.kind is InstanceKind.COVERING]
+    texts = [str(witness.value) for witness in found.witnesses]
+    covering = [w for w in found.witnesses if w.kind is InstanceKind.COVERING]
     assert len(covering) <= 2
     assert max(map(len, texts)) < 2_000
 
@@ -145,7 +145,7 @@ def test_a_recursive_schema_needs_no_more_values_than_it_has_sites() -> None:
 )
 def test_no_witness_is_empty_where_there_is_another(schema: UntypedJson) -> None:
     """`{}`, `[]` and `null` tell nothing of what the schema says."""
-    values = [witness.value for witness in _found(schema).found]
+    values = [witness.value for witness in _found(schema).witnesses]
     assert values
     assert not [value for value in values if value in ({}, [], None)]
 
@@ -153,7 +153,7 @@ def test_no_witness_is_empty_where_there_is_another(schema: UntypedJson) -> None
 def test_an_empty_witness_is_kept_where_there_is_no_other() -> None:
     """A schema of nothing but the empty object has that witness."""
     found = _found({"type": "object", "maxProperties": 0})
-    assert [witness.value for witness in found.found] == [{}]
+    assert [witness.value for witness in found.witnesses] == [{}]
 
 
 @pytest.mark.slow
@@ -164,7 +164,7 @@ def test_both_counts_agree(schema: UntypedJson) -> None:
     compiled = CompiledSchema.from_json(schema, "2020-12")
     graph = SchemaGraph(compiled)
     targets = {target.pointer for target in graph.targets()}
-    for witness in find_witnesses(compiled, 0, Budget(covering=4)).found:
+    for witness in find_witnesses(compiled, 0, Budget(covering=4)).witnesses:
         ours = {place.pointer for place in reached_by(graph, witness.value)}
         theirs = reached_of(schema, "2020-12", [witness.value])
         assert ours & targets == theirs & targets
@@ -194,7 +194,7 @@ def test_there_are_more_rounds_where_the_last_ones_reach_much() -> None:
     compiled = CompiledSchema.from_json(schema, "draft-07")
     found = find_witnesses(compiled, 0, Budget(covering=8))
     assert not unreached(schema, _values(found))
-    assert len(found.found) <= 32 + 4
+    assert len(found.witnesses) <= 32 + 4
 
 
 def test_a_search_that_fails_is_followed_by_a_smaller_one() -> None:

@@ -9,10 +9,10 @@ import pytest
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjunction import Negation
-from curation.instances.model import InstanceKind
 from curation.instances.search.builder import WitnessBuilder
 from curation.instances.search.context import NOTHING
 from curation.instances.search.negation import ways_to_fail
+from curation.instances.values.model import InstanceKind
 from tests.curation.instances.keywords import cases
 
 if TYPE_CHECKING:

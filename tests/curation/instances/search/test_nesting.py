@@ -73,8 +73,8 @@ def test_witnesses_of_a_recursive_schema_are_not_deep(schema: Json) -> None:
     """All that can be reached is, by values of a few levels."""
     compiled = CompiledSchema.from_json(schema, "draft-07")
     found = find_witnesses(compiled, 0, Budget(covering=16))
-    assert not unreached(schema, [witness.value for witness in found.found])
-    assert max(depth(witness.value) for witness in found.found) <= 16
+    assert not unreached(schema, [witness.value for witness in found.witnesses])
+    assert max(depth(witness.value) for witness in found.witnesses) <= 16
 
 
 @_SCHEMAS

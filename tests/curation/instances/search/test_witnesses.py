@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.model import InstanceKind, Obstacle
 from curation.instances.search.witnesses import Budget, find_witnesses, stream
+from curation.instances.values.model import InstanceKind, Obstacle
 from curation.schema.dialects import DIALECTS
 from tests.curation.instances.keywords import SILENT, cases
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
-    from curation.instances.model import Witness
+    from curation.instances.values.model import Witness
 
 _CASES = cases()
 
@@ -41,7 +41,7 @@ def test_every_keyword_has_a_case() -> None:
 def test_meets_every_keyword(dialect: str, keyword: str, schema: UntypedJson) -> None:
     """A schema that can be met has witnesses, and jsonschema-rs accepts them."""
     compiled = CompiledSchema.from_json(schema, dialect)
-    found = find_witnesses(compiled).found
+    found = find_witnesses(compiled).witnesses
     assert found
     assert found[0].kind is InstanceKind.MINIMAL
     assert all(compiled.is_valid(each.value) for each in found)
@@ -66,7 +66,7 @@ _PERSON = {
 
 def test_minimal_has_only_what_is_required() -> None:
     """`minimal` holds the required properties and no others."""
-    found = find_witnesses(CompiledSchema.from_json(_PERSON, "draft-07")).found
+    found = find_witnesses(CompiledSchema.from_json(_PERSON, "draft-07")).witnesses
     value = _of_kind(found, InstanceKind.MINIMAL)
     assert list(value) == ["name", "address"]
     assert list(value["address"]) == ["city"]
@@ -74,7 +74,7 @@ def test_minimal_has_only_what_is_required() -> None:
 
 def test_full_has_every_property_in_order() -> None:
     """`full` holds every optional property, in the order of `properties`."""
-    found = find_witnesses(CompiledSchema.from_json(_PERSON, "draft-07")).found
+    found = find_witnesses(CompiledSchema.from_json(_PERSON, "draft-07")).witnesses
     value = _of_kind(found, InstanceKind.FULL)
     assert list(value) == list(_PERSON["properties"])
     assert list(value["address"]) == ["street", "city"]
@@ -84,7 +84,7 @@ def test_recursion_ends() -> None:
     """What recurs is made a few times, not to the bottom of the budget."""
     schema = {"type": "object", "properties": {"next": {"$ref": "#"}}}
     value = _of_kind(
-        find_witnesses(CompiledSchema.from_json(schema, "2020-12")).found,
+        find_witnesses(CompiledSchema.from_json(schema, "2020-12")).witnesses,
         InstanceKind.FULL,
     )
     depth = 0
@@ -103,7 +103,7 @@ def test_takes_the_values_that_the_schema_gives() -> None:
         },
     }
     value = _of_kind(
-        find_witnesses(CompiledSchema.from_json(schema, "draft-07")).found,
+        find_witnesses(CompiledSchema.from_json(schema, "draft-07")).witnesses,
         InstanceKind.FULL,
     )
     assert value["port"] == 8042
@@ -131,7 +131,7 @@ def test_leaves_out_an_optional_property_that_cannot_be() -> None:
         },
     }
     value = _of_kind(
-        find_witnesses(CompiledSchema.from_json(schema, "draft-07")).found,
+        find_witnesses(CompiledSchema.from_json(schema, "draft-07")).witnesses,
         InstanceKind.FULL,
     )
     assert list(value) == ["a"]
@@ -147,7 +147,7 @@ _BRANCH = {
 
 def test_takes_the_branch_that_ends() -> None:
     """In `minimal` the branch of least nesting is taken, wherever it stands."""
-    found = find_witnesses(CompiledSchema.from_json(_BRANCH, "draft-04")).found
+    found = find_witnesses(CompiledSchema.from_json(_BRANCH, "draft-04")).witnesses
     # null, of no nesting at all, is empty: the least that is not is taken.
     assert _of_kind(found, InstanceKind.MINIMAL) == {"a": None}
 
@@ -172,7 +172,7 @@ def test_takes_the_branch_that_ends() -> None:
 def test_names_the_obstacle(schema: UntypedJson, obstacle: Obstacle) -> None:
     """Where there is no witness, the reason is named and explained."""
     found = find_witnesses(CompiledSchema.from_json(schema, "draft-07"))
-    assert found.found == ()
+    assert found.witnesses == ()
     assert found.obstacle is obstacle
     assert found.obstacle.explanation
 
@@ -251,8 +251,8 @@ def test_schemas_without_contradictions_are_always_met(
     """Satisfiable schemas have witnesses; the validator accepts each of them."""
     compiled = CompiledSchema.from_json(schema, "draft-07")
     first = find_witnesses(compiled, seed=seed)
-    assert first.found
-    assert all(compiled.is_valid(each.value) for each in first.found)
+    assert first.witnesses
+    assert all(compiled.is_valid(each.value) for each in first.witnesses)
     assert first == find_witnesses(
         CompiledSchema.from_json(schema, "draft-07"), seed=seed
     )
@@ -273,7 +273,7 @@ def _check_order(schema: UntypedJson, value: UntypedJson) -> None:
 @settings(max_examples=60, deadline=None)
 def test_keys_follow_the_order_of_properties(schema: UntypedJson) -> None:
     """In every witness declared names come in the schema's order, others after."""
-    for each in find_witnesses(CompiledSchema.from_json(schema, "2020-12")).found:
+    for each in find_witnesses(CompiledSchema.from_json(schema, "2020-12")).witnesses:
         _check_order(schema, each.value)
 
 
@@ -298,5 +298,5 @@ def test_minimal_has_required_names_only(schema: UntypedJson) -> None:
 
     One that would be empty has one name or item all the same.
     """
-    found = find_witnesses(CompiledSchema.from_json(schema, "2019-09")).found
+    found = find_witnesses(CompiledSchema.from_json(schema, "2019-09")).witnesses
     _check_minimal(schema, _of_kind(found, InstanceKind.MINIMAL))

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from curation.instances.regex.words import WORDS
 from curation.instances.values.strings import (
     StringConstraints,
     make_string,
     matches,
     pattern_matches,
 )
-from curation.instances.words import WORDS
 
 PATTERNS = [
     "^[a-z]+$",

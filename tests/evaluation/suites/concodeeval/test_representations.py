@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.instances.words import split
+from curation.instances.regex.words import split
 from curation.json.values import identity
 from evaluation.suites.concodeeval.answer_text import read_output
 from evaluation.suites.concodeeval.python_code import Inexpressible

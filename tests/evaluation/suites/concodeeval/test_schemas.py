@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.instances.words import split
+from curation.instances.regex.words import split
 from curation.satisfiability import Satisfiability
 from evaluation.suites.concodeeval.schemas import (
     FAMILIES,

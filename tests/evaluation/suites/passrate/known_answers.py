@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json, UntypedJson
     from curation.instances.constraints.compiled_schema import CompiledSchema
-    from curation.instances.model import Witness
+    from curation.instances.values.model import Witness
     from evaluation.core.suite_records import SuiteRecord
     from evaluation.suites.passrate.settings import PassrateSettings
 
@@ -68,7 +68,7 @@ def known_answers(
     compiled = read_schema(record.schema, record.dialect)
     if isinstance(compiled, Rejected):
         return
-    witnesses = find_witnesses(compiled, 0, Budget(count=_WITNESSES)).found
+    witnesses = find_witnesses(compiled, 0, Budget(count=_WITNESSES)).witnesses
     strict = settings.mode is Mode.STRICT
     kept = [
         witness

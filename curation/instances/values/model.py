@@ -54,7 +54,7 @@ class Witness:
 class Witnesses:
     """The result of a search for witnesses."""
 
-    found: tuple[Witness, ...]
+    witnesses: tuple[Witness, ...]
     #: Why nothing was found; None where something was.
     obstacle: Obstacle | None = None
     #: What exactly stood in the way, for people.
