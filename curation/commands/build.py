@@ -18,9 +18,9 @@ from curation.commands.options import (
     with_option_groups,
 )
 from curation.dataset.editions import DEFAULT_BUILD, SAMPLE_BUILD
-from curation.ray_shards import LOCAL
 from curation.system.errors import BadUsage, CsbdataError
 from curation.system.terminal import Format, FormatOption, print_json, say_command, show
+from curation.workers.ray_shards import LOCAL
 
 if TYPE_CHECKING:
     from curation.download.acquire import FetchSettings

@@ -34,13 +34,13 @@ from curation.pipeline.request import (
 )
 from curation.pipeline.shards import WHOLE, JoinedShards, ShardHeader
 from curation.pipeline.steps import BuildSteps, in_clusters
-from curation.ray_shards import LOCAL, Shard, ray_address, run_shards
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.atomic_folders import atomic_folder, refuse_foreign
 from curation.system.checksums import FILE, file_digest, read_sums
 from curation.system.errors import BadData, NoInput
 from curation.system.progress import Progress, Quiet
 from curation.workers.fingerprint import fingerprint
+from curation.workers.ray_shards import LOCAL, Shard, ray_address, run_shards
 from curation.workers.run_folder import RunFolder
 
 if TYPE_CHECKING:

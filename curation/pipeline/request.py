@@ -18,10 +18,10 @@ from curation.pipeline.inputs import (
     choose_inputs,
 )
 from curation.pipeline.process_document import LIMITS
-from curation.ray_shards import LOCAL
 from curation.rules.sets import RuleSet, rule_set
 from curation.system.errors import BadData, CannotCreate, Unavailable
 from curation.workers.fingerprint import code_digest, fingerprint, versions
+from curation.workers.ray_shards import LOCAL
 from curation.workers.run_folder import run_folder_of
 
 if TYPE_CHECKING:
@@ -267,7 +267,7 @@ class BuildRequest:
     #: Number of workers; None for one a core. On a Ray cluster: of each shard.
     jobs: int | None = None
     #: `local`, or `ray[:ADDRESS]`: each shard is a task of a Ray cluster
-    #: (`curation.ray_shards`).
+    #: (`curation.workers.ray_shards`).
     executor: str = LOCAL
     #: Where archives are looked for, and whether the network may be used.
     fetch: FetchSettings = field(default_factory=FetchSettings.from_environment)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from curation.ray_shards import LOCAL, Shard, ray_address, run_shards
 from curation.system.errors import BadUsage, TemporarilyUnavailable
 from curation.system.locks import locked
 from curation.system.progress import Quiet
 from curation.workers.fingerprint import fingerprint
+from curation.workers.ray_shards import LOCAL, Shard, ray_address, run_shards
 from evaluation.asking.request import RUNS, RunRequest, RunResult, choose_suite
 from evaluation.asking.run import run
 from evaluation.results.merging import merge
@@ -82,7 +82,7 @@ def run_here_or_in_shards(
     Raises:
         BadUsage: there is no such executor, the request is one shard itself, or models
             are behind a server.
-        CsbdataError: as `evaluation.run`, and of `curation.ray_shards.run_shards`.
+        CsbdataError: as `evaluation.run`, and `curation.workers.ray_shards`.
     """
     progress = progress or Quiet()
     if ray_address(executor) is None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from curation.ray_shards import _places, ray_address, run_shards
 from curation.system.errors import BadUsage, Unavailable
+from curation.workers.ray_shards import _places, ray_address, run_shards
 
 if TYPE_CHECKING:
     from pathlib import Path
