@@ -62,7 +62,7 @@ _YAML_FAILURES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Flaw:
     """One fault of a response."""
 
     failure: Failure
@@ -86,7 +86,7 @@ class AnswerValue:
     #: Names that stand twice in one object, in the order in which they do.
     duplicates: tuple[str, ...] = ()
     #: Faults of a text whose value could be read.
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Flaw, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,24 +126,24 @@ def find_code_block(text: str) -> CodeBlock | None:
     )
 
 
-def check_fence(block: CodeBlock | None, fence: Fence) -> Iterator[Finding]:
+def check_fence(block: CodeBlock | None, fence: Fence) -> Iterator[Flaw]:
     """Yield the faults of the code block, or of its absence.
 
     A published row only says whether a block is required, of any language. The
     recommended reading counts a forbidden block and another language too.
     """
     if block is not None and block.content is None:
-        yield Finding(Failure.UNCLOSED_FENCE)
+        yield Flaw(Failure.UNCLOSED_FENCE)
     closed = block is not None and block.content is not None
     if fence.wish is FenceWish.REQUIRED and not closed:
-        yield Finding(Failure.MISSING_FENCE)
+        yield Flaw(Failure.MISSING_FENCE)
     if block is None:
         return
     if fence.wish is FenceWish.FORBIDDEN:
-        yield Finding(Failure.FORBIDDEN_FENCE, reading=RuleReading.RECOMMENDED)
+        yield Flaw(Failure.FORBIDDEN_FENCE, reading=RuleReading.RECOMMENDED)
     if fence.language and block.language != fence.language:
         detail = f"{fence.language} is required, {block.language or 'none'} is named"
-        yield Finding(
+        yield Flaw(
             Failure.WRONG_FENCE_LANGUAGE, detail, reading=RuleReading.RECOMMENDED
         )
 
@@ -152,8 +152,8 @@ def check_commentary(
     answer: str,
     block: CodeBlock | None,
     requirements: Requirements,
-    value: AnswerValue | Finding,
-) -> Iterator[Finding]:
+    value: AnswerValue | Flaw,
+) -> Iterator[Flaw]:
     """Yield the text around an answer; raw YAML cannot be distinguished from it."""
     if block is not None:
         yield from _check_around_block(block)
@@ -164,7 +164,7 @@ def check_commentary(
         yield from _check_around_json(answer, decoded=decoded)
 
 
-def _check_around_block(block: CodeBlock) -> Iterator[Finding]:
+def _check_around_block(block: CodeBlock) -> Iterator[Flaw]:
     """Yield the text before the first fence and after the last one.
 
     The published verifier ignores text between two code blocks; by the recommended
@@ -172,13 +172,13 @@ def _check_around_block(block: CodeBlock) -> Iterator[Finding]:
     """
     for text in (block.before, block.after):
         if text.strip():
-            yield Finding(Failure.COMMENTARY, shortened(text.strip(), _SHOWN))
+            yield Flaw(Failure.COMMENTARY, shortened(text.strip(), _SHOWN))
     if block.fences > _ONE_BLOCK:
         detail = f"{block.fences} lines begin with a fence"
-        yield Finding(Failure.SEVERAL_FENCES, detail, reading=RuleReading.RECOMMENDED)
+        yield Flaw(Failure.SEVERAL_FENCES, detail, reading=RuleReading.RECOMMENDED)
 
 
-def _check_around_json(text: str, *, decoded: bool) -> Iterator[Finding]:
+def _check_around_json(text: str, *, decoded: bool) -> Iterator[Flaw]:
     """Yield the text outside the outer brackets of JSON without a code block.
 
     Args:
@@ -193,10 +193,10 @@ def _check_around_json(text: str, *, decoded: bool) -> Iterator[Finding]:
         return
     before, after = text[: min(starts)].strip("\ufeff \t\r\n"), text[end + 1 :].strip()
     if before:
-        yield Finding(Failure.COMMENTARY, shortened(before, _SHOWN))
+        yield Flaw(Failure.COMMENTARY, shortened(before, _SHOWN))
     if after:
         reading = RuleReading.BOTH if decoded else RuleReading.PUBLISHED
-        yield Finding(Failure.COMMENTARY, shortened(after, _SHOWN), reading=reading)
+        yield Flaw(Failure.COMMENTARY, shortened(after, _SHOWN), reading=reading)
 
 
 def read_answer(
@@ -204,7 +204,7 @@ def read_answer(
     block: CodeBlock | None,
     requirements: Requirements,
     settings: IfstructSettings,
-) -> AnswerValue | Finding:
+) -> AnswerValue | Flaw:
     """Return the value of an answer, from its code block if it has one.
 
     Args:
@@ -216,13 +216,13 @@ def read_answer(
     text = answer
     if block is not None:
         if block.content is None:
-            return Finding(Failure.UNCLOSED_FENCE)
+            return Flaw(Failure.UNCLOSED_FENCE)
         if block.language in _OTHER_LANGUAGES[requirements.format]:
             detail = f"the code block names {block.language}"
-            return Finding(Failure.WRONG_FORMAT, detail)
+            return Flaw(Failure.WRONG_FORMAT, detail)
         text = block.content
         if not text.strip():
-            return Finding(Failure.EMPTY, "the code block is empty")
+            return Flaw(Failure.EMPTY, "the code block is empty")
     if requirements.format is AnswerFormat.YAML:
         return _read_yaml(text)
     lenient = settings.lenient_raw and requirements.commentary
@@ -234,14 +234,14 @@ def read_answer(
     )
 
 
-def _read_yaml(text: str) -> AnswerValue | Finding:
+def _read_yaml(text: str) -> AnswerValue | Flaw:
     """Read YAML; JSON in its place is a fault, if its value can be read."""
     try:
         document = read_yaml(text, _YAML_OPTIONS)
     except YamlError as error:
         failure = _YAML_FAILURES.get(error.fault, Failure.INVALID_YAML)
-        return Finding(failure, shortened(error.detail))
-    findings = (Finding(Failure.WRONG_FORMAT, "JSON for YAML"),)
+        return Flaw(failure, shortened(error.detail))
+    findings = (Flaw(Failure.WRONG_FORMAT, "JSON for YAML"),)
     return AnswerValue(
         value=document.value,
         duplicates=document.duplicates,
@@ -251,7 +251,7 @@ def _read_yaml(text: str) -> AnswerValue | Finding:
 
 def _read_json(
     text: str, *, fenced: bool, lenient: bool, notice_duplicates: bool
-) -> AnswerValue | Finding:
+) -> AnswerValue | Flaw:
     """Read JSON with Python's reader, as the published verifier does.
 
     It accepts NaN and infinities, of two equal names the last one counts, and a lone
@@ -282,32 +282,32 @@ def _read_json(
         value, end = json.JSONDecoder(object_pairs_hook=hook).raw_decode(text, start)
     except json.JSONDecodeError as error:
         if _YAML.match(text):
-            return Finding(Failure.WRONG_FORMAT, "YAML for JSON")
+            return Flaw(Failure.WRONG_FORMAT, "YAML for JSON")
         detail = f"{error.msg} (line {error.lineno}, column {error.colno})"
-        return Finding(Failure.INVALID_JSON, detail)
+        return Flaw(Failure.INVALID_JSON, detail)
     except RecursionError:
-        return Finding(Failure.TOO_DEEP, "deeper than Python's reader goes")
+        return Flaw(Failure.TOO_DEEP, "deeper than Python's reader goes")
     except ValueError:
-        return Finding(Failure.NUMBER_TOO_LONG)
+        return Flaw(Failure.NUMBER_TOO_LONG)
     # A level takes a bracket: with few of them the depth is within the limit.
     if text.count("[") + text.count("{") > DEEPEST and depth(value) > DEEPEST:
-        return Finding(Failure.TOO_DEEP, f"over {DEEPEST} levels")
+        return Flaw(Failure.TOO_DEEP, f"over {DEEPEST} levels")
     remainder = text[end:].strip()
     if remainder and (fenced or not lenient):
-        return Finding(Failure.TRAILING_TEXT, shortened(remainder, _SHOWN_BEGINNING))
+        return Flaw(Failure.TRAILING_TEXT, shortened(remainder, _SHOWN_BEGINNING))
     return AnswerValue(value=value, duplicates=tuple(duplicates))
 
 
-def _wrong_beginning(text: str) -> Finding:
+def _wrong_beginning(text: str) -> Flaw:
     begins = shortened(text, _SHOWN_BEGINNING)
     if text.startswith(_MARK):
-        return Finding(Failure.BYTE_ORDER_MARK)
+        return Flaw(Failure.BYTE_ORDER_MARK)
     if _YAML.match(text):
-        return Finding(Failure.WRONG_FORMAT, f"YAML for JSON: {begins}")
+        return Flaw(Failure.WRONG_FORMAT, f"YAML for JSON: {begins}")
     if _BRACKET.search(text):
-        return Finding(Failure.LEADING_TEXT, begins)
+        return Flaw(Failure.LEADING_TEXT, begins)
     detail = f"begins neither with [ nor {{: {begins}"
-    return Finding(Failure.INVALID_JSON, detail)
+    return Flaw(Failure.INVALID_JSON, detail)
 
 
 def _repeated(names: list[str]) -> list[str]:

@@ -22,7 +22,7 @@ from evaluation.answers.extraction import (
 from evaluation.core.suite_records import FREE, Verdict
 from evaluation.suites.ifstruct.answer_text import (
     AnswerValue,
-    Finding,
+    Flaw,
     check_commentary,
     check_fence,
     find_code_block,
@@ -180,7 +180,7 @@ def _details(structure: StructureVerdict, lost: set[Requirement]) -> dict[str, J
     }
 
 
-def _lost(finding: Finding) -> Requirement:
+def _lost(finding: Flaw) -> Requirement:
     return LOST_REQUIREMENTS.get(finding.failure, Requirement.SYNTAX)
 
 
@@ -188,7 +188,7 @@ def _lost(finding: Finding) -> Requirement:
 class StructureVerdict:
     """All faults of one response, by both readings."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[Flaw, ...]
     #: Whether a JSON or YAML value could be read.
     parsed: bool = False
     fenced: bool = False
@@ -198,7 +198,7 @@ class StructureVerdict:
     fields_total: int = 0
     fields_passed: int = 0
 
-    def counted(self, reading: RuleReading) -> tuple[Finding, ...]:
+    def counted(self, reading: RuleReading) -> tuple[Flaw, ...]:
         """Return the faults by a reading, the failure that names the row first.
 
         A fault by the published verifier alone is a second count of one fault, and
@@ -212,7 +212,7 @@ class StructureVerdict:
         return not any(finding.reading & reading for finding in self.findings)
 
 
-def _rank(finding: Finding) -> tuple[bool, int]:
+def _rank(finding: Flaw) -> tuple[bool, int]:
     return finding.reading is RuleReading.PUBLISHED, _ORDER[finding.failure]
 
 
@@ -233,15 +233,15 @@ def verify(
     if isinstance(answer, MissingAnswer):
         failure = _MISSING.get(answer.kind)
         if failure in (Failure.NO_ANSWER, Failure.REFUSED):
-            return StructureVerdict(findings=(Finding(failure, answer.reason),))
+            return StructureVerdict(findings=(Flaw(failure, answer.reason),))
         empty = Failure.THINKING_UNCLOSED if answer.unclosed else Failure.EMPTY
         detail = answer.reason if failure else ""
-        structure = StructureVerdict(findings=(Finding(failure or empty, detail),))
+        structure = StructureVerdict(findings=(Flaw(failure or empty, detail),))
     else:
         structure = _verify_answer(answer, requirements, settings)
     if response.finish != "length" or structure.parsed:
         return structure
-    cut = Finding(
+    cut = Flaw(
         Failure.TRUNCATED, "the budget was used up", reading=RuleReading.RECOMMENDED
     )
     return StructureVerdict(
@@ -258,7 +258,7 @@ def _verify_answer(
     if not requirements.commentary:
         findings += check_commentary(answer, block, requirements, value)
     fenced = block is not None
-    if isinstance(value, Finding):
+    if isinstance(value, Flaw):
         if value.failure is not Failure.UNCLOSED_FENCE:
             findings.append(value)
         return StructureVerdict(findings=tuple(findings), fenced=fenced)
@@ -269,14 +269,14 @@ def _verify_value(
     answer: AnswerValue,
     requirements: Requirements,
     settings: IfstructSettings,
-    findings: list[Finding],
+    findings: list[Flaw],
     *,
     fenced: bool,
 ) -> StructureVerdict:
     """Return the verdict on a value, after the faults of its text."""
     findings += answer.findings
     if settings.no_duplicate_keys:
-        findings += [Finding(Failure.DUPLICATE_KEY, name) for name in answer.duplicates]
+        findings += [Flaw(Failure.DUPLICATE_KEY, name) for name in answer.duplicates]
     items, wrapped = answer.value, False
     if isinstance(items, dict) and len(items) == 1:
         ((key, inner),) = items.items()
@@ -284,9 +284,7 @@ def _verify_value(
             items, wrapped = inner, True
             findings += _check_key(str(key), requirements.wrapper)
     elif isinstance(items, list) and requirements.wrapper is not None:
-        findings.append(
-            Finding(Failure.NOT_WRAPPED, f"the key is {requirements.wrapper}")
-        )
+        findings.append(Flaw(Failure.NOT_WRAPPED, f"the key is {requirements.wrapper}"))
     walk = _SchemaWalk(
         is_yaml=requirements.format is AnswerFormat.YAML,
         whole_floats=settings.whole_floats,
@@ -296,7 +294,7 @@ def _verify_value(
         findings += _check_length(items, requirements)
         walk.visit(requirements.schema, items, "")
     else:
-        findings.append(Finding(Failure.NOT_A_LIST, f"it is {_kind_of(items)}"))
+        findings.append(Flaw(Failure.NOT_A_LIST, f"it is {_kind_of(items)}"))
     return StructureVerdict(
         findings=(*findings, *walk.findings),
         parsed=True,
@@ -307,21 +305,21 @@ def _verify_value(
     )
 
 
-def _check_key(key: str, wrapper: str | None) -> Iterator[Finding]:
+def _check_key(key: str, wrapper: str | None) -> Iterator[Flaw]:
     """Yield the fault of a wrapper: an object with one member that is a list.
 
     An object with a second member is no wrapper.
     """
     if wrapper is None:
-        yield Finding(Failure.WRAPPED, f"under {shortened(key, 40)}")
+        yield Flaw(Failure.WRAPPED, f"under {shortened(key, 40)}")
     elif key != wrapper:
         detail = f"{shortened(key, 40)} for {wrapper}"
-        yield Finding(Failure.WRONG_WRAPPER_KEY, detail)
+        yield Flaw(Failure.WRONG_WRAPPER_KEY, detail)
 
 
 def _check_length(
     items: Sequence[UntypedJson], requirements: Requirements
-) -> Iterator[Finding]:
+) -> Iterator[Flaw]:
     """Yield a wrong number of items.
 
     The published verifier counts it twice if the schema of the list refuses it too.
@@ -329,11 +327,11 @@ def _check_length(
     least, most, count = requirements.least, requirements.most, len(items)
     if not least <= count <= most:
         span = str(least) if least == most else f"{least} to {most}"
-        yield Finding(Failure.ITEM_COUNT, f"{count} items, {span} are required")
+        yield Flaw(Failure.ITEM_COUNT, f"{count} items, {span} are required")
     low, high = (requirements.schema.get(name) for name in ("minItems", "maxItems"))
     if (low is not None and count < low) or (high is not None and count > high):
         detail = "the schema's own bound"
-        yield Finding(Failure.ITEM_COUNT, detail, reading=RuleReading.PUBLISHED)
+        yield Flaw(Failure.ITEM_COUNT, detail, reading=RuleReading.PUBLISHED)
 
 
 def _kind_of(value: UntypedJson) -> str:
@@ -355,7 +353,7 @@ class _SchemaWalk:
     whole_floats: bool
     #: Whether NaN and infinities count as numbers.
     non_finite: bool
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Flaw] = field(default_factory=list)
     #: Scalars that there should be, and those without fault. A missing field counts
     #: with all the scalars that it would hold.
     fields_total: int = 0
@@ -472,7 +470,7 @@ class _SchemaWalk:
 
     def _add(self, failure: Failure, detail: str, place: str) -> None:
         if len(self.findings) < _MOST_FAULTS:
-            self.findings.append(Finding(failure, detail, place))
+            self.findings.append(Flaw(failure, detail, place))
 
 
 def _leaves(schema: UntypedJson) -> int:
