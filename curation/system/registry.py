@@ -79,7 +79,7 @@ class Registry(Generic[P]):
     groups: tuple[str, ...]
     #: The folder of ours that is looked through; empty where none is.
     package: str = ""
-    #: Where each plug-in is a folder: the module of that folder that holds it.
+    #: A plug-in may be a folder: the module of that folder that holds it.
     module: str = ""
 
     def built_in(self) -> Iterator[Plugin[P]]:
@@ -90,9 +90,7 @@ class Registry(Generic[P]):
         if not self.package:
             return
         for found in pkgutil.iter_modules(import_module(self.package).__path__):
-            if self.module and not found.ispkg:
-                continue
-            parts = (self.package, found.name, self.module)
+            parts = (self.package, found.name, self.module if found.ispkg else "")
             plugin = self.in_module(".".join(part for part in parts if part))
             if plugin is not None:
                 yield plugin

@@ -1,4 +1,4 @@
-"""List the tasks: every folder here whose module `task` holds a `TASK`.
+"""List the tasks: every file here with a `TASK`, or folder with one in `task`.
 
 Another package adds one through the entry point group `csbdata.tasks` (the `Task`
 itself, or a module that holds one as `TASK`).

@@ -16,7 +16,7 @@ import msgspec
 from curation.core.documents import Explained
 from evaluation.core.cases import Result
 from evaluation.results.outcomes import Outcome, number_in, outcome_of
-from evaluation.tasks.declared.refusal_messages import explain
+from evaluation.tasks.refusal_messages import explain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

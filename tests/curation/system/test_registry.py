@@ -85,13 +85,13 @@ def test_every_file_of_a_folder_that_holds_one_is_found(folder: Path) -> None:
 
 
 def test_a_plug_in_may_be_a_folder(folder: Path) -> None:
-    """A module of each folder then holds the plug-in, and files count for nothing."""
+    """A module of the folder then holds the plug-in; files are plug-ins too."""
     write_package(folder, file="a")
     inner = folder / "tools" / "inner"
     inner.mkdir()
     (inner / "__init__.py").write_text("")
     (inner / "main.py").write_text(MODULE.format(name="b"))
-    assert list(registry("tools", module="main").by_name()) == ["b"]
+    assert list(registry("tools", module="main").by_name()) == ["a", "b"]
 
 
 @pytest.mark.parametrize("target", ["theirs", "theirs:TOOL"])

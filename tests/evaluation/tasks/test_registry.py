@@ -65,7 +65,7 @@ def _install(folder: Path, module: str, name: str) -> None:
     )
 
 
-def test_every_folder_with_a_task_is_one() -> None:
+def test_every_file_and_folder_with_a_task_is_one() -> None:
     """In alphabetical order, each under the name that it gives itself."""
     assert list(tasks()) == [
         "coverage",

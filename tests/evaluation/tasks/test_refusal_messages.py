@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evaluation.core.refusal_pattern import RefusalPattern
 from evaluation.setup.engine_files import engine_paths
-from evaluation.tasks.declared.refusal_messages import Refusal, _messages, explain
+from evaluation.tasks.refusal_messages import Refusal, _messages, explain
 
 UNSUPPORTED = "ValueError: Unsupported JSON Schema structure {} \nMake sure it is valid"
 

@@ -15,8 +15,7 @@ from evaluation.core.task import Task, TaskInput
 from evaluation.reporting.report import Report
 from evaluation.reporting.tables import Rate, Table
 from evaluation.results.outcomes import features_of
-from evaluation.tasks.declared import NAME
-from evaluation.tasks.declared.refusal_messages import explain
+from evaluation.tasks.refusal_messages import explain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -27,8 +26,9 @@ if TYPE_CHECKING:
     from evaluation.core.task import RunRows
     from evaluation.core.task_settings import TaskSettings
     from evaluation.reporting.tables import Cell
-    from evaluation.tasks.declared.refusal_messages import Refusal
+    from evaluation.tasks.refusal_messages import Refusal
 
+NAME: Final = "declared"
 UNMAPPED: Final = "unmapped"
 #: Keywords that an engine has together or not at all, by the paper's names.
 _TOGETHER: Final = {"then": "if", "else": "if", **MIN_MAX_FEATURES}

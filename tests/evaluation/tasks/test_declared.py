@@ -12,7 +12,7 @@ from evaluation.core.task_settings import TaskSettings
 from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import Rate
 from evaluation.results.reader import open_run
-from evaluation.tasks.declared.task import TASK
+from evaluation.tasks.declared import TASK
 from evaluation.tasks.registry import task_named
 from tests.evaluation import measuring
 from tests.evaluation.made_runs import row, write_run
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evaluation.reporting.tables import Table
     from evaluation.results.reader import RecordedRun
 
-GOLDEN = Path(__file__).parents[2] / "golden"
+GOLDEN = Path(__file__).parents[1] / "golden"
 HEAD: Mapping[str, UntypedJson] = {
     "engines": [{"engine": "llguidance==1.9.1 faithful", "name": "llguidance"}]
 }

@@ -1,1 +1,0 @@
-"""Task `coverage`: does what a model writes under an engine satisfy the schema?"""

@@ -1,1 +1,0 @@
-"""Task `efficiency`: what does a constraint cost a model that writes?"""
