@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 README = Path(__file__).parents[2] / "README.md"
+DATASET = README.parent / "docs" / "dataset.md"
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 #: What differs from run to run, and what is shown for it.
 _DIFFERENT = ((re.compile(r"\b\d+\.\d+ s\b"), "2.5 s"),)
@@ -67,9 +68,9 @@ def test_every_example_is_real_output(
 
 
 def _between(name: str, text: str) -> str:
-    """Return the README with a text between the two marks of a generated part."""
+    """Return docs/dataset.md with a text between the two marks of a generated part."""
     marks = re.compile(rf"(?<=<!-- {name} -->\n).*?(?=<!-- /{name} -->)", re.DOTALL)
-    shown = README.read_text(encoding="utf-8")
+    shown = DATASET.read_text(encoding="utf-8")
     assert marks.search(shown)
     return marks.sub(lambda _: text, shown)
 
@@ -77,16 +78,16 @@ def _between(name: str, text: str) -> str:
 def test_the_table_of_reasons_is_that_of_the_code(
     compare_golden: Callable[[Path, str], None],
 ) -> None:
-    """The README's reasons and their explanations are those of `Reason`."""
+    """The page's reasons and their explanations are those of `Reason`."""
     rows = "".join(f"| `{each.value}` | {each.explanation} |\n" for each in Reason)
     table = f"| reason | a document has it if |\n|---|---|\n{rows}"
-    compare_golden(README, _between("reasons", table))
+    compare_golden(DATASET, _between("reasons", table))
 
 
 def test_the_tables_of_rules_are_those_of_the_code(
     compare_golden: Callable[[Path, str], None],
 ) -> None:
-    """The README's rules, their places and summaries are those of the rule sets."""
+    """The page's rules, their places and summaries are those of the rule sets."""
     tables = []
     for name in ("clean", "paper"):
         rules = rule_set(name)
@@ -96,4 +97,4 @@ def test_the_tables_of_rules_are_those_of_the_code(
         )
         head = "|  | rule | what it does |\n|--:|---|---|\n"
         tables.append(f"**`{name}`**: {rules.summary}\n\n{head}{rows}")
-    compare_golden(README, _between("rules", "\n".join(tables)))
+    compare_golden(DATASET, _between("rules", "\n".join(tables)))

@@ -1,4 +1,4 @@
-"""What docs/authors.md and action.yml have others run, is run."""
+"""What docs/engines.md and action.yml have others run, is run."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class _Job:
 
 def test_every_input_of_the_action_is_documented_and_used() -> None:
     """The page's table has them all; each is read by a step."""
-    page = (_ROOT / "docs" / "authors.md").read_text("utf-8")
+    page = (_ROOT / "docs" / "engines.md").read_text("utf-8")
     text = (_ROOT / "action.yml").read_text("utf-8")
     for name, given in _action()["inputs"].items():
         assert f"| `{name}` |" in page
@@ -148,7 +148,7 @@ def test_the_action_runs(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_hook_of_the_page_runs(tmp_path: Path) -> None:
     """Its entry, word by word as pre-commit runs it, holds and closes."""
-    page = (_ROOT / "docs" / "authors.md").read_text("utf-8")
+    page = (_ROOT / "docs" / "engines.md").read_text("utf-8")
     (block,) = re.findall(r"```yaml\n(# \.pre-commit.*?)```", page, re.DOTALL)
     (repository,) = yaml.safe_load(block)["repos"]
     (hook,) = repository["hooks"]
