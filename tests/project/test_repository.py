@@ -154,7 +154,7 @@ def test_the_map_is_complete() -> None:
 
 
 def test_a_newcomers_questions_are_answered_in_five_files() -> None:
-    """Each answer in docs/architecture.md names at most five files, all of them there."""
+    """Each answer in docs/architecture.md names at most five files that exist."""
     text = (ROOT / "docs" / "architecture.md").read_text()
     start = text.index("## A newcomer's questions")
     part = text[start : text.index("\n## ", start + 1)]

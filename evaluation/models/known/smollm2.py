@@ -39,8 +39,8 @@ def convert_weights(gguf: Path, tokenizer_json: Path, folder: Path) -> None:
     a GGUF file (`tokenizer.ggml.pre`), so `tokenizer_json` replaces its tokenizer.
     """
     import torch  # noqa: PLC0415 - heavy, as is transformers
-    from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: PLC0415
-    from transformers.utils import logging  # noqa: PLC0415
+    from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: PLC0415 - slow to import
+    from transformers.utils import logging  # noqa: PLC0415 - the same
 
     logging.set_verbosity_error()
     where, file = str(gguf.parent), gguf.name
