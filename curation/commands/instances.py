@@ -1,4 +1,4 @@
-"""`csbdata instances`: what a schema accepts, what it just refuses, and the figures."""
+"""`csbdata instances`: witnesses and near misses of schemas, grades, and figures."""
 
 from __future__ import annotations
 
@@ -24,41 +24,59 @@ if TYPE_CHECKING:
 
 _SHOWN = 400
 _MOST_DIFFERENCES = 20
+#: Characters of a source expression that no id has.
+_SOURCE_MARKS = frozenset(":@")
+_MAKE, _CHECK = "Witnesses and near misses", "Grading"
 
 
 def instances(  # noqa: PLR0913 (one parameter an option)
     target: Annotated[
         str | None,
         typer.Argument(
-            metavar="[FILE|ID]",
-            help="A JSON Schema, or a record's id (config/id); with --report a build.",
+            metavar="[SOURCE|ID]",
+            help="Schemas (a file, a folder, openapi:FILE, tools:FILE, ...), or the id "
+            "of a record (config/id); with --report a build.",
         ),
     ] = None,
     *,
+    seed: Annotated[
+        int,
+        typer.Option(min=0, help="Seed of random choices.", rich_help_panel=_MAKE),
+    ] = 0,
+    build: Annotated[
+        Path,
+        typer.Option(
+            "--in", metavar="DIR", help="The build with ID.", rich_help_panel=_MAKE
+        ),
+    ] = DEFAULT_BUILD,
     check: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Grade someone else's instances: JSON Lines, a MaskBench file, or a "
+            help="Grade instances made elsewhere: JSON Lines, a MaskBench file, or a "
             "folder of those.",
+            rich_help_panel=_CHECK,
+        ),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Worker processes [default: all cores].",
+            rich_help_panel=_CHECK,
         ),
     ] = None,
     report: Annotated[
         bool,
         typer.Option(
-            "--report", help="Print the figures of a build made with --instances."
+            "--report",
+            help="Print the figures of a build made with --instances.",
+            rich_help_panel="Figures",
         ),
     ] = False,
-    build: Annotated[
-        Path, typer.Option("--in", metavar="DIR", help="The build to look into.")
-    ] = DEFAULT_BUILD,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of what is made.")] = 0,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, help="Worker processes [default: all cores].")
-    ] = None,
     format_: FormatOption = Format.AUTO,
 ) -> None:
-    """Make witnesses and near misses of one schema, or look at those of a build.
+    """Make witnesses and near misses of schemas, or look at those of a build.
 
     A line is the instance's kind, the keyword that refuses it and where, and its
     text. Exits with 1 if a schema has no witness, or if a graded instance is not
@@ -67,7 +85,9 @@ def instances(  # noqa: PLR0913 (one parameter an option)
     \b
     Examples:
       csbdata instances person.schema.json
-      csbdata instances Github_easy/o13947 --format json
+      csbdata instances my_schemas/ --format json
+      csbdata instances openapi:api.yaml
+      csbdata instances Github_easy/o13947
       csbdata instances --check theirs.jsonl
       csbdata instances --check maskbench/data/
       csbdata instances --report build/JSONSchemaBench
@@ -82,41 +102,60 @@ def instances(  # noqa: PLR0913 (one parameter an option)
     elif target is not None:
         _make(target, build, seed, format_)
     else:
-        raise typer.BadParameter("give FILE or ID, --check or --report")
+        raise typer.BadParameter("give SOURCE or ID, --check or --report")
 
 
 def _make(target: str, build: Path, seed: int, format_: Format) -> None:
-    from curation.instances.dataset.worker import witnesses
+    from curation.instances.dataset.worker import witnesses_of_each
 
-    schema, dialect = _schema_of(target, build)
-    result = witnesses(schema, dialect=dialect, seed=seed)
+    schemas = _schemas_of(target, build)
+    texts = [(text, dialect) for _, text, dialect in schemas]
+    printed: list[Json] = []
+    complete = bool(schemas)
+    for (name, _, _), result in zip(
+        schemas, witnesses_of_each(texts, seed), strict=True
+    ):
+        complete = complete and bool(result.instances)
+        if format_ is Format.JSON:
+            printed.append({"schema": name, **result.to_json()})
+        else:
+            _print_made(name, result)
     if format_ is Format.JSON:
-        print_json({"schema": target, **result.to_json()})
-    else:
-        _print_made(target, result)
-    if not result.instances:
+        print_json(printed[0] if len(printed) == 1 else printed)
+    if not complete:
         raise typer.Exit(1)
 
 
-def _schema_of(target: str, build: Path) -> tuple[str, str | None]:
-    """Return text and dialect of a file, or else of a record; files come first.
+def _schemas_of(target: str, build: Path) -> list[tuple[str, str, str]]:
+    """Return name, text and dialect of the schemas of a source, or of a record.
+
+    An existing file or folder comes before a record of that id.
 
     Raises:
         NoInput: there is neither.
     """
     from curation.instances.dataset.records import Records
+    from curation.sources.local import open_source
 
     path = Path(target)
-    if path.is_file():
+    if path.exists() or not _SOURCE_MARKS.isdisjoint(target):
+        texts = list(open_source(target, say).texts())
         try:
-            return path.read_text("utf-8-sig"), None
+            return [
+                (
+                    target if len(texts) == 1 else text.place,
+                    text.read().decode("utf-8-sig"),
+                    "",
+                )
+                for text in texts
+            ]
         except (OSError, UnicodeDecodeError) as error:
             raise NoInput(f"cannot be read ({error})", target) from error
     # No id ends like that, so that a file is meant.
     if path.suffix == ".json" or path.is_absolute():
         raise NoInput("no such file", target)
     record = Records(build).one(target)
-    return record.schema, record.dialect
+    return [(target, record.schema, record.dialect)]
 
 
 def _print_made(target: str, result: SchemaInstances) -> None:

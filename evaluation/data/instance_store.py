@@ -21,7 +21,7 @@ import msgspec
 
 from curation.instances.dataset.build_step import BATCH_LENGTH, BATCH_SCHEMAS
 from curation.instances.dataset.worker import (
-    InstanceUnit,
+    InstanceRequest,
     instances_of,
     limits,
     merged_instances,
@@ -156,7 +156,7 @@ class InstanceStore:
         samples: Iterable[Sample],
         kept: sqlite3.Connection,
         advance: Callable[[int], None],
-    ) -> Iterator[tuple[InstanceUnit, None]]:
+    ) -> Iterator[tuple[InstanceRequest, None]]:
         for sample in samples:
             unit = _unit(sample)
             if _stored_content(kept, self._key(unit)) is None:
@@ -167,14 +167,14 @@ class InstanceStore:
     def _round(
         self,
         pool: Pool,
-        units: Iterable[tuple[InstanceUnit, ProcessResult | None]],
+        units: Iterable[tuple[InstanceRequest, ProcessResult | None]],
         kept: sqlite3.Connection,
         advance: Callable[[int], None],
-    ) -> Iterator[tuple[InstanceUnit, ProcessResult]]:
+    ) -> Iterator[tuple[InstanceRequest, ProcessResult]]:
         """Ask for units; keep what is made, yield what failed for the first time."""
-        sent: dict[int, Sequence[tuple[InstanceUnit, ProcessResult | None]]] = {}
+        sent: dict[int, Sequence[tuple[InstanceRequest, ProcessResult | None]]] = {}
 
-        def batches() -> Iterator[list[InstanceUnit]]:
+        def batches() -> Iterator[list[InstanceRequest]]:
             cut = in_batches(
                 units,
                 lambda pair: len(pair[0].schema),
@@ -201,7 +201,7 @@ class InstanceStore:
             kept.commit()
 
     def _keep(
-        self, kept: sqlite3.Connection, unit: InstanceUnit, made: SchemaInstances
+        self, kept: sqlite3.Connection, unit: InstanceRequest, made: SchemaInstances
     ) -> None:
         stored = _StoredInstances(
             dialect=made.dialect,
@@ -220,7 +220,7 @@ class InstanceStore:
         row = (self._key(unit), msgspec.json.encode(stored), self._code, now)
         kept.execute("insert or replace into made values (?, ?, ?, ?)", row)
 
-    def _key(self, unit: InstanceUnit) -> bytes:
+    def _key(self, unit: InstanceRequest) -> bytes:
         text = f"{self._code}\n{self.seed}\n{unit.dialect}\n{unit.schema}"
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
@@ -272,5 +272,5 @@ def _stored_content(kept: sqlite3.Connection, key: bytes) -> bytes | None:
     return None if row is None else row[0]
 
 
-def _unit(sample: Sample) -> InstanceUnit:
-    return InstanceUnit(schema=sample.schema, dialect=sample.dialect)
+def _unit(sample: Sample) -> InstanceRequest:
+    return InstanceRequest(schema=sample.schema, dialect=sample.dialect)

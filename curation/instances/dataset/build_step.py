@@ -19,7 +19,7 @@ import msgspec
 from curation.core.benchmark import SPLITS, split_of
 from curation.instances.dataset.make_instances import SchemaInstances
 from curation.instances.dataset.worker import (
-    InstanceUnit,
+    InstanceRequest,
     instances_of,
     limits,
     merged_instances,
@@ -230,8 +230,10 @@ class InstanceStep:
     ) -> dict[int, BatchResult]:
         """Work on batches; return those in which a schema has cost too much."""
         failed = {}
-        units = ([_unit(task) for task in self._batches[number]] for number in numbers)
-        for result in pool.run_batches(units):
+        batches = (
+            [_request(task) for task in self._batches[number]] for number in numbers
+        )
+        for result in pool.run_batches(batches):
             number = numbers[result.index]
             if all(outcome.ending is Ending.OK for outcome in result.results):
                 self._store(number, [_stored(outcome) for outcome in result.results])
@@ -249,11 +251,11 @@ class InstanceStep:
         """Make the schemas that cost too much once more, their witnesses alone."""
         numbers = sorted(failed)
         lost = [_failures(failed[number]) for number in numbers]
-        units = (
-            [_unit(self._batches[number][position], lean=True) for position in own]
+        batches = (
+            [_request(self._batches[number][position], lean=True) for position in own]
             for number, own in zip(numbers, lost, strict=True)
         )
-        for result in pool.run_batches(units):
+        for result in pool.run_batches(batches):
             number, own = numbers[result.index], lost[result.index]
             outcomes = failed[number].results
             stored = [_stored(outcome) for outcome in outcomes]
@@ -345,7 +347,7 @@ def _cut(tasks: Sequence[InstanceTask]) -> Iterator[list[InstanceTask]]:
 
 
 def _failures(result: BatchResult) -> list[int]:
-    """Return the positions of the units that gave no answer."""
+    """Return the positions of the requests that gave no answer."""
     return [
         position
         for position, outcome in enumerate(result.results)
@@ -353,11 +355,11 @@ def _failures(result: BatchResult) -> list[int]:
     ]
 
 
-def _unit(task: InstanceTask, *, lean: bool = False) -> Json:
-    unit = InstanceUnit(
+def _request(task: InstanceTask, *, lean: bool = False) -> Json:
+    request = InstanceRequest(
         schema=task.schema, dialect=task.dialect, examples=task.examples, lean=lean
     )
-    return unit.to_json()
+    return request.to_json()
 
 
 def _stored(outcome: ProcessResult) -> StoredInstances:

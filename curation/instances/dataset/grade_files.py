@@ -16,7 +16,7 @@ import msgspec
 
 from curation.instances.dataset.make_instances import text_of
 from curation.instances.dataset.records import Records, paths_of, read_file
-from curation.instances.dataset.worker import InstanceUnit, limits, program
+from curation.instances.dataset.worker import InstanceRequest, limits, program
 from curation.instances.grading import Grade, Graded
 from curation.system.errors import BadData, NoInput
 from curation.workers.outcomes import Ending, ProcessResult
@@ -186,8 +186,8 @@ def grade_all(
     batches = [schemas[start : start + _BATCH] for start in starts]
     answers: dict[int, list[GradedSchema]] = {}
     with Pool(program(), jobs=jobs, limits=limits()) as pool:
-        units = ([_unit(schema) for schema in batch] for batch in batches)
-        for result in pool.run_batches(units):
+        requests = ([_request(schema) for schema in batch] for batch in batches)
+        for result in pool.run_batches(requests):
             answers[result.index] = [
                 GradedSchema(schema=graded_schema, graded=_graded(outcome))
                 for graded_schema, outcome in zip(
@@ -198,13 +198,13 @@ def grade_all(
     return [schema for index in sorted(answers) for schema in answers[index]]
 
 
-def _unit(schema: SchemaToGrade) -> Json:
-    unit = InstanceUnit(
+def _request(schema: SchemaToGrade) -> Json:
+    request = InstanceRequest(
         schema=schema.schema,
         dialect=schema.dialect,
         instances=tuple(instance.text for instance in schema.instances),
     )
-    return unit.to_json()
+    return request.to_json()
 
 
 def _graded(outcome: ProcessResult) -> Graded:

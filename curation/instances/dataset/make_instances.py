@@ -31,7 +31,7 @@ from curation.instances.values.model import (
     Witnesses,
 )
 from curation.json.values import identity
-from curation.satisfiability import Satisfiability, refute
+from curation.lint.satisfiability import Satisfiability, refute
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -21,7 +21,7 @@ from curation.instances.dataset.parquet import (
     MISSING,
     InstanceLedgerRow,
 )
-from curation.satisfiability import Satisfiability
+from curation.lint.satisfiability import Satisfiability
 from curation.system.errors import BadData, NoInput
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from curation.instances.dataset.make_instances import (
     make_instances,
 )
 from curation.instances.grading import grade
-from curation.satisfiability import Satisfiability
+from curation.lint.satisfiability import Satisfiability
 from curation.schema.dialects import BY_NAME
 from curation.workers.limits import BUSY_MACHINE, Limits
 from curation.workers.outcomes import Ending, ProcessResult
@@ -25,12 +25,12 @@ from curation.workers.protocol import serve
 from curation.workers.worker import Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from curation.core.json_types import Json
 
 
-class InstanceUnit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class InstanceRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One schema whose instances are to be made, or to be graded.
 
     It is answered by a `SchemaInstances`, or, if it holds instances, by a `Graded`.
@@ -164,9 +164,27 @@ def witnesses(
     if count < 1:
         raise ValueError(f"count is {count}, and must be 1 or more")
     text = schema if isinstance(schema, str) else _text_of(schema)
-    unit = InstanceUnit(schema=text, dialect=dialect or "", count=count)
+    request = InstanceRequest(schema=text, dialect=dialect or "", count=count)
     with Worker(program(seed), limits()) as worker:
-        return instances_of(worker.ask(unit.to_json()))
+        return instances_of(worker.ask(request.to_json()))
+
+
+def witnesses_of_each(
+    schemas: Iterable[tuple[str, str]], seed: int = 0
+) -> Iterator[SchemaInstances]:
+    """Yield the instances of each schema, all made in one process.
+
+    Args:
+        schemas: The JSON text of each, and its dialect; empty to decide by `$schema`.
+        seed: What is drawn is drawn with it.
+
+    Raises:
+        WorkerDidNotStart: the process cannot be started.
+    """
+    with Worker(program(seed), limits()) as worker:
+        for text, dialect in schemas:
+            request = InstanceRequest(schema=text, dialect=dialect)
+            yield instances_of(worker.ask(request.to_json()))
 
 
 def _text_of(schema: Mapping[str, object] | bool) -> str:  # noqa: FBT001 (as above)
@@ -174,24 +192,24 @@ def _text_of(schema: Mapping[str, object] | bool) -> str:  # noqa: FBT001 (as ab
 
 
 def start(setup: dict[str, int]) -> Callable[[Json], Json]:
-    """Take the seed; return the handler of one unit."""
+    """Take the seed; return the handler of one request."""
     seed = setup["seed"]
     # Most objects of a schema live until it is done; then the youngest are collected.
     gc.disable()
 
     def handle(message: Json) -> Json:
-        unit = msgspec.convert(message, InstanceUnit)
-        if unit.instances is not None:
-            graded = grade(unit.schema, unit.dialect, unit.instances)
+        request = msgspec.convert(message, InstanceRequest)
+        if request.instances is not None:
+            graded = grade(request.schema, request.dialect, request.instances)
             grades: Json = msgspec.to_builtins(graded)
             return grades
         instances = make_instances(
-            unit.schema,
-            unit.dialect,
+            request.schema,
+            request.dialect,
             seed,
-            count=unit.count,
-            examples=unit.examples,
-            lean=unit.lean,
+            count=request.count,
+            examples=request.examples,
+            lean=request.lean,
         )
         answer = instances.to_json()
         gc.collect(0)

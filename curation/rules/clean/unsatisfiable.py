@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from curation.core.rule import Context, Document, Reason, Rejected, Rule
-from curation.satisfiability import refute
+from curation.lint.satisfiability import refute
 from curation.schema.dialects import BY_NAME
 
 _NAME = "unsatisfiable"

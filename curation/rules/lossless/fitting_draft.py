@@ -7,9 +7,9 @@ from functools import cache
 
 from curation.core.rule import Context, Document, Json, Lint, Rejected, RepairKind, Rule
 from curation.json.values import searchable
+from curation.lint.satisfiability import refute
 from curation.references.closure import closure_of
 from curation.references.schema import schema_of
-from curation.satisfiability import refute
 from curation.schema.dialects import ANY_DIALECT, BY_NAME, DIALECTS, Dialect
 from curation.schema.drafts import usage
 from curation.validation.dialect_decision import declare

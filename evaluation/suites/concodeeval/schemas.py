@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.instances.dataset.make_instances import SchemaInstances
-    from curation.satisfiability import Satisfiability
+    from curation.lint.satisfiability import Satisfiability
 
     Schema = dict[str, Json]
 

@@ -65,6 +65,19 @@ def test_a_file_has_witnesses_and_near_misses(tmp_path: Path) -> None:
     assert "maximum at /properties/count/maximum for /count" in text
 
 
+def test_a_folder_has_the_instances_of_each_schema(tmp_path: Path) -> None:
+    """Each is named; the exit code is 1 as one of them has no witness."""
+    (tmp_path / "a.json").write_text(json.dumps(SCHEMA))
+    (tmp_path / "b.yaml").write_text("type: string\nenum: [1]\n")
+    code, text = run(str(tmp_path), "--format", "json")
+    results = json.loads(text)
+    assert code == 1
+    assert [(each["schema"], each["answer"]) for each in results] == [
+        ("a.json", "satisfiable"),
+        ("b.yaml", "unsatisfiable"),
+    ]
+
+
 def test_a_file_that_is_not_there_is_no_misspelt_record(sample_build: Path) -> None:
     """No record is suggested for what is meant as a file, even one of a like name."""
     with pytest.raises(NoInput) as caught:

@@ -10,7 +10,7 @@ import pytest
 from curation.instances.dataset import worker
 from curation.instances.dataset.worker import witnesses
 from curation.instances.values.model import InstanceKind
-from curation.satisfiability import Satisfiability
+from curation.lint.satisfiability import Satisfiability
 
 _SCHEMA: dict[str, object] = {"type": "integer", "minimum": 3}
 

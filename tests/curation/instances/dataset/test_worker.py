@@ -6,7 +6,7 @@ import gc
 import json
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.dataset.worker import InstanceUnit, start
+from curation.instances.dataset.worker import InstanceRequest, start
 
 _SCHEMA = {
     "type": "object",
@@ -27,7 +27,7 @@ def test_nothing_of_a_schema_is_left_when_it_is_done() -> None:
     try:
         handle = start({"seed": 0})
         for dialect in ("draft-07", "2020-12"):
-            unit = InstanceUnit(schema=json.dumps(_SCHEMA), dialect=dialect)
+            unit = InstanceRequest(schema=json.dumps(_SCHEMA), dialect=dialect)
             answer = handle(unit.to_json())
             assert isinstance(answer, dict)
             assert answer["instances"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.instances.regex.words import split
-from curation.satisfiability import Satisfiability
+from curation.lint.satisfiability import Satisfiability
 from evaluation.suites.concodeeval.schemas import (
     FAMILIES,
     LONGEST_ANSWER,

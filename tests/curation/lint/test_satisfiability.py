@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.satisfiability import refute
+from curation.lint.satisfiability import refute
 from curation.schema.dialects import BY_NAME
 
 if TYPE_CHECKING:

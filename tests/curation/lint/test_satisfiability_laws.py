@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.search.witnesses import find_witnesses
-from curation.satisfiability import refute
+from curation.lint.satisfiability import refute
 from curation.schema.dialects import BY_NAME
 from tests.curation.judges import rust_accepts
 
