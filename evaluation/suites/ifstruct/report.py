@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Final, Self, TypeAlias
 
 import msgspec
 
-from evaluation.core.suite_records import FREE
 from evaluation.reporting.report import Report
 from evaluation.reporting.statistics import mcnemar
 from evaluation.reporting.tables import MissingFigure, Rate, Table
+from evaluation.results.suite_pairs import pair_sides, pairs_with_free
 from evaluation.results.suite_tables import classes_table, costs, pass_rates
 from evaluation.suites.ifstruct.rows import SLICES, UNKNOWN
 from evaluation.suites.ifstruct.settings import Failure, Requirement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from evaluation.core.suite import ScoredResponse, ScoredRun
     from evaluation.reporting.tables import Cell
@@ -41,10 +41,6 @@ _SLICE_NOTE: Final = (
 class JudgedResponse(msgspec.Struct, frozen=True, kw_only=True):
     """One response, with the facts of its verdict; none if its scorer was ended."""
 
-    #: The record and the repeat, by which responses are paired.
-    key: tuple[str, int] = ("", 0)
-    model: str = ""
-    condition: str = ""
     passed: bool = False
     #: Whether the content is right, whatever stands around it.
     structure: bool = False
@@ -72,9 +68,6 @@ class JudgedResponse(msgspec.Struct, frozen=True, kw_only=True):
             "passes_published": verdict.passed,
             "passes_recommended": verdict.passed,
             **verdict.details,
-            "key": (scored.record, scored.repeat),
-            "model": scored.model,
-            "condition": scored.condition,
             "passed": verdict.passed,
             "structure": verdict.scores.get("structure", 0.0) == 1.0,
         }
@@ -95,7 +88,7 @@ def report(run: ScoredRun) -> Report:
     tables = (
         pass_rates(run),
         _readings(responses),
-        _free_or_constrained(responses),
+        _free_or_constrained(run),
         _requirement_costs(responses),
         _ladder(responses),
         _by_choice(responses),
@@ -132,53 +125,39 @@ def _readings(responses: Responses) -> Table:
     )
 
 
-def _free_or_constrained(responses: Responses) -> Table | None:
+def _free_or_constrained(run: ScoredRun) -> Table | None:
     """Return the effect of a constraint; None if every response is free."""
-    rows = tuple(_pairs(responses))
+    rows: list[tuple[Cell, ...]] = []
+    for sides in pair_sides(run.by_label, pairs_with_free(run.by_label)):
+        pairs = [tuple(map(JudgedResponse.of, pair)) for pair in sides.answers]
+        for figure in ("structure", "passed"):
+            counts = Counter(
+                (getattr(free, figure), getattr(constrained, figure))
+                for free, constrained in pairs
+            )
+            both, of = counts[True, True], counts.total()
+            only_free, only_constrained = counts[True, False], counts[False, True]
+            rows.append(
+                (
+                    sides.b,
+                    figure,
+                    of,
+                    Rate(both + only_free, of),
+                    Rate(both + only_constrained, of),
+                    only_free,
+                    only_constrained,
+                    mcnemar(only_free, only_constrained),
+                )
+            )
     if not rows:
         return None
     columns = ("engine", "of", "rows", "free", "constrained")
     return Table(
         title="Cannot follow, or cannot format",
         columns=(*columns, "only free", "only constrained", "p"),
-        rows=rows,
+        rows=tuple(rows),
         note=_CONDITION_NOTE,
         name="free-or-constrained",
-    )
-
-
-def _pairs(responses: Responses) -> Iterator[tuple[Cell, ...]]:
-    sides = {
-        (side[0].model, side[0].condition): side for side in responses.values() if side
-    }
-    for (model, condition), side in sides.items():
-        free = sides.get((model, FREE))
-        if condition == FREE or free is None:
-            continue
-        by_key = {response.key: response for response in free}
-        pairs = [
-            (by_key[response.key], response)
-            for response in side
-            if response.key in by_key
-        ]
-        for figure in ("structure", "passed"):
-            both = [
-                (bool(getattr(first, figure)), bool(getattr(second, figure)))
-                for first, second in pairs
-            ]
-            yield (f"{model} {condition}", figure, *_compared(both))
-
-
-def _compared(both: Sequence[tuple[bool, bool]]) -> tuple[Cell, ...]:
-    only_free = sum(free and not constrained for free, constrained in both)
-    only_constrained = sum(constrained and not free for free, constrained in both)
-    return (
-        len(both),
-        Rate(sum(free for free, _ in both), len(both)),
-        Rate(sum(constrained for _, constrained in both), len(both)),
-        only_free,
-        only_constrained,
-        mcnemar(only_free, only_constrained),
     )
 
 
