@@ -1,1 +1,1 @@
-"""What is wrong with a schema file, as a linter would say it?"""
+"""Checks of single schemas, as a linter makes them."""

@@ -130,8 +130,6 @@ class NeighbourLibrary:
 
 
 class _Contents:
-    """Texts in memory, as `curation.core.documents.Files`."""
-
     def __init__(self, contents: Mapping[str, bytes]) -> None:
         self._contents = contents
 

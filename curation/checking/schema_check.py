@@ -183,7 +183,6 @@ class SchemaChecker:
 
 
 def _failure(result: ProcessResult) -> SchemaProblem:
-    """Return the problem that the rules did not come to an end."""
     reason = _REASONS.get(result.ending, Reason.CRASHED)
     message = _joined(reason.explanation, result.detail)
     return _problem("error", "", reason, message)
@@ -216,7 +215,6 @@ def _placed(
 
 
 def _placed_by_its_words(problem: SchemaProblem) -> SchemaProblem:
-    """Take the place from the message of a reader that stopped there."""
     match = _LINE_AND_COLUMN.search(problem.message)
     if problem.code != Reason.NOT_JSON or match is None:
         return problem

@@ -86,7 +86,6 @@ def check(
 def _check(
     names: Sequence[str], format_: CheckFormat
 ) -> list[tuple[str, SchemaReport]]:
-    """Return what was found in each file."""
     from curation.checking.messages import neighbours_of
     from curation.checking.schema_check import (
         SchemaChecker,
@@ -131,7 +130,6 @@ def _print_for_programs(
 
 
 def _from_here(name: str) -> str:
-    """Return the name of a file relative to the working folder, if it is below it."""
     path = Path(name)
     if path.is_absolute() and path.is_relative_to(Path.cwd()):
         return str(path.relative_to(Path.cwd()))

@@ -95,7 +95,6 @@ def explain(
 
 
 def _list_rules(rule_sets: list[RuleSet], format_: Format) -> None:
-    """Print rule sets, and every reason with the rules that give it."""
     if format_ is Format.JSON:
         sets: list[Json] = [
             {

@@ -1,4 +1,4 @@
-"""Where a value stands in a JSON text: line and column of a JSON pointer."""
+"""Line and column of JSON pointers in a JSON text."""
 
 from __future__ import annotations
 
@@ -60,7 +60,6 @@ class TextPositions:
 
 
 def _offsets(text: str) -> Iterator[tuple[Tokens, int]]:
-    """Yield the tokens of every value with the offset at which it stands."""
     #: The containers around a place: the tokens of each, and whether it is an object.
     path: list[tuple[Tokens, bool]] = []
     #: In the innermost: the name of the next member, or the number of the next item.
@@ -86,7 +85,6 @@ def _offsets(text: str) -> Iterator[tuple[Tokens, int]]:
 
 
 def _name(piece: str) -> str:
-    """Return the name that a piece of text spells, or the piece where it is none."""
     try:
         return str(json.loads(piece, strict=False))
     except ValueError:

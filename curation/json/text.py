@@ -69,8 +69,6 @@ class SpelledFloat(float):
 
 
 class _RefusalError(ValueError):
-    """What a hook of the parser does not accept, and why."""
-
     def __init__(self, reason: Reason, detail: str) -> None:
         super().__init__(detail)
         self.rejected = Rejected(reason=reason, detail=detail)
@@ -320,7 +318,6 @@ class _Style:
 
 
 def _render(value: Json, style: _Style) -> str:
-    """Write a value that holds numbers which `json` would spell its own way."""
     if isinstance(value, dict):
         names = sorted(value) if style.sort else value
         members = (

@@ -166,7 +166,6 @@ def yaml_1_1_scalar(
 
 
 def _yaml_1_1_tag(text: str) -> str:
-    """Return YAML 1.1's tag of a plain scalar, by PyYAML's table."""
     patterns = yaml.SafeLoader.yaml_implicit_resolvers
     for tag, pattern in patterns.get(text[:1], ()):
         if pattern.match(text):
@@ -269,8 +268,6 @@ def _syntax_error(text: str, error: yaml.YAMLError) -> YamlError:
 
 @dataclass(slots=True)
 class _Open:
-    """A collection whose end has not come yet."""
-
     value: list[UntypedJson] | dict[Hashable, UntypedJson]
     #: Its anchor, if it has one.
     anchor: str | None
@@ -380,7 +377,6 @@ class _Builder:
         self._add(closed.value, closed.size)
 
     def _value_of(self, anchor: str) -> UntypedJson:
-        """Return the latest value of an anchor, which texts may define again."""
         return self._anchors[anchor][1]
 
     def _alias(self, anchor: str) -> None:

@@ -1,1 +1,1 @@
-"""What is wrong with a schema and stays, flagged by a code."""
+"""Lints: defects that stay in a schema, each flagged by a code."""

@@ -1,4 +1,4 @@
-"""Lint checks of keywords that contradict each other, or that nothing understands."""
+"""Lint checks of contradictory and unknown values of keywords."""
 
 from __future__ import annotations
 

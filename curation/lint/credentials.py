@@ -1,8 +1,7 @@
-"""Is there a credential in here, which must not be published?
+"""Credentials in JSON values, which must not be published.
 
-The formats are those of `curation.credentials`. What a finding says
-never includes the value. A placeholder (`EXAMPLE`, one character over and over) is
-not a credential.
+The formats are those of `curation.credentials.formats`. A finding never includes the
+value. A placeholder (`EXAMPLE`, one character over and over) is no credential.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Lint checks of keywords that are there and do nothing."""
+"""Lint checks of keywords without effect."""
 
 from __future__ import annotations
 
@@ -157,7 +157,6 @@ _SLIPS = _neighbourhood()
 
 
 def _plausible(keyword: str, value: Json) -> bool:
-    """Return whether a value has the shape that the keyword wants."""
     shape = ANY_DIALECT.applicators.get(keyword)
     if keyword in ("required", "enum"):
         return isinstance(value, list | bool)

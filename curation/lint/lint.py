@@ -76,7 +76,6 @@ CODES: Mapping[str, str] = {
 
 @lru_cache(maxsize=4096)
 def _checks(names: tuple[str, ...], dialect: Dialect) -> tuple[LintCheck, ...]:
-    """Return the checks that the members of a schema, by their names, call for."""
     members = frozenset(names)
     return tuple(check for check in CHECKS if check.concerns(members, dialect))
 

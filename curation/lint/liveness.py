@@ -55,7 +55,6 @@ def stated_types(schema: Mapping[str, Json]) -> str | frozenset[str] | None:
 def _dead_names(
     names: tuple[str, ...], types: str | frozenset[str] | None
 ) -> frozenset[str]:
-    """Return the members about values that the `type` of their schema excludes."""
     return _NOTHING if types is None else _dead_beside(types).intersection(names)
 
 
@@ -124,7 +123,6 @@ def count_judged(names: tuple[str, ...]) -> int:
 
 @lru_cache(maxsize=256)
 def _dead_beside(types: str | frozenset[str]) -> frozenset[str]:
-    """Return the keywords about values that none of these types lets through."""
     types = frozenset({types}) if isinstance(types, str) else types
     types = types | {"number"} if "integer" in types else types
     return frozenset(
@@ -155,7 +153,6 @@ def fails(name: str, value: Json, schema: Mapping[str, Json]) -> bool:
 
 @lru_cache(maxsize=256)
 def _type_asks(name: str) -> bool:
-    """Return whether a `type` of one name refuses any value."""
     return restricts("type", name) or name == "object"
 
 
@@ -216,8 +213,6 @@ def liveness(schema: Json, dialect: Dialect) -> Liveness:
 
 
 class _Applier:
-    """A schema with keywords whose value must be looked at."""
-
     __slots__ = ("appliers", "failing", "live", "schema", "waiting")
 
     def __init__(self, schema: Mapping[str, Json], names: SortedNames) -> None:
@@ -362,7 +357,6 @@ class _Search:
         )
 
     def _fields_of(self, name: str, tokens: Tokens, value: dict[str, Json]) -> int:
-        """Return the fields in the value of one member that stays."""
         shape = self._dialect.applicators.get(name)
         if shape is None:
             return field_count(value)

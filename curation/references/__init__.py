@@ -1,1 +1,1 @@
-"""Where a `$ref` leads, and how what it leads to is brought into the document."""
+"""References: followed, checked, and bundled into the schema."""

@@ -1,9 +1,8 @@
-"""What references lead to, brought into the schema itself.
+"""Bundling: the schemas that references lead to, brought into the record.
 
-Only what is needed comes in: the very schema that a reference leads to, and what
-that one refers to in turn. Inside, identifiers and anchors are taken off, for
-every reference becomes a pointer from the record's root; nothing else changes,
-so a record means what the documents it came from mean together.
+Only what is needed comes in: the schema that a reference leads to, and what that one
+refers to in turn. Inside, identifiers and anchors are removed, since every reference
+becomes a pointer from the record's root; nothing else changes.
 """
 
 from __future__ import annotations
@@ -79,7 +78,6 @@ class Bundle:
         return {**schema, self._keyword: definitions}
 
     def _definitions(self, schema: Json) -> Mapping[str, Json]:
-        """Return the definitions that a schema has already."""
         members = schema.get(self._keyword) if isinstance(schema, dict) else None
         return members if isinstance(members, dict) else {}
 
@@ -89,7 +87,6 @@ class Bundle:
         self.changes.append(change_at(self._rule, tokens, before, after, note))
 
     def _chosen_names(self) -> Mapping[tuple[int, Tokens], str]:
-        """Return a name among the definitions for each schema that is brought in."""
         used = set(self._definitions(self._record.value))
         names: dict[tuple[int, Tokens], str] = {}
         for unit in self._units:
@@ -146,7 +143,6 @@ class Bundle:
         return edits
 
     def _unit(self, unit: ReachedSchema) -> Json:
-        """Return a reached schema with its references turned to the record."""
         skip = len(unit.location.tokens)
         keywords = (*MARKS, unit.document.dialect.id_keyword)
         edits: dict[Tokens, Put | Drop] = {}
@@ -167,7 +163,6 @@ class Bundle:
 
 
 def _outermost(schemas: Iterable[ReachedSchema]) -> list[ReachedSchema]:
-    """Return the reached schemas that stand in no other one, in their order."""
     keys = {reached.key for reached in schemas}
     return [
         reached
@@ -180,7 +175,6 @@ def _outermost(schemas: Iterable[ReachedSchema]) -> list[ReachedSchema]:
 
 
 def _candidates(reached: ReachedSchema) -> tuple[str, str]:
-    """Return a short and a longer readable name for what is brought in."""
     split = urlsplit(reached.document.uri)
     path = [unquote(part) for part in split.path.split("/") if part]
     path = path or [split.netloc or "document"]

@@ -1,4 +1,4 @@
-"""Everything that a record refers to, directly or through other documents."""
+"""The closure of a record: every schema that its references reach."""
 
 from __future__ import annotations
 
@@ -157,7 +157,6 @@ class Closure:
                     raise _ambiguous(resolved)
 
     def _entry(self, name: str, dynamic: ResolvedReference) -> ResolvedReference:
-        """Return a dynamic reference with the schema where its anchor is entered."""
         family = {
             id(reached.document): bearer
             for reached in self.schemas()
@@ -239,7 +238,6 @@ class Closure:
 
 
 def _key(resolved: ResolvedReference) -> tuple[int, Tokens]:
-    """Return the `ReachedSchema.key` of what a reference leads to."""
     return id(resolved.document), resolved.location.tokens
 
 

@@ -62,8 +62,6 @@ class PackLibrary:
 
 
 class _NoLibrary:
-    """The library of a source whose documents do not refer to each other."""
-
     def get(self, _uri: str, /) -> Json | None:
         """Return None for every URI."""
         return None

@@ -147,7 +147,6 @@ def is_recursive(schema: Json, dialect: Dialect) -> bool:
 
 
 def _resolved(schema: Json, dialect: Dialect) -> Iterator[tuple[Tokens, Tokens]]:
-    """Yield where each local reference stands, and where it leads."""
     uri = _own_uri(schema) if dialect is ANY_DIALECT else ""
     document = schema_of(schema, dialect, uri)
     # Most definitions are referred to many times.

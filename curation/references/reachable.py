@@ -48,7 +48,6 @@ def taking_part(
 def _taking_part(
     schema: Json, dialect: Dialect
 ) -> Sequence[tuple[Tokens, dict[str, Json]]]:
-    """Return what `taking_part` yields."""
     schemas: list[tuple[Tokens, dict[str, Json]]] = []
     visited: set[Tokens] = set()
     for start, value in _starts(schema, dialect):
@@ -251,7 +250,6 @@ class AcceptedTypes:
 
 
 def _type_names(value: Json) -> Iterable[str]:
-    """Return the names that a `type` holds."""
     if isinstance(value, list):
         return [name for name in value if isinstance(name, str)]
     return [value] if isinstance(value, str) else ALL_TYPES

@@ -119,7 +119,6 @@ def base_of(schema: Json, dialect: Dialect, base: str) -> str:
 
 
 def _names(schema: Mapping[str, Json], dialect: Dialect) -> Iterator[str]:
-    """Yield the plain names that a schema gives itself."""
     for keyword in dialect.anchor_keywords:
         name = schema.get(keyword)
         if isinstance(name, str):

@@ -1,8 +1,8 @@
-"""The rule sets, as data: which rules, in which order, with which parameters.
+"""Rule sets as data: rules, their order, parameters.
 
-`CLEAN` and `PAPER` list the rules that ship with csbdata; the lists read from top to
-bottom. An installed package adds a rule of its own by an entry point of the group
-`csbdata.rules`; the rule says itself after which one it comes (`Rule.after`).
+`CLEAN` and `PAPER` list the rules that ship with csbdata, top to bottom. An installed
+package adds a rule by an entry point of the group `csbdata.rules`; the rule names the
+one that it comes after (`Rule.after`).
 """
 
 from __future__ import annotations
@@ -151,8 +151,6 @@ class RuleConflictError(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class _Rules(Registry[AnyRule]):
-    """The registry of rules; a rule set loads its own by their modules."""
-
     def wrong_class(self, point: EntryPoint, value: object) -> TypeError:
         """Return the error for an entry point that names no rule."""
         return TypeError(f"{point.value} holds no rule but {type(value).__name__}")

@@ -1,1 +1,1 @@
-"""What a schema says: dialects, subschemas, features, measures, translation."""
+"""Schemas: dialects, subschemas, roots, measures, translation, similarity."""

@@ -1,8 +1,8 @@
-"""Which draft is this? The dialects, as data, read off the table of keywords.
+"""Dialects: the drafts of JSON Schema as data, read off the table of keywords.
 
-Five dialects are in the benchmark, draft-04 to 2020-12; draft-03 is known only
-so that it can be upgraded. Sources: the core and validation specifications of
-each draft at json-schema.org/specification.
+The benchmark has five, draft-04 to 2020-12; draft-03 is known only so that it can be
+upgraded. Sources: the core and validation specifications of each draft at
+json-schema.org/specification.
 """
 
 from __future__ import annotations

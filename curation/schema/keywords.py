@@ -1,4 +1,4 @@
-"""The one table of keywords: what each is, in which drafts, of which values it speaks.
+"""The table of keywords: kind, drafts, type of the values that each is about.
 
 Sources: the core and validation specifications of each draft at
 json-schema.org/specification. `curation.schema.dialects` reads it draft by draft.

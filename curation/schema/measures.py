@@ -97,5 +97,4 @@ def text_size(text: str) -> int:
 
 
 def _escaped(run: str) -> int:
-    """Return how many characters longer a run gets by escaping."""
     return (_ESCAPE + 1) * len(run.encode("utf-16-le")) // 2 - len(run)

@@ -56,7 +56,6 @@ _OTHER_NAMES = {
 
 @cache
 def _meanings() -> Mapping[str, str]:
-    """Return what each other name means, slips of the seven names included."""
     near = {name: set(slips(name)) for name in sorted(TYPES)}
     times = Counter(slip for near_slips in near.values() for slip in near_slips)
     meanings = {

@@ -1,7 +1,7 @@
-"""What rule set `paper` sees in a root: the authors' notion, found by comparison.
+"""Roots as rule set `paper` reads them: the authors' notion, found by comparison.
 
-It reads keywords by name alone, wherever they stand, as the published records show
-that the authors did; `curation.schema.roots` is the careful notion of rule set `clean`.
+Keywords count by name alone, wherever they stand, as the published records show;
+`curation.schema.roots` is the notion of rule set `clean`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,6 @@ def applies(schema: dict[str, Json]) -> bool:
 
 
 def _other_type(schema: dict[str, Json]) -> bool:
-    """Return whether `type` asks for something else than plainly an object."""
     types = schema.get("type")
     return isinstance(types, list) or (isinstance(types, str) and types in _OTHER_TYPES)
 

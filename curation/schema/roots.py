@@ -1,9 +1,9 @@
-"""What the root of a schema says by itself, before its dialect is known.
+"""Roots of schemas before their dialect is known.
 
-Three defects hang on it: a schema embedded in a file about something else, a
-library of definitions whose root asks nothing, and a file that is no schema.
-A keyword counts as such only if its value has a shape that some draft gives it:
-a map of definitions may well hold one that is called `type` or `required`.
+Three defects are read off a root: a schema embedded in a file about something else, a
+library of definitions whose root asks nothing, and a file that is no schema. A keyword
+counts only if its value has a shape that some draft gives it: a map of definitions may
+hold one that is called `type` or `required`.
 """
 
 from __future__ import annotations
@@ -85,7 +85,6 @@ def _any_type(value: Json) -> bool:
 
 
 def _applies(keyword: str, value: Json) -> bool:
-    """Return whether an applicator's value is of its shape and restricts something."""
     shape = ANY_DIALECT.applicators[keyword]
     if keyword == "properties":
         return isinstance(value, dict) and (
@@ -99,7 +98,6 @@ def _applies(keyword: str, value: Json) -> bool:
 
 
 def _asserts(keyword: str, value: Json) -> bool:
-    """Return whether an assertion's value is of its shape and restricts something."""
     if keyword == "type":
         return _names_a_type(value) and not _any_type(value)
     if keyword in _NUMBERS:

@@ -99,7 +99,6 @@ def split_key(packed: bytes) -> str:
 
 @cache
 def _dealt() -> Mapping[str, str]:
-    """Return the split of each min-hash that is listed."""
     text = (raw_folder() / "lists" / "min_hashes.tsv").read_text(encoding="utf-8")
     rows = (line.split("\t") for line in text.splitlines() if line[:1] != "#")
     return MappingProxyType({row[0]: row[1] for row in rows})

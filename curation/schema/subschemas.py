@@ -130,7 +130,6 @@ def subschemas(schema: Json, dialect: Dialect) -> Iterator[dict[str, Json]]:
 
 @remembered
 def _all_subschemas(schema: Json, dialect: Dialect) -> Sequence[dict[str, Json]]:
-    """Return what `subschemas` yields."""
     shapes, applying = dialect.applicators, dialect.applying
     schemas: list[dict[str, Json]] = []
     stack = [schema] if isinstance(schema, dict) else []
@@ -187,7 +186,6 @@ def _edited(schema: Json, tokens: Tokens, dialect: Dialect, edit: _Edit) -> Json
 def _edited_value(
     value: Json, tokens: Tokens, shape: Shape, dialect: Dialect, edit: _Edit
 ) -> Json:
-    """Return an applicator's value with the schemas in it edited."""
     if isinstance(value, list):
         if shape is Shape.SCHEMAS or shape is Shape.EITHER:
             items = [

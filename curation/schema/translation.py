@@ -119,7 +119,6 @@ def _ported(schema: dict[str, Json], source: Dialect, target: Dialect) -> Json:
 def _translated(
     keyword: str, schema: dict[str, Json], source: Dialect, target: Dialect
 ) -> dict[str, Json]:
-    """Return what one effective keyword becomes."""
     value = schema[keyword]
     if keyword in _EXCLUSIVE and source is DRAFT_04:
         limit = schema.get(_EXCLUSIVE[keyword])
@@ -141,7 +140,6 @@ def _translated(
 
 
 def _dependencies(value: Json) -> dict[str, Json]:
-    """Return the two keywords of 2019-09 that say what `dependencies` says."""
     members = value if isinstance(value, dict) else {}
     required: dict[str, Json] = {}
     schemas: dict[str, Json] = {}
@@ -156,7 +154,6 @@ def _dependencies(value: Json) -> dict[str, Json]:
 
 
 def _items(keyword: str, schema: dict[str, Json]) -> dict[str, Json]:
-    """Return what `items` or `additionalItems` becomes in 2020-12."""
     items = schema.get("items")
     if not isinstance(items, list):
         return {"items": items} if keyword == "items" else {}
@@ -226,7 +223,6 @@ class _Upgrade:
         return schema if not self.changes else lifted
 
     def _lifted(self, tokens: Tokens, schema: dict[str, Json]) -> dict[str, Json]:
-        """Return the schema with its properties' `required` in a list of its own."""
         lifted = with_lifted_required(schema, self._own_required)
         if lifted is schema:
             return schema
@@ -332,7 +328,6 @@ def _translated_type(value: Json) -> tuple[str, Json]:
 
 
 def _any_of_types(value: Json, keyword: str) -> dict[str, Json]:
-    """Return the schema of instances that have one of some draft-03 types."""
     types = [value] if isinstance(value, str) else value
     if not isinstance(types, list) or not types:
         raise CannotUpgradeError(f"{keyword} holds no type")
@@ -349,7 +344,6 @@ def _any_of_types(value: Json, keyword: str) -> dict[str, Json]:
 
 
 def _local_targets(schema: Json) -> Iterator[tuple[str, Json]]:
-    """Yield the reference and target of every local pointer that leads somewhere."""
     for subschema in subschemas(schema, ANY_DIALECT):
         ref = subschema.get("$ref")
         if isinstance(ref, str) and ref.startswith("#"):

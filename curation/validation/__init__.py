@@ -1,1 +1,1 @@
-"""What validators say of a schema: its metaschema, its dialect, its patterns."""
+"""Validators: metaschemas, dialects, patterns, verdicts."""

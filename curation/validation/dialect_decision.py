@@ -143,7 +143,6 @@ def _from_draft_03(document: Document) -> Document | Rejected:
 
 
 def _oldest(schema: Json, used: Usage) -> Dialect:
-    """Return the draft nearest to draft-03 that fits, else draft-04."""
     for dialect in DIALECTS:
         if used.all_effective(dialect) and is_valid(schema, dialect):
             return dialect
@@ -252,7 +251,6 @@ def _is_refused(key: SameObject[Json]) -> bool:
 
 
 def _is_draft_03(schema: Json) -> bool:
-    """Return whether a schema can be upgraded from draft-03."""
     used = usage(schema)
     if not used.old or used.later:
         return False

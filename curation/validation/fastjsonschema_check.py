@@ -1,9 +1,8 @@
-"""Does fastjsonschema compile a record? Asked once of each, and kept.
+"""fastjsonschema's verdict on each record.
 
-A step of its own after deduplication, since compiling is slow and says nothing
-about a record's right to be here. The verdicts are one table by digest, which holds
-for every build with this version of fastjsonschema, while the pieces of
-`curation.workers.run_folder` are a single run's.
+A step after deduplication, since compiling is slow and decides nothing about a record.
+The verdicts are one table by digest, valid for every build with this version of
+fastjsonschema.
 """
 
 from __future__ import annotations

@@ -88,7 +88,6 @@ MASK = "\0"
 
 @cache
 def _quick(name: str) -> jsonschema_rs.Validator:
-    """Return jsonschema-rs's validator of schemas of one dialect, built once."""
     metaschema = dict(REGISTRY.contents(BY_NAME[name].uri))
     return RUST_VALIDATORS[name](
         metaschema, validate_formats=False, retriever=refuse, mask=MASK
@@ -102,7 +101,6 @@ def _valid(schema: SameObject[Json], name: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _plain(schema: SameObject[Json]) -> Json:
-    """Return what every metaschema is asked about."""
     return plain(schema.value)
 
 

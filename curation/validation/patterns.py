@@ -177,8 +177,6 @@ def repaired(pattern: str) -> str | None:
 
 
 class _Mending:
-    """One pass over a pattern, piece by piece."""
-
     def __init__(self, pattern: str, *, unicode: bool) -> None:
         self._pattern = pattern
         self._unicode = unicode
@@ -283,7 +281,6 @@ class _Mending:
         return index
 
     def _ranges(self, atoms: list[str]) -> Iterator[str]:
-        """Yield the members of a class, by the grammar of ClassRanges."""
         index = 0
         while index < len(atoms):
             first = atoms[index]
@@ -318,8 +315,6 @@ _DEEPEST = 200
 
 @dataclass(slots=True)
 class _Sequence:
-    """One alternative while it is read."""
-
     #: Elements that need a character, and those among all that repeat unbounded.
     needed: int = 0
     needed_repeats: int = 0
@@ -335,8 +330,6 @@ class _Sequence:
 
 @dataclass(slots=True)
 class _Group:
-    """One group while it is read."""
-
     asserts: bool = False
     done: list[_Sequence] = field(default_factory=list)
     current: _Sequence = field(default_factory=_Sequence)
@@ -357,8 +350,6 @@ def is_prone(pattern: str) -> bool:
 
 
 class _Reading:
-    """One pass over a pattern."""
-
     def __init__(self) -> None:
         self._stack = [_Group()]
         #: The element just read: (needs a character, can be one bare repetition).
@@ -391,7 +382,6 @@ class _Reading:
         return False
 
     def _finish_element(self) -> None:
-        """Add the element just read to its alternative."""
         if self._last is not None:
             sequence = self._stack[-1].current
             needed, repeats = self._last

@@ -1,4 +1,4 @@
-"""jsonschema: its validator of each dialect, imported without a wait of two seconds."""
+"""jsonschema and its validator of each dialect, imported without its slow part."""
 
 from __future__ import annotations
 

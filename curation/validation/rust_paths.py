@@ -1,7 +1,7 @@
-"""The exact paths of jsonschema-rs's errors, where it does not keep the names.
+"""Exact paths of jsonschema-rs's errors.
 
 `iter_errors` gives paths in which a name of digits is a number (`"007"` is 7, `"+5"`
-is 5) and an empty name is missing. `evaluate` has them as JSON pointers, whole.
+is 5) and an empty name is missing. `evaluate` has them whole, as JSON pointers.
 """
 
 from __future__ import annotations
@@ -102,7 +102,6 @@ def _exact(plain: ErrorPaths, nodes: dict[ErrorPaths, deque[ErrorPaths]]) -> Err
 
 
 def _without_names(paths: ErrorPaths) -> ErrorPaths:
-    """Return paths as an error of jsonschema-rs would have them."""
     return ErrorPaths(_lossy(paths.evaluation), _lossy(paths.instance))
 
 

@@ -1,12 +1,11 @@
-"""Verdicts of jsonschema and jsonschema-rs: can a schema be used?
+"""Verdicts of jsonschema and jsonschema-rs on whether a schema can be used.
 
 Each reads the schema under its dialect and finds every reference without fetching.
-jsonschema-rs does all of it when it builds a validator; jsonschema does neither before
-it meets an instance, so its metaschema check and its reference library (`referencing`)
-are called here. The metaschema check is slow: it runs on a share of the schemas, chosen
-by digest, and on every one for which the two are known to differ. Patterns are not
-compiled for jsonschema: Python's engine is not that of ECMA-262, and a rule of its own
-decides about them.
+jsonschema-rs does so when it builds a validator; for jsonschema its metaschema check
+and its reference library (`referencing`) are called here. The metaschema check is slow:
+it runs on a share of the schemas, chosen by digest, and on every one for which the two
+are known to differ. Patterns are left to
+a rule of their own: Python's engine is not that of ECMA-262.
 """
 
 from __future__ import annotations
@@ -50,8 +49,6 @@ class _Resolver(Protocol):
 
 
 class _Resolved(Protocol):
-    """What a reference led to."""
-
     @property
     def contents(self) -> Json: ...
 
@@ -142,7 +139,6 @@ def _line(message: str) -> str:
 
 
 def _lost_reference(schema: Json, dialect: Dialect) -> str | None:
-    """Return the first reference that `referencing` cannot follow, or None."""
     specification = specification_with(dialect.uri)
     resource = specification.create_resource(schema)
     uri = resource.id() or ""

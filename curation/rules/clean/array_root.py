@@ -1,4 +1,4 @@
-"""Array roots: a schema in an array of its own is taken out, the rest end here."""
+"""Array roots: an array of one object is unwrapped, other roots are rejected."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _kind(value: Json) -> str:
     return "a string" if isinstance(value, str) else "a number"
 
 
-def apply(document: Document, _context: Context) -> Document | Rejected:
+def _apply(document: Document, _context: Context) -> Document | Rejected:
     """Unwrap an array of one object; reject every other root but an object.
 
     `true` and `false` are schemas from draft-06 on, but no benchmark of anything.
@@ -38,6 +38,6 @@ RULE = Rule(
     summary="Unwrap an array of one object; drop other roots that are no object.",
     source="JSON Schema draft-04 core, section 3.2: a schema is an object; ten files "
     "of the GitHub corpus hold an array",
-    apply=apply,
+    apply=_apply,
     reasons=(Reason.NOT_A_SCHEMA,),
 )

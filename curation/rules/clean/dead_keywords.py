@@ -19,7 +19,7 @@ LIVING: dict[str, str] = {
 _EDITED = "expDataset/"
 
 
-def apply(document: Document, _context: Context) -> Document:
+def _apply(document: Document, _context: Context) -> Document:
     """Leave none of the four names in keyword position.
 
     In an edited copy they get their names back, in their old place, unless the
@@ -64,5 +64,5 @@ RULE = Rule(
     "where they stand as keywords of an edited copy; drop them elsewhere.",
     source="Comparison of the edited copies of JSONSchemaWitnessGeneration with their "
     "upstream files: 7,833 places of `_format` alone",
-    apply=apply,
+    apply=_apply,
 )

@@ -9,8 +9,7 @@ from curation.core.rule import Context, Document, Reason, Rejected, Rule
 from curation.validation.dialect_decision import MIXED_DRAFTS, RULE_NAME, with_dialect
 
 
-def apply(document: Document, _context: Context) -> Document | Rejected:
-    """Decide the dialect, and let every `$schema` of the document say so."""
+def _apply(document: Document, _context: Context) -> Document | Rejected:
     return with_dialect(document)
 
 
@@ -20,7 +19,7 @@ RULE = Rule(
     "draft-03 to draft-04, and let `$schema` say it.",
     source="JSON Schema core: draft-04 section 6, 2020-12 section 8.1.1; of 1,386 "
     "published GitHub records without a usable draft 14 had none upstream",
-    apply=apply,
+    apply=_apply,
     reasons=(Reason.UNSUPPORTED_DIALECT, Reason.INVALID_SCHEMA),
     lints={MIXED_DRAFTS: "no draft gives effect to every keyword that the schema uses"},
 )

@@ -1,4 +1,4 @@
-"""Drop what restricts nothing."""
+"""Drop roots that restrict nothing."""
 
 from __future__ import annotations
 

@@ -13,8 +13,7 @@ from curation.schema.subschemas import subschema_locations, subschemas
 _NAME = "identifiers"
 
 
-def apply(document: Document, _context: Context) -> Document | Rejected:
-    """Escape what a URI cannot hold in the identifiers of every place."""
+def _apply(document: Document, _context: Context) -> Document | Rejected:
     dialect = BY_NAME[document.dialect or "2020-12"]
     keyword = dialect.id_keyword
     if all(
@@ -83,6 +82,6 @@ RULE = Rule(
     summary="Characters that no URI may hold are percent-encoded in `$id` (draft-04: "
     "`id`); an identifier that still is no URI reference ends the record.",
     source="RFC 3986, appendix A; jsonschema-rs refuses such identifiers",
-    apply=apply,
+    apply=_apply,
     reasons=(Reason.BAD_IDENTIFIER,),
 )

@@ -9,8 +9,7 @@ from curation.schema.dialects import BY_NAME
 _NAME = "lints"
 
 
-def apply(document: Document, _context: Context) -> Document:
-    """Return the document with a lint for every defect that stays."""
+def _apply(document: Document, _context: Context) -> Document:
     return document.flagged(
         lints(document.schema, BY_NAME[document.dialect or "2020-12"])
     )
@@ -20,6 +19,6 @@ RULE = Rule(
     name=_NAME,
     summary="Defects that no rule may mend without changing the meaning are flagged.",
     source="The defects of the published set; each code says what it means",
-    apply=apply,
+    apply=_apply,
     lints=CODES,
 )

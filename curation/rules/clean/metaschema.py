@@ -11,8 +11,7 @@ from curation.validation.metaschemas import (
 )
 
 
-def apply(document: Document, _context: Context) -> Document | Rejected:
-    """Reject a schema that its dialect's metaschema refuses, formats left out."""
+def _apply(document: Document, _context: Context) -> Document | Rejected:
     dialect = BY_NAME[document.dialect or DRAFT_2020_12.name]
     error = complaint(document.schema, dialect)
     if error is None:
@@ -34,6 +33,6 @@ RULE = Rule(
     summary="Drop what the metaschema of its own dialect refuses, formats left out.",
     source="JSONSchemaBench, appendix A.1, which asks 2020-12 of every schema and so "
     "drops 289 GitHub files that are valid under their own draft",
-    apply=apply,
+    apply=_apply,
     reasons=(Reason.INVALID_SCHEMA, Reason.VALIDATORS_DISAGREE),
 )

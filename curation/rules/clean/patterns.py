@@ -30,8 +30,7 @@ _NAMES = "patternProperties"
 _SHOWN = 120
 
 
-def apply(document: Document, _context: Context) -> Document | Rejected:
-    """Repair the patterns that can be repaired; reject the document otherwise."""
+def _apply(document: Document, _context: Context) -> Document | Rejected:
     dialect = BY_NAME[document.dialect or "2020-12"]
     if not _concerned(document.schema, dialect):
         return document
@@ -64,7 +63,6 @@ def apply(document: Document, _context: Context) -> Document | Rejected:
 
 
 def _concerned(schema: Json, dialect: Dialect) -> bool:
-    """Return, quickly, whether anything in here needs a closer look."""
     return any_leaves_the_subschemas(schema, dialect) or any(
         pattern_verdict(pattern).pattern != pattern
         for subschema in subschemas(schema, dialect)
@@ -74,7 +72,6 @@ def _concerned(schema: Json, dialect: Dialect) -> bool:
 
 
 def _patterns(schema: Json) -> Iterator[tuple[Tokens, str]]:
-    """Yield the patterns of one schema itself, with where they stand in it."""
     if not isinstance(schema, dict):
         return
     pattern = schema.get("pattern")
@@ -120,6 +117,6 @@ RULE = Rule(
     "ends.",
     source="ECMA-262, section 22.2.1 and annex B.1.2; JSON Schema 2020-12 core, "
     "section 6.4 (`u`)",
-    apply=apply,
+    apply=_apply,
     reasons=(Reason.BAD_PATTERN,),
 )

@@ -1,4 +1,4 @@
-"""Take out a schema that is embedded in a file about something else."""
+"""Promote a schema that is embedded in a file about something else."""
 
 from __future__ import annotations
 

@@ -33,8 +33,7 @@ _ADDED = 3
 _LIMITS = Limits()
 
 
-def apply(document: Document, context: Context) -> Document | Rejected:
-    """Resolve every reference; bring in what stands in other documents."""
+def _apply(document: Document, context: Context) -> Document | Rejected:
     dialect = BY_NAME[_name(document)]
     if not any(
         keyword in subschema
@@ -95,7 +94,6 @@ def _name(document: Document) -> str:
 
 
 def _leaves(closure: Closure) -> bool:
-    """Return whether a reference leads to another document, or to another resource."""
     return bool(closure.outside_schemas()) or any(
         not _local(resolved.reference).startswith("#")
         for reached in closure.own_schemas()
@@ -157,7 +155,7 @@ RULE = Rule(
     "what leads nowhere, out of the source or round in a circle ends the record.",
     source="JSON Schema core, sections on `$ref` and `$id` of each draft; RFC 3986, "
     "RFC 6901",
-    apply=apply,
+    apply=_apply,
     reasons=(
         Reason.UNRESOLVED_REFERENCE,
         Reason.REMOTE_REFERENCE,

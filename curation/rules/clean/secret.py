@@ -1,4 +1,4 @@
-"""Reject what holds a credential."""
+"""Reject documents with a credential."""
 
 from __future__ import annotations
 

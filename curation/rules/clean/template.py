@@ -1,7 +1,7 @@
 """Templates: files in which `${` stands where its value would decide the meaning.
 
-In a text for people, a default or an example `${` is text, and so it is in the
-value of a keyword that no draft knows; a key with `${` is always one too many.
+In a text for people, a default or an example `${` is text, and so it is in the value of
+a keyword that no draft knows; a key with `${` always rejects.
 """
 
 from __future__ import annotations
@@ -44,7 +44,6 @@ def _all(value: Json, tokens: Tokens, *, strings: bool) -> Iterator[Tokens]:
 
 
 def _own(value: Json, tokens: Tokens) -> Iterator[Tokens]:
-    """Yield the marked strings of a value that is a string or an array of them."""
     if isinstance(value, list):
         value = [member for member in value if isinstance(member, str)]
     if isinstance(value, str | list):
@@ -72,8 +71,7 @@ def _in_place(location: SchemaLocation) -> Iterator[Tokens]:
             yield from _own(value, tokens)
 
 
-def apply(document: Document, _context: Context) -> Document | Rejected:
-    """Reject a document with a mark that decides the meaning, naming the first."""
+def _apply(document: Document, _context: Context) -> Document | Rejected:
     if _MARK.encode() not in searchable(document.schema):
         return document
     for location in subschema_locations(document.schema, ANY_DIALECT):
@@ -90,6 +88,6 @@ RULE = Rule(
     "type, enum, const or pattern, or where a schema is expected.",
     source="JSONSchemaBench, appendix A.1, which drops every file that holds `${`; "
     "most of those only mention it in a description",
-    apply=apply,
+    apply=_apply,
     reasons=(Reason.TEMPLATE,),
 )

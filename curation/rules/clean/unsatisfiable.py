@@ -1,4 +1,4 @@
-"""Drop what is proven to accept no instance."""
+"""Drop schemas that are proven to accept no instance."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from curation.schema.dialects import BY_NAME
 _NAME = "unsatisfiable"
 
 
-def apply(document: Document, _context: Context) -> Document | Rejected:
-    """Reject the document if it is proven to accept nothing."""
+def _apply(document: Document, _context: Context) -> Document | Rejected:
     proof = refute(document.schema, BY_NAME[document.dialect or "2020-12"])
     if proof is None:
         return document
@@ -24,6 +23,6 @@ RULE = Rule(
     summary="A schema that provably accepts no instance is dropped: jsonschema-rs "
     "reduces it to one that accepts nothing, with formats asserted and without.",
     source="Meaning of the keywords in the validation specification",
-    apply=apply,
+    apply=_apply,
     reasons=(Reason.UNSATISFIABLE,),
 )

@@ -8,8 +8,7 @@ from curation.schema.dialects import BY_NAME, DRAFT_2020_12
 from curation.validation.verdicts import both_verdicts
 
 
-def apply(document: Document, _context: Context) -> Document | Rejected:
-    """Reject a schema that one validator refuses, with what both say."""
+def _apply(document: Document, _context: Context) -> Document | Rejected:
     schema = document.schema
     dialect = BY_NAME[document.dialect or DRAFT_2020_12.name]
     one, other = both_verdicts(schema, dialect, canonical_of_document(schema))
@@ -28,7 +27,7 @@ RULE = Rule(
     "find all its references offline.",
     source="Defects of the published set: 12 records do not build in jsonschema-rs "
     "as 2020-12, 8 not under their own draft",
-    apply=apply,
+    apply=_apply,
     reasons=(
         Reason.VALIDATORS_DISAGREE,
         Reason.UNRESOLVED_REFERENCE,

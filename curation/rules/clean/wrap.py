@@ -1,4 +1,4 @@
-"""Make a library of definitions usable: an object that may have one of each."""
+"""Wrap a library of definitions: an object that may have one of each."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Repairs that lose nothing: what stood there has one meaning, and keeps it."""
+"""Lossless repairs: the text has one meaning, and keeps it."""

@@ -1,4 +1,4 @@
-"""References that lead nowhere, in places that no validator ever enters."""
+"""References that lead nowhere, in schemas that nothing applies."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ _NAME = "dead-references"
 _NOTE = "it leads nowhere, and nothing applies the schema that holds it"
 
 
-def apply(document: Document, context: Context) -> Document:
-    """Drop the dangling references of schemas that nothing applies."""
+def _apply(document: Document, context: Context) -> Document:
     dialect = BY_NAME[document.dialect or "2020-12"]
     if not any("$ref" in schema for schema in subschemas(document.schema, dialect)):
         return document
@@ -56,6 +55,6 @@ RULE = Rule(
     "reference leads to the schema that holds it.",
     source="JSON Schema core: `definitions` apply nothing by themselves, and up to "
     "draft-07 a `$ref` hides its siblings",
-    apply=apply,
+    apply=_apply,
     repair=RepairKind.LOSSLESS,
 )

@@ -1,4 +1,4 @@
-"""Lists of nothing where a draft wants one entry at least."""
+"""Empty lists where a draft wants an entry."""
 
 from __future__ import annotations
 

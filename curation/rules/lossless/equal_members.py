@@ -9,8 +9,7 @@ from curation.json.text import write
 _NAME = "equal-members"
 
 
-def apply(document: Document, _context: Context) -> Document:
-    """Record what the reader has merged; members that differ never come this far."""
+def _apply(document: Document, _context: Context) -> Document:
     changes = []
     for merged in document.merged:
         tokens = tokens_of(merged.pointer)
@@ -34,6 +33,6 @@ RULE = Rule(
     "document in which such values differ is not read at all.",
     source="RFC 8259, section 4: what is made of equal names is left to the reader, "
     "and every reader makes the same of equal members",
-    apply=apply,
+    apply=_apply,
     repair=RepairKind.LOSSLESS,
 )

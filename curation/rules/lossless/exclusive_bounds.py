@@ -11,8 +11,7 @@ from curation.validation.dialect_decision import is_refused, refused_by
 _NAME = "exclusive-bounds"
 
 
-def apply(document: Document, _context: Context) -> Document:
-    """Port the boolean bounds of a schema that is refused; drop those of nothing."""
+def _apply(document: Document, _context: Context) -> Document:
     if not is_refused(document.schema):
         return document
     old = refused_by(document.schema) is DRAFT_04
@@ -21,7 +20,6 @@ def apply(document: Document, _context: Context) -> Document:
 
 
 def _without_idle(schema: dict[str, Json]) -> dict[str, Json]:
-    """Return a schema of draft-04 without the booleans that have no bound."""
     for exclusive, bound in BOUNDS:
         if isinstance(schema.get(exclusive), bool) and bound not in schema:
             schema = without(schema, exclusive)
@@ -34,6 +32,6 @@ RULE = Rule(
     "written as the number beside it; one without a bound to make strict is dropped.",
     source="Draft-04 validation, sections 5.1.2 and 5.1.3; draft-06 validation, "
     "sections 6.3 and 6.5",
-    apply=apply,
+    apply=_apply,
     repair=RepairKind.LOSSLESS,
 )

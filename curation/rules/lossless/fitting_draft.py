@@ -1,4 +1,4 @@
-"""The draft that an author meant, where the declared one leaves nothing to use."""
+"""Another draft for a schema that its declared draft makes unusable."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ OTHER_DRAFT = "other-draft"
 _DECLARED = frozenset({"declared", "repaired"})
 
 
-def apply(document: Document, context: Context) -> Document:
-    """Take the nearest draft in which all keywords have effect, if one is needed."""
+def _apply(document: Document, context: Context) -> Document:
     own = BY_NAME[document.dialect or "2020-12"]
     if document.dialect_found not in _DECLARED or _works(document, own, context):
         return document
@@ -63,7 +62,6 @@ def _foreign(dialect: str) -> re.Pattern[bytes]:
 def _builds(
     schema: Json, dialect: Dialect, document: Document, context: Context
 ) -> bool:
-    """Return whether a schema can be met, and all that it refers to is there."""
     read = schema_of(schema, dialect, document.base_uri or "")
     if isinstance(closure_of(read, context.library), Rejected):
         return False
@@ -90,7 +88,7 @@ RULE = Rule(
     "keyword effect.",
     source="JSON Schema core, `$schema`: it names the draft that the author wrote for; "
     "six GitHub files declare draft-04 and branch by `const`, which came with draft-06",
-    apply=apply,
+    apply=_apply,
     repair=RepairKind.LOSSLESS,
     lints={OTHER_DRAFT: "`$schema` said another draft, by which nothing could be used"},
 )

@@ -1,4 +1,4 @@
-"""Lists of names, types or values in which one stands twice."""
+"""Repeated entries in lists of names, types or values."""
 
 from __future__ import annotations
 

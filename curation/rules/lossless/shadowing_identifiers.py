@@ -1,4 +1,4 @@
-"""Nested identifiers that do nothing but hide what references lead to."""
+"""Nested identifiers whose only effect is to hide the targets of references."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ _NAME = "shadowing-identifiers"
 _NOTE = "`#` meant the whole document; nothing else refers to this identifier"
 
 
-def apply(document: Document, _context: Context) -> Document:
-    """Drop the identifiers around references that lead nowhere because of them."""
+def _apply(document: Document, _context: Context) -> Document:
     dialect = BY_NAME[document.dialect or "2020-12"]
     schema: Json = document.schema
     if not _may_be_shadowed(schema, dialect):
@@ -37,7 +36,6 @@ def apply(document: Document, _context: Context) -> Document:
 
 
 def _may_be_shadowed(schema: Json, dialect: Dialect) -> bool:
-    """Return, quickly, whether there are references and nested identifiers."""
     holders = list(subschemas(schema, dialect))
     return any("$ref" in holder for holder in holders) and any(
         isinstance(holder.get(dialect.id_keyword), str) and holder is not schema
@@ -85,6 +83,6 @@ RULE = Rule(
     "identifier goes.",
     source="JSON Schema core on `$id` (draft-04: `id`): it changes the base URI of "
     "every reference inside; eleven GitHub files use it as a name",
-    apply=apply,
+    apply=_apply,
     repair=RepairKind.LOSSLESS,
 )

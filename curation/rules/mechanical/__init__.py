@@ -1,1 +1,1 @@
-"""Mechanical repairs: what stood there has no meaning, and one slip explains it."""
+"""Mechanical repairs: the text has no meaning, and one slip explains it."""

@@ -10,8 +10,7 @@ from curation.validation.dialect_decision import is_refused
 _NAME = "boolean-required"
 
 
-def apply(document: Document, _context: Context) -> Document:
-    """List the required properties, in a schema that its metaschema refuses."""
+def _apply(document: Document, _context: Context) -> Document:
     if not is_refused(document.schema):
         return document
     replaced: OwnRequired = []
@@ -36,6 +35,6 @@ RULE = Rule(
     "any other boolean `required` goes; in a schema that its draft refuses.",
     source="Draft-04 validation, section 5.4.3, and draft-03, section 5.7; about "
     "twenty GitHub files, mended so in the published benchmark",
-    apply=apply,
+    apply=_apply,
     repair=RepairKind.MECHANICAL,
 )

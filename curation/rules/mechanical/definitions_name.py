@@ -11,8 +11,7 @@ _NAME = "definitions-name"
 _WRONG, _RIGHT = "define", "definitions"
 
 
-def apply(document: Document, _context: Context) -> Document:
-    """Rename the root's `define`, and the start of references that lead into it."""
+def _apply(document: Document, _context: Context) -> Document:
     root = document.schema
     definitions = root.get(_WRONG)
     if (
@@ -43,6 +42,6 @@ RULE = Rule(
     summary="A root's `define` that holds schemas becomes `definitions`, where there "
     "are none yet.",
     source="Four GitHub files; the published benchmark renames three of them",
-    apply=apply,
+    apply=_apply,
     repair=RepairKind.MECHANICAL,
 )

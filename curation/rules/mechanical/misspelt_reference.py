@@ -16,8 +16,7 @@ _ASKING = ANY_DIALECT.effective - CONTAINERS - ANNOTATIONS - {"$ref", "id", "$id
 _SIGN = b'"#ref":"'
 
 
-def apply(document: Document, _context: Context) -> Document:
-    """Call `#ref` with a text `$ref` where it stands in a schema that has none."""
+def _apply(document: Document, _context: Context) -> Document:
     if _SIGN not in searchable(document.schema):
         return document
     return mended(document, _NAME, _mended, f"no draft knows `{_WRONG}`")
@@ -36,6 +35,6 @@ RULE = Rule(
     summary="`#ref` with a text becomes `$ref`, where a schema has no `$ref` and asks "
     "nothing else.",
     source="One GitHub file; the published benchmark mends it",
-    apply=apply,
+    apply=_apply,
     repair=RepairKind.MECHANICAL,
 )

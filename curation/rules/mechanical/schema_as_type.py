@@ -1,4 +1,4 @@
-"""A schema, or a reference to one, where the name of a type should stand."""
+"""A schema, or a reference to one, in the place of a type name."""
 
 from __future__ import annotations
 
@@ -32,7 +32,6 @@ def _branch(item: Json) -> Json:
 
 
 def _referred(name: str) -> Json:
-    """Return the schema that refers to what a text leads to; None if it is no path."""
     if type_meant(name) is not None or not name.startswith("#/"):
         return None
     return {"$ref": name}

@@ -1,4 +1,4 @@
-"""The name of a type, or a path, where a schema should stand."""
+"""A type name, or a path, in the place of a schema."""
 
 from __future__ import annotations
 
@@ -50,7 +50,6 @@ def _of_map(members: dict[str, Json]) -> dict[str, Json]:
 
 
 def _schema_of(value: Json) -> Json:
-    """Return the schema that a text means, or the value where it means none."""
     if not isinstance(value, str):
         return value
     if type_meant(value) is not None:

@@ -1,4 +1,4 @@
-"""Drop what constrains nothing."""
+"""Drop roots that constrain nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drop what jsonschema refuses as a schema of 2020-12, whatever it declares."""
+"""Drop files that jsonschema refuses as 2020-12, whatever they declare."""
 
 from __future__ import annotations
 

@@ -27,7 +27,6 @@ _SIGNS = (b'"pattern":"', b'"patternProperties":{')
 
 
 def _escaped(pattern: str) -> str:
-    """Return a pattern's text as published."""
     bare = _ESCAPED.sub("", pattern)
     balanced = bare.count("[") == bare.count("]")
     parts: list[str] = []
@@ -81,7 +80,6 @@ def _edits(schema: Json) -> Iterator[_Edit]:
 
 
 def _renamed(schema: Json, place: Tokens, right: str) -> tuple[Json, Json]:
-    """Return the schema with one key of an object renamed, and the member's value."""
     above, name = place[:-1], place[-1]
     members = at(schema, above)
     if not isinstance(members, dict):

@@ -1,4 +1,4 @@
-"""Take out the first member with a `$schema` of its own."""
+"""Promote the first member with a `$schema` of its own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ NAME = "paper-promote"
 
 
 def _embedded(root: Json) -> str | None:
-    """Return the name of the member that is the schema, or None."""
     if not isinstance(root, dict) or "$schema" in root or applies(root):
         return None
     members: dict[str, Json] = root
@@ -29,7 +28,6 @@ def _embedded(root: Json) -> str | None:
 
 
 def _ported(_tokens: Tokens, schema: Json) -> Json:
-    """Return a schema with its boolean exclusive bounds as 2020-12 writes them."""
     return with_numeric_bounds(schema) if isinstance(schema, dict) else schema
 
 

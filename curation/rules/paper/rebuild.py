@@ -1,4 +1,4 @@
-"""Declare another draft for what cannot be built; drop what still cannot."""
+"""Declare another draft for schemas that cannot be built; drop the others."""
 
 from __future__ import annotations
 
@@ -35,7 +35,6 @@ _SHOWN = 240
 
 
 def _failure(schema: dict[str, Json]) -> jsonschema_rs.ValidationError | None:
-    """Return why jsonschema-rs cannot build a schema under its declared draft."""
     try:
         try:
             jsonschema_rs.validator_for(schema, retriever=refuse)

@@ -1,4 +1,4 @@
-"""Drop what refers to another document."""
+"""Drop documents that refer to another one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ _SIGN = re.compile(rb'"\$ref":"(?!#)')
 
 
 def _stays(reference: str, inside: set[str]) -> bool:
-    """Return whether a reference leads into its own document or a metaschema."""
     uri = reference.partition("#")[0]
     if not uri:
         return reference.startswith("#")

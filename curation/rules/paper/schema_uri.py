@@ -37,7 +37,6 @@ def _mended(uri: str, *, at_root: bool) -> str | None:
 
 
 def _without(value: Json, holder: Tokens) -> Json:
-    """Return the value with the `$schema` of the object at `holder` taken out."""
     members = at(value, holder)
     if not isinstance(members, dict):
         return value

@@ -1,4 +1,4 @@
-"""Drop what is a template rather than a schema."""
+"""Drop templates."""
 
 from __future__ import annotations
 

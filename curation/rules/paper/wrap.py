@@ -1,4 +1,4 @@
-"""Make a library of definitions ask for each of them as a property."""
+"""Wrap a library of definitions: an object that requires one of each."""
 
 from __future__ import annotations
 
