@@ -102,10 +102,9 @@ def _raw(content: bytes, base_uri: str | None) -> RawDocument:
 
 
 def _apply_rules(content: bytes, base_uri: str | None, library: Library) -> RulesAnswer:
-    """Return what the rule set `clean` makes of a text.
+    """Apply the rule set `clean` to a text.
 
-    A linter names all that is wrong: where a build would end a document, the later
-    rules still look at it.
+    Unlike in a build, later rules still look at a document that an earlier one rejects.
     """
     rules = rule_set("clean")
     context = Context(library=library)
@@ -131,7 +130,7 @@ def _apply_rules(content: bytes, base_uri: str | None, library: Library) -> Rule
 def _is_the_authors(change: Change) -> bool:
     """Return whether an edit mends something that the author has written.
 
-    A reference to a file beside it, which a build brings inside, is no fault.
+    Bundling a reference to a file beside it is no fault.
     """
     return change.rule != REFERENCES or change.note == SAME_PLACE
 

@@ -27,7 +27,7 @@ ACCEPTS: Final = "accepts"
 class RulesQuestion(
     msgspec.Struct, frozen=True, kw_only=True, tag_field="task", tag="rules"
 ):
-    """What do the rules of the benchmark make of a text?"""
+    """Apply the rules of the benchmark to a text."""
 
     #: The bytes of the text as Latin-1, one character a byte.
     content: str
@@ -38,7 +38,7 @@ class RulesQuestion(
 class VerdictQuestion(
     msgspec.Struct, frozen=True, kw_only=True, tag_field="task", tag="verdict"
 ):
-    """Does a validator accept a text as a schema of a draft?"""
+    """Ask one validator about a text as a schema of one draft."""
 
     #: The bytes of the text as Latin-1, one character a byte.
     content: str
@@ -49,14 +49,14 @@ class VerdictQuestion(
 
 
 class VerdictAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """What a validator says of a text."""
+    """The verdict of a validator."""
 
     #: `ACCEPTS`, or what is wrong; None of a text that is not JSON.
     verdict: str | None
 
 
 class RulesAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """What the rules say of a text, schema location by schema location."""
+    """The problems that the rules find in a text."""
 
     #: None where the text is no schema, or its dialect could not be decided.
     dialect: str | None = None
@@ -75,7 +75,7 @@ _SOURCE = "local"
 
 
 class NeighbourFiles(msgspec.Struct, frozen=True, kw_only=True):
-    """Which files may be referred to: what the worker of a check is told."""
+    """The files that references may lead to."""
 
     #: The folder below which they are; empty where there are none.
     root: str = ""
@@ -95,8 +95,8 @@ def base_uri_of(path: str) -> str:
 class NeighbourLibrary:
     """A `curation.core.rule.Library` over a folder, read when it is asked for.
 
-    A file is found where a relative reference leads, or by the `$id` that it claims
-    if it is among the files that are checked. Nothing outside the root is read.
+    A file is found by a relative reference, or by its `$id` if it is among the files
+    that are checked. Nothing outside the root is read.
     """
 
     def __init__(self, root: Path, claims: Mapping[str, str]) -> None:
@@ -142,7 +142,7 @@ class _Contents:
 
 
 def neighbours_of(root: Path, contents: Mapping[str, bytes]) -> NeighbourFiles:
-    """Return what the worker is told of the files that are checked together.
+    """Return the files that references between checked files may lead to.
 
     Args:
         root: The folder below which references may lead.

@@ -60,7 +60,7 @@ _LINE_AND_COLUMN = re.compile(r"line (\d+),? column (\d+)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaProblem:
-    """One thing that a linter would say."""
+    """One problem of a schema."""
 
     #: `error` where a build would drop the schema, else `warning`.
     level: str
@@ -76,7 +76,7 @@ class SchemaProblem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaReport:
-    """All that is to be said about one schema."""
+    """The result of a check."""
 
     #: None where it could not be decided.
     dialect: str | None
@@ -95,10 +95,10 @@ class SchemaReport:
 
 
 def check(schema: Mapping[str, Json] | bool | str | bytes) -> SchemaReport:  # noqa: FBT001 (a boolean is a schema)
-    """Return what is wrong with a schema: by the rules, and by three validators.
+    """Check a schema by the rules and by three validators.
 
-    It is read in a process of its own, with 10 seconds for each question. Nothing
-    is fetched. Whoever checks many schemas keeps one `SchemaChecker`.
+    It is read in a child process, with 10 seconds for each question. Nothing is
+    fetched. To check many schemas, keep one `SchemaChecker`.
 
     Args:
         schema: The schema, or its JSON text; bytes are read as a file's would be.
@@ -107,7 +107,7 @@ def check(schema: Mapping[str, Json] | bool | str | bytes) -> SchemaReport:  # n
         WorkerDidNotStart: the child process cannot be run.
 
     Example:
-        The schema locations with which something is wrong::
+        Print the problems::
 
             report = check({"type": "object", "properties": {"a": {"type": "text"}}})
             for problem in report.problems:
@@ -200,7 +200,7 @@ def _placed(
 ) -> Iterator[SchemaProblem]:
     """Give every problem its line and column.
 
-    A lint of what a build would bring in from another file is left to that file.
+    Lints of other files that a build would bundle are dropped.
     """
     unplaced = list(problems)
     if all(not problem.pointer for problem in unplaced):
@@ -338,8 +338,7 @@ def _read(path: Path, most: int) -> bytes:
 def root_of(files: Sequence[SchemaFile]) -> Path:
     """Return the folder below which references between files may lead.
 
-    It is the working folder where all files are below it, else the one that all have
-    in common.
+    It is the working folder if all files are below it, else their common folder.
     """
     here = Path.cwd()
     # A link keeps its name: where it leads is no reason to read more of the machine.

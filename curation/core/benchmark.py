@@ -58,7 +58,7 @@ def is_notice(path: str) -> bool:
 def split_of(split_key: str) -> str:
     """Return the split of every record that has this key of 16 hex digits.
 
-    It depends on nothing else, so that a record never moves when others come or go.
+    A record never moves when others come or go.
     """
     part = int(split_key, 16) * 100 >> 64
     return SPLITS[bisect_right(_UPPER_BOUNDS, part)]
@@ -75,8 +75,7 @@ def bounds_of(split: str) -> tuple[int, int]:
 def natural_key(text: str) -> tuple[tuple[int, str | int], ...]:
     """Return the sort key of natural order: digits as numbers, `o9` before `o10`.
 
-    Texts that differ have keys that differ: equal numbers with more leading zeros
-    come later.
+    Equal numbers with more leading zeros come later.
     """
     key: list[tuple[int, str | int]] = []
     for part in _DIGITS.split(text):
@@ -150,8 +149,7 @@ def final_config(config: str, field_count: int, *, vacuous: bool = False) -> str
     Args:
         config: The config for which it was read.
         field_count: Its field count.
-        vacuous: Whether nothing but its root's type can fail: such a record says
-            nothing of an engine, whatever its size.
+        vacuous: Whether nothing but its root's type can fail.
     """
     if config != UNDIVIDED:
         return config

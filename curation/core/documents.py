@@ -1,8 +1,7 @@
 """The nouns of curation: documents, changes, rejections, files of an archive.
 
-Every value here is frozen. A problem of the data is a value (`Rejected`), never
-an exception. JSON values are plain Python objects (`curation.json.text`) that no
-one mutates: a rule that changes a schema builds a new one and records a `Change`.
+All values are frozen. A problem of the data is a value (`Rejected`), never an
+exception. A rule that changes a schema builds a new one and records a `Change`.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ ABSENT = "\0absent"
 
 
 class Origin(StrEnum):
-    """Where the bytes of a record come from, however they travelled.
+    """The origin of a record's bytes.
 
     A mirror and the local cache are ways to get there, not origins.
     """

@@ -99,9 +99,10 @@ def at(value: Json, tokens: Tokens) -> Json:
 def replaced(value: Json, tokens: Tokens, new: Json) -> Json:
     """Return a copy of the value in which `new` stands where the tokens lead.
 
+    A member that an object lacks changes nothing.
+
     Raises:
-        LookupError: the tokens lead into a scalar, or to an item that an array does
-            not have. A member that an object does not have changes nothing.
+        LookupError: the tokens lead into a scalar or past the end of an array.
     """
     if not tokens:
         return new
@@ -132,15 +133,12 @@ class Drop:
 
 
 def rewritten(value: Json, edits: Mapping[Tokens, Put | Drop]) -> Json:
-    """Return a copy with the edits made; what no edit concerns is shared.
-
-    Key order stays.
+    """Return a copy with the edits made; key order stays, unedited parts are shared.
 
     Args:
         value: Any JSON value; it is not changed.
-        edits: To each member of an object, named by its tokens, what becomes of it.
-            No tokens may lead into what another edit replaces. An edit of a member
-            that is not there changes nothing.
+        edits: Tokens of members to their edits. No tokens may lead into what another
+            edit replaces; edits of missing members change nothing.
 
     Example:
         >>> rewritten({"a": 1, "b": {"c": 2}}, {("a",): Drop(), ("b", "c"): Put(3)})

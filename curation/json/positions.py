@@ -28,8 +28,8 @@ class TextPosition(NamedTuple):
 class TextPositions:
     """The places of all values of one JSON text.
 
-    A member stands where its name begins. A text that is no JSON has places as far as
-    it can be read; the last of two equal names counts.
+    A member stands where its name begins; of two equal names the last counts. A text
+    that is no JSON has places as far as it can be read.
 
     Example:
         >>> TextPositions('{"a": {"b": 1}}').of("/a/b")

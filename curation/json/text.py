@@ -91,13 +91,13 @@ def parse(
 ) -> Json | Rejected:
     """Return the value of one JSON text (RFC 8259), or why it is not one.
 
-    A byte order mark is accepted and dropped (RFC 8259 section 8.1 allows it).
+    A byte order mark is dropped (section 8.1 allows it).
 
     Args:
         content: The bytes of one file.
-        policy: What is tolerated; by default nothing.
-        merged: If given, equal members of one object become one, and each object in
-            which that happened is added, with how often each of them stood there.
+        policy: Tolerated faults; by default none.
+        merged: If given, equal members of one object become one, and each such object
+            is added with the counts of these members.
 
     Example:
         >>> parse(b'{"minimum": 1.50}')["minimum"].spelling
@@ -281,11 +281,11 @@ def plain(value: Json) -> Json:
 def compact(value: Json, option: int | None = None) -> bytes | None:
     """Return a value's text without whitespace, or None where orjson may differ.
 
-    It gives up on integers over 64 bits, on deep nesting and on a `SpelledFloat`; it
-    spells floats in its own way. It is by far the fastest.
+    orjson gives up on integers over 64 bits, on deep nesting and on a `SpelledFloat`,
+    and spells floats in its own way.
 
     Args:
-        value: What is written.
+        value: The value.
         option: An option of orjson, as `OPT_SORT_KEYS`.
     """
     with suppress(orjson.JSONEncodeError):

@@ -98,8 +98,8 @@ def remembered(
     """Return the function with its last answers remembered, by both its arguments.
 
     Args:
-        work: Computes an answer that follows from its two arguments, which no one
-            changes afterwards. Its answers are shared: no one may change them either.
+        work: A pure function of two arguments. Neither they nor its results, which are
+            shared, may be changed.
 
     Example:
         >>> size = remembered(lambda value, more: len(value) + more)
@@ -157,10 +157,9 @@ Trail = tuple["Trail", str | int] | None
 
 
 def searchable(value: Json) -> bytes:
-    """Return JSON text without whitespace, to see quickly whether a walk is needed.
+    """Return compact JSON text, to see quickly whether a walk is needed.
 
-    Strings stand in it as JSON escapes them; numbers may be spelled anew. It may be
-    kept from one call to the next: no one changes the value.
+    Strings are escaped as in JSON; numbers may be spelled anew.
     """
     compact = compact_of_document(value)
     if compact is not None:

@@ -128,9 +128,6 @@ def _misspelt(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
 def nearest(name: str) -> str | None:
     """Return the keyword that a member's name is one slip away from, or None.
 
-    A slip is a letter too many, too few, wrong or in the wrong order, or letters
-    in the wrong case.
-
     Example:
         >>> nearest("requird")
         'required'

@@ -48,8 +48,8 @@ _DESCRIBING = {
 def members_outside_properties(root: Json) -> Iterator[str]:
     """Yield the members of a root that were meant as properties.
 
-    Such a root says that it is an object, or what it requires, and has no keyword that
-    describes content; a member that no draft knows holds a schema that asks something.
+    Such a root has no keyword that describes content, and a member that no draft knows
+    holds a schema that restricts something.
     """
     if not isinstance(root, dict) or not looks_like_a_schema(root):
         return

@@ -258,8 +258,7 @@ class _Applier:
 class _Search:
     """The schemas that can fail: the least set that the keywords' meanings allow.
 
-    Each is judged after those inside it; only what references lead to is judged when
-    all around them is, and told to those that wait for it.
+    Each is judged after those inside it, targets of references last.
     """
 
     def __init__(self, schema: Json, dialect: Dialect) -> None:
@@ -295,7 +294,7 @@ class _Search:
     ) -> bool | _Applier:
         """Judge a schema and those inside it; return whether it can fail.
 
-        Where that depends on what is not judged yet, the schema itself is returned.
+        The schema itself is returned while that is open.
         The arguments are the fields of a `SchemaLocation`.
         """
         if not isinstance(schema, dict):
@@ -328,7 +327,7 @@ class _Search:
         return own
 
     def _follow(self, own: _Applier, base: str) -> bool:
-        """Keep in mind where the references of a schema lead; return whether any does.
+        """Queue the targets of a schema's references; return whether there are any.
 
         Args:
             own: The schema.

@@ -41,11 +41,11 @@ class Bundle:
 
     Attributes:
         schema: The record with what it needs of other documents.
-        changes: What was done to it, in the name of the rule.
+        changes: The edits, in the name of the rule.
     """
 
     def __init__(self, closure: Closure, rule: str) -> None:
-        """Bring in what the closure found.
+        """Bundle a record.
 
         Args:
             closure: Everything that the record refers to.
@@ -110,9 +110,9 @@ class Bundle:
     def _own_edits(self) -> dict[Tokens, Put | Drop]:
         """Return the edits of the record's own references.
 
-        A mere fragment stays as it is. Where another reference stands inside a
-        resource of its own, no pointer from there reaches the root: then all the
-        inner identifiers go, and every reference becomes a pointer.
+        A mere fragment stays. If another reference stands inside a resource of its
+        own, no pointer from there reaches the root: then all inner identifiers go, and
+        every reference becomes a pointer.
         """
         references = [
             resolved

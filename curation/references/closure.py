@@ -93,19 +93,19 @@ class Closure:
             waiting = [new for reached in waiting for new in self._follow(reached)]
 
     def own_schemas(self) -> list[ReachedSchema]:
-        """Return the schemas that are reached in the record itself, its root first."""
+        """Return the schemas reached in the record itself, its root first."""
         return [
             reached for reached in self.schemas() if reached.document is self.record
         ]
 
     def outside_schemas(self) -> list[ReachedSchema]:
-        """Return the schemas that are reached elsewhere, in the order of need."""
+        """Return the schemas reached elsewhere, in order of need."""
         return [
             reached for reached in self.schemas() if reached.document is not self.record
         ]
 
     def schemas(self) -> Iterator[ReachedSchema]:
-        """Yield every schema that is reached, in the order in which that happened."""
+        """Yield every schema that is reached, in that order."""
         yield from self._reached.values()
 
     def _follow(self, reached: ReachedSchema) -> Iterator[ReachedSchema]:
@@ -138,11 +138,11 @@ class Closure:
         return new
 
     def _fix_dynamic_references(self) -> None:
-        """Let dynamic references in other documents lead where they always lead.
+        """Replace the targets of dynamic references in other documents.
 
-        A dynamic reference leads to the outermost schema in scope that bears the
-        anchor. If all references from documents without the anchor into those with
-        it enter one document, that one is always outermost.
+        The target is the outermost schema in scope that bears the anchor. If all
+        references from documents without the anchor into those with it enter one
+        document, that one is always outermost.
         """
         for reached in self.outside_schemas():
             for index, resolved in enumerate(reached.references):
@@ -296,7 +296,7 @@ def _complaint(reference: Reference, what: str) -> str:
 def closure_of(schema: Schema, library: Library = NO_LIBRARY) -> Closure | Rejected:
     """Return the schemas that a record refers to, or why a reference is not resolved.
 
-    Of the schemas asked about last it is remembered; no one may change it.
+    The last results are cached: do not change them.
 
     Args:
         schema: The record.

@@ -27,8 +27,8 @@ MOST_KEPT = 256
 class PackLibrary:
     """A `curation.core.rule.Library` over the files of one archive.
 
-    A document that cannot be read is one that the source does not have. http and
-    https lead to the same document, as they do on every host of these sources.
+    A document that cannot be read counts as absent. http and https lead to the same
+    document, as on every host of these sources.
     """
 
     files: Files
@@ -95,7 +95,7 @@ def _documents() -> Mapping[str, Json]:
 def standard_document(uri: str) -> Json | None:
     """Return the metaschema of an absolute URI without fragment, or None.
 
-    http and https lead to the same document, as they do at json-schema.org.
+    http and https lead to the same document.
     """
     documents = _documents()
     scheme, separator, remainder = uri.partition("://")

@@ -3,9 +3,8 @@
 To judge an instance by `{"$ref": "#"}` never ends (`endless`); recursion is fine where
 an applicator moves on into the instance (`is_recursive`).
 
-Plain pointers from the root leave no room for doubt. Anchors and references by URI do:
-jsonschema joins a relative identifier of the root to itself. Such references are looked
-up the way it does (`disputed`), and must lead to the same place.
+jsonschema joins a relative identifier of the root to itself: anchors and references by
+URI are looked up its way (`disputed`), and must lead to the same place.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ def _starts(schema: Json, dialect: Dialect) -> Iterator[tuple[Tokens, Json]]:
 
 @remembered
 def any_leaves_the_subschemas(schema: Json, dialect: Dialect) -> bool:
-    """Return, quickly, whether a reference may lead to what is no subschema."""
+    """Return, quickly, whether a reference may lead outside the subschemas."""
     return any(
         leaves_the_subschemas(subschema, dialect)
         for subschema in subschemas(schema, dialect)
@@ -111,9 +111,8 @@ def _outside(reference: str, dialect: Dialect) -> bool:
 def applied(document: Schema) -> dict[Tokens, SchemaLocation]:
     """Return the schemas that validation may enter, by where they stand.
 
-    It starts at the root and goes on through applicators and references; a member of
-    `definitions` is entered only where a reference leads to it, and what stands beside
-    a `$ref` that hides it is not entered. What leads nowhere is passed over.
+    A member of `definitions` is entered only through a reference, and nothing beside a
+    `$ref` that hides it. Dangling references are skipped.
     """
     entered: dict[Tokens, SchemaLocation] = {}
     waiting = [document.root]
@@ -171,7 +170,7 @@ _PASSIVE: Final = names_of_kind(
 
 
 class AcceptedTypes:
-    """What the schemas of one document accept whole; references are followed once.
+    """The types that schemas of one document accept whole.
 
     Example:
         >>> schema = {"anyOf": [{"required": ["a"]}, {"minLength": 1}]}

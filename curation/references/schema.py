@@ -102,8 +102,7 @@ def legal(reference: str) -> str:
 def base_of(schema: Json, dialect: Dialect, base: str) -> str:
     """Return the base URI inside a schema that stands where `base` is in force.
 
-    Up to draft-07 a `$ref` hides the identifier beside it, and an identifier
-    that is a mere fragment is an anchor.
+    Up to draft-07 a `$ref` hides the identifier beside it.
     """
     if not isinstance(schema, dict):
         return base
@@ -221,9 +220,8 @@ def _steps(value: Json, tokens: Tokens, dialect: Dialect) -> int:
 class Schema:
     """A schema with its dialect: locations, references followed, a validator.
 
-    Locations are one object each (`child`, `target`), so that they compare by `is`.
-    Nothing is fetched: beyond the schema itself `target` knows the standard metaschemas
-    only. Everything is computed when asked for, once.
+    Locations compare by `is` (`child`, `target`). Beyond the schema itself `target`
+    knows the standard metaschemas only. Everything is computed on demand, once.
 
     Attributes:
         value: The JSON value; no one changes it.
@@ -443,10 +441,9 @@ def follow_reference(
     documents: Iterable[Schema],
     load: Callable[[str], Schema | None] = no_other_document,
 ) -> tuple[Schema, SchemaLocation] | None:
-    """Return where a reference leads, and in which document; None if that is unknown.
+    """Return the target of a reference with its document, or None if it is unknown.
 
-    Every reference of the project is followed here; a dynamic one to where it leads
-    if no schema in scope says otherwise.
+    A dynamic reference is followed to its static target.
 
     Args:
         reference: The value of `$ref`, `$dynamicRef` or `$recursiveRef`.

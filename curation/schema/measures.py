@@ -52,7 +52,7 @@ def nesting(value: Json) -> Nesting:
 
 
 def nesting_of_document(schema: Json) -> Nesting:
-    """Return the figures of what no one changes; those of the last are kept."""
+    """Return the figures of a document's schema; the last are cached."""
     return _nesting_of(SameObject(schema))
 
 
@@ -87,8 +87,8 @@ def size_bytes(schema: Json) -> int:
 def text_size(text: str) -> int:
     r"""Return the bytes of a JSON text of `curation.json.text.write`, all ASCII.
 
-    What is not ASCII counts as `\uXXXX`, as Python writes it unless told not to:
-    only so does Table 8's median for Github_ultra come out.
+    Other characters count as `\uXXXX`, Python's default: only so does Table 8's median
+    for Github_ultra come out.
     """
     if text.isascii():
         return len(text) + _ESCAPE * text.count(_DELETE)

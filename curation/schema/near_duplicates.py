@@ -149,7 +149,7 @@ _CACHED_PARITIES = 50_000
 
 
 class OnDemand(Sequence[bytes]):
-    """A sequence whose items are read, or made, each time they are asked for.
+    """A sequence whose items are computed at each access.
 
     Example:
         >>> list(OnDemand(2, lambda place: str(place).encode()))
@@ -238,8 +238,8 @@ def _distinct(
 
     Args:
         shingles: Those of every record.
-        firsts: Told the position of each that is yielded.
-        places: Told of every record the place of its shingles among these.
+        firsts: Receives the position of each that is yielded.
+        places: Receives for every record the place of its shingles among these.
     """
     places_by_name: dict[bytes, int] = {}
     for position, packed in enumerate(shingles):
@@ -265,7 +265,7 @@ def _connect(
     joined: list[int],
     near: Callable[[int, int], bool],
 ) -> None:
-    """Join those of a group that are near, unless they are connected already.
+    """Join the near-duplicates of a group.
 
     Args:
         group: Records, in order.
@@ -294,10 +294,7 @@ def _join(
     joined: list[int],
     near: Callable[[int, int], bool],
 ) -> None:
-    """Join those of each pair that are near, unless they are connected already.
-
-    However many pairs there are, what is held of them at once is bounded.
-    """
+    """Join the near-duplicates among pairs, in bounded memory."""
     for start in range(0, len(ones), _PAIRS):
         some = slice(start, start + _PAIRS)
         compared = may_be_near(ones[some], partners[some])

@@ -141,9 +141,8 @@ def constrains(schema: Json) -> bool:
 def asks_nothing(root: Json) -> bool:
     """Return whether a root by itself says nothing of an object's content.
 
-    `properties: {}` says nothing, and `additionalProperties: false` without
-    properties only that there is no content. A keyword whose value is malformed
-    is for the metaschema to judge, so it counts as asking.
+    `properties: {}` says nothing, nor does `additionalProperties: false` without
+    properties. Malformed keywords count as restrictions: the metaschema judges them.
     """
     if not isinstance(root, dict):
         return root is True
@@ -195,11 +194,10 @@ def embedded(root: Json) -> str | None:
 
 
 def entries(root: Json) -> tuple[LibraryEntry, ...]:
-    """Return the definitions of a library, in the order they stand.
+    """Return the definitions of a library, in order.
 
-    Objects are searched outside in; a definition is not searched itself. An
-    entry's name is its path, dots between, without `definitions` and `$defs`;
-    a name that was taken gets `-2`, `-3` and so on.
+    Definitions are not searched themselves. An entry's name is its path, joined by
+    dots, without `definitions` and `$defs`; a used name gets `-2`, `-3` and so on.
     """
     definitions: list[LibraryEntry] = []
     used: set[str] = set()

@@ -37,9 +37,8 @@ _PART = 0x392E63B3C91C0947
 def shingles(skeleton: Json) -> bytes:
     """Return the hashes of a skeleton's shingles: 8 bytes each, sorted, each once.
 
-    The hash is that of BLAKE2b (RFC 7693) over `/name/name... value`, the value as
-    JSON text; an empty object or array is a value of its own. Names are not
-    escaped: where a name holds a slash, two paths may become one.
+    The hash is BLAKE2b (RFC 7693) over `/name/name... value`, the value as JSON text;
+    an empty object or array is a value. Names are not escaped.
     """
     pairs: set[str] = set()
     stack: list[tuple[str, Json]] = [("", skeleton)]
@@ -81,9 +80,8 @@ def hashes_of(packed: bytes) -> tuple[int, ...]:
 def split_key(packed: bytes) -> str:
     """Return 16 hex digits that decide the split of a schema with these shingles.
 
-    Records that share a definition share min-hashes and move in groups, so the shares
-    of a config would scatter widely. `raw/lists/min_hashes.tsv` therefore says the
-    split of some large groups; it was made once, and is as fixed as the constants.
+    Records that share a definition share min-hashes and move in groups, so shares would
+    scatter widely: `raw/lists/min_hashes.tsv` fixes the split of some large groups.
 
     Args:
         packed: What `shingles` returns.

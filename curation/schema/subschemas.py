@@ -28,11 +28,10 @@ if TYPE_CHECKING:
 
 
 class SchemaLocation(msgspec.Struct, frozen=True, eq=False):
-    """A value in a schema document, where it stands, and what is in force there.
+    """A value in a schema document, its place, and the base URI there.
 
-    Two locations are equal if they are one object: schemas are large, and are not
-    compared member by member. A struct is made in a quarter of the time of a frozen
-    dataclass, and a build makes millions.
+    Locations compare by identity. A struct is created in a quarter of the time of a
+    frozen dataclass, and a build creates millions.
 
     Example:
         >>> SchemaLocation(("properties", "a/b"), {"type": "string"}).pointer
@@ -70,10 +69,9 @@ _SCHEMA = (dict, bool)
 def children(  # noqa: C901 - one flat loop: the hot path of every rule
     schema: Json, dialect: Dialect
 ) -> Iterator[tuple[Tokens, Json]]:
-    """Yield the schemas directly inside a schema, in the order they stand.
+    """Yield the schemas directly inside a schema, in order.
 
-    Each comes with the tokens that lead to it from the schema: the keyword, and the
-    name or the index below it where the keyword holds several.
+    Each comes with its tokens: the keyword, and the name or index below it.
     """
     if not isinstance(schema, dict):
         return
@@ -98,10 +96,9 @@ def children(  # noqa: C901 - one flat loop: the hot path of every rule
 
 
 def subschema_locations(schema: Json, dialect: Dialect) -> Iterator[SchemaLocation]:
-    """Yield a schema and its subschemas, outermost first, in the order they stand.
+    """Yield a schema and its subschemas, outermost first, in order.
 
-    A reference is not followed: each schema is met once, where it is written. Base
-    URIs are not worked out.
+    References are not followed, base URIs not computed.
 
     Example:
         >>> schema = {"properties": {"a": {"items": True}}}
@@ -120,10 +117,9 @@ def subschema_locations(schema: Json, dialect: Dialect) -> Iterator[SchemaLocati
 
 
 def subschemas(schema: Json, dialect: Dialect) -> Iterator[dict[str, Json]]:
-    """Yield a schema and its subschemas, those that are objects, in any order.
+    """Yield a schema and its subschemas that are objects, in any order: the quick walk.
 
-    The quick walk, for rules that ask first whether they concern a schema at all. Of
-    the schemas asked about last it is remembered.
+    The last results are cached.
     """
     return iter(_all_subschemas(schema, dialect))
 
@@ -163,8 +159,7 @@ def edited(schema: Json, dialect: Dialect, edit: _Edit) -> Json:
         schema: Any schema; it is not changed.
         dialect: Decides what is a subschema.
         edit: Called with the tokens and the value of each subschema, inner ones
-            first and the schema itself last. It returns its argument where nothing
-            changes, and then nothing is copied.
+            first. It returns its argument if nothing changes: then nothing is copied.
     """
     return _edited(schema, (), dialect, edit)
 
@@ -235,10 +230,9 @@ def _strip(_tokens: Tokens, schema: Json) -> Json:
 
 
 def skeleton(schema: Json, dialect: Dialect) -> Json:
-    """Return the schema without `STRIPPED`, wherever they stand as keywords.
+    """Return the schema without the keywords `STRIPPED`.
 
-    A property that is named `title` stays, and so does all that is data: members
-    of `enum`, `const` and of what the dialect does not know.
+    A property named `title` stays, and so does data: `enum`, `const`, unknown members.
     """
     return edited(schema, dialect, _strip)
 

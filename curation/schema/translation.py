@@ -43,8 +43,8 @@ BOUNDS = (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum"))
 def with_numeric_bounds(schema: dict[str, Json]) -> dict[str, Json]:
     """Return a schema with its boolean exclusive bounds as draft-06 writes them.
 
-    The number takes the place of the bound that is made strict. A boolean without a
-    bound says nothing and goes. The same object is returned where there is none.
+    The number takes the place of the bound that is made strict; a boolean without a
+    bound goes. The same object is returned if there is none.
 
     Example:
         >>> with_numeric_bounds({"minimum": 1, "exclusiveMinimum": True})
@@ -256,15 +256,13 @@ class _Upgrade:
 def with_lifted_required(
     schema: dict[str, Json], replaced: OwnRequired
 ) -> dict[str, Json]:
-    """Return a schema that lists those of its properties that say `required: true`.
-
-    The schemas inside are done already, so one of those may have a list in the place
-    of what it said of itself: `replaced` remembers that.
+    """Return a schema that lists its properties with `required: true`.
 
     Args:
-        schema: A schema; the same object is returned where no property says so.
-        replaced: Schemas whose own `required: true` has given way to a list; one is
-            added where it does so here. One list serves one walk, inner schemas first.
+        schema: A schema, inner ones done; it is returned as it is if no property has
+            the keyword.
+        replaced: Schemas whose own `required: true` has given way to a list; this one
+            is added if its does. One list serves one walk, inner schemas first.
     """
     members = schema.get("properties")
     if not isinstance(members, dict):
@@ -354,10 +352,10 @@ def _local_targets(schema: Json) -> Iterator[tuple[str, Json]]:
 
 
 def _refuse_hidden(schema: Json) -> None:
-    """Refuse what the upgrade does not see because only a reference leads there.
+    """Refuse draft-03 keywords that only a reference leads to.
 
     Raises:
-        CannotUpgradeError: there is such a thing.
+        CannotUpgradeError: there are some.
     """
     visible = {id(subschema) for subschema in subschemas(schema, DRAFT_03)}
     for ref, target in _local_targets(schema):

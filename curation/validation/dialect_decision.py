@@ -53,10 +53,9 @@ _NOTES = {
 
 
 def with_dialect(document: Document) -> Document | Rejected:
-    """Return a document with its dialect, which every `$schema` in it says.
+    """Return a document with its dialect and a `$schema` that declares it.
 
-    Where a draft-03 schema or a misspelt `$schema` is rewritten, the result says so
-    by its changes; it is rejected if no dialect fits.
+    It is rejected if no dialect fits.
     """
     declaration = statement(document.schema)
     if declaration.kind is StatementKind.UNKNOWN:
@@ -83,7 +82,7 @@ def declare(
     *,
     rule: str = RULE_NAME,
 ) -> Document:
-    """Return the document with its dialect, and a `$schema` that says it.
+    """Return the document with a dialect and a `$schema` that declares it.
 
     Args:
         document: Any document.
@@ -166,8 +165,7 @@ def _joined(keywords: frozenset[str]) -> str:
 def _unswitched(document: Document) -> Document:
     """Return the document without a nested `$schema` that says something else.
 
-    Both validators change the dialect where they meet one, at any depth, though
-    drafts up to 07 forbid `$schema` in subschemas.
+    Both validators would change the dialect there.
     """
     name = document.dialect
     own = next(dialect for dialect in DIALECTS if dialect.name == name)
@@ -205,8 +203,8 @@ class Inferred:
 def inferred(schema: Json, used: Usage) -> Inferred | None:
     """Return the newest draft that fits a schema, or None if it is valid in none.
 
-    A draft fits where the schema is valid and every keyword in use has effect;
-    where none fits, the newest is taken in which the schema is valid.
+    A draft fits if the schema is valid and every keyword in use has effect; otherwise
+    the newest draft counts in which the schema is valid.
     """
     names = valid_under(schema)
     valid = [dialect for dialect in reversed(DIALECTS) if dialect.name in names]
@@ -227,8 +225,8 @@ def refused_by(schema: Json) -> Dialect | None:
 def is_refused(schema: Json) -> bool:
     """Return whether the draft that a schema declares refuses it, or else each draft.
 
-    Draft-03 counts as what its upgrade to draft-04 is, whether declared or not. What
-    declares a metaschema of somebody else is not refused here.
+    Draft-03 counts as its upgrade to draft-04. Other people's metaschemas refuse
+    nothing here.
 
     Example:
         >>> is_refused({"type": "bool"})

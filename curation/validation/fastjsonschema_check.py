@@ -46,15 +46,13 @@ def try_fastjsonschema(
     jobs: int,
     progress: Callable[[int], None] = lambda _done: None,
 ) -> list[Record]:
-    """Return the records, in their order, with fastjsonschema's verdict on each.
-
-    Verdicts are kept in the cache folder by the record's sha256.
+    """Return the records with fastjsonschema's verdict on each, cached by sha256.
 
     Args:
-        records: What is tried.
+        records: The records.
         cache: The cache folder.
         jobs: Number of workers.
-        progress: Told how many more records are done.
+        progress: Called with the number of records done since the last call.
 
     Raises:
         WorkerDidNotStart: fastjsonschema cannot be run at all.

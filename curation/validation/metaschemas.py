@@ -1,8 +1,7 @@
 """Metaschemas, checked by jsonschema-rs; its validators of each dialect.
 
-jsonschema-rs gives the same verdict as jsonschema's `check_schema` without formats but
-where `validators_may_differ` says so; tests prove that over generated and real schemas.
-`format` is left out: patterns and references have rules of their own. Nothing fetches.
+jsonschema-rs gives the same verdict as jsonschema's `check_schema` without formats,
+except where `validators_may_differ`; tests compare them on generated and real schemas.
 """
 
 from __future__ import annotations
@@ -107,7 +106,7 @@ def _plain(schema: SameObject[Json]) -> Json:
 def is_valid(schema: Json, dialect: Dialect) -> bool:
     """Return whether a schema is valid under a dialect's metaschema, formats aside.
 
-    The last answers are remembered: one rule after another asks of the same object.
+    The last answers are cached.
     """
     return _valid(SameObject(schema), dialect.name)
 
@@ -149,8 +148,8 @@ def cause(error: jsonschema_rs.ValidationError) -> tuple[Tokens, str]:
 def python_complaint(schema: Json, dialect: Dialect) -> Complaint | None:
     """Return what jsonschema's own `check_schema` says, formats aside.
 
-    Some hundred times slower than `complaint`. The interpreter's recursion limit
-    is raised meanwhile, so that the verdict does not hang on the caller's depth.
+    Some hundred times slower than `complaint`. The recursion limit is raised
+    meanwhile.
     """
     from curation.validation.python_validators import (  # noqa: PLC0415 - 100 ms, rarely asked
         PYTHON_VALIDATORS,
@@ -178,7 +177,7 @@ def python_complaint(schema: Json, dialect: Dialect) -> Complaint | None:
 
 
 def validators_may_differ(schema: Json, dialect: Dialect) -> bool:
-    r"""Return whether a schema holds what the two validators are known to read apart.
+    r"""Return whether the two validators are known to differ on a schema.
 
     From 2019-09 on, an identifier or anchor that ends in a line end (`$` of a
     Python pattern stands before it too); in draft-04, whose `enum` has no equal

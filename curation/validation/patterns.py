@@ -161,9 +161,7 @@ def pattern_verdict(pattern: str) -> PatternVerdict:
 def repaired(pattern: str) -> str | None:
     """Return a pattern of the same meaning in the strict grammar, or None.
 
-    The proof of each step is in the module's description. A text that is no
-    pattern without the flag either has no meaning that could be kept, but for
-    Python's named groups.
+    The module's docstring has the reason of each step.
     """
     plain = re.sub(r"\(\?P<(\w+)>", r"(?<\1>", pattern)
     unicode = is_ecma(plain)

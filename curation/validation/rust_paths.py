@@ -34,7 +34,7 @@ class ErrorPaths(NamedTuple):
 
 
 def may_lose_names(value: Json) -> bool:
-    """Return whether a value has a name that the paths of errors do not keep.
+    """Return whether a value has a name that paths of errors lose.
 
     Example:
         >>> [may_lose_names({name: 1}) for name in ("007", "", "7")]
@@ -62,9 +62,9 @@ def exact_paths(
     """Return the paths of errors with their names whole, in the order of the errors.
 
     Args:
-        validator: What gave the errors.
+        validator: The validator.
         value: The instance.
-        errors: What `iter_errors` lists for it.
+        errors: The errors that it lists.
 
     Example:
         >>> import jsonschema_rs

@@ -4,8 +4,8 @@ Each reads the schema under its dialect and finds every reference without fetchi
 jsonschema-rs does so when it builds a validator; for jsonschema its metaschema check
 and its reference library (`referencing`) are called here. The metaschema check is slow:
 it runs on a share of the schemas, chosen by digest, and on every one for which the two
-are known to differ. Patterns are left to
-a rule of their own: Python's engine is not that of ECMA-262.
+are known to differ. Patterns have a
+rule of their own.
 """
 
 from __future__ import annotations
@@ -116,8 +116,8 @@ def python_verdict(
     """Return whether jsonschema can read the schema and find every reference.
 
     Args:
-        schema: What is judged.
-        dialect: The dialect that it is read in, even if its `$schema` says another.
+        schema: The schema.
+        dialect: Its dialect, whatever its `$schema` says.
         thorough: Run jsonschema's own `check_schema`. Otherwise the schema must be
             known to be valid (`curation.validation.metaschemas`).
         follow: Look for every reference. Otherwise it must be known to hold none.
