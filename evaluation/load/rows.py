@@ -1,7 +1,11 @@
-"""The rows of a load run, one a request."""
+"""The rows of a load run, one a request, and their tables.
+
+Rates, goodput, latencies, and pairs of streams.
+"""
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -9,14 +13,23 @@ import msgspec
 from evaluation.core.cases import Result
 from evaluation.generation.text_generation import Generation
 from evaluation.load.arrivals import SchemaChoice
+from evaluation.reporting.bootstrap import geometric_ratio
+from evaluation.reporting.quantiles import Quantiles
+from evaluation.reporting.tables import Cell, Duration, Rate, Ratio, Table
 from evaluation.suites.coverage.judgement import Judgement, TextClass
 from evaluation.walking.run_folder import whole_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
     from pathlib import Path
+    from typing import TypeAlias
 
     from evaluation.load.arrivals import ServiceLimit
+
+    #: Participant and choice of schemas.
+    StreamKey: TypeAlias = tuple[str, SchemaChoice]
+    #: Returns a time of one request in nanoseconds; None where it has none.
+    Figure: TypeAlias = "Callable[[LoadRow], float | None]"
 
 #: The file of rows in a run's folder.
 ROWS: Final = "rows.jsonl"
@@ -107,3 +120,237 @@ def read_rows(folder: Path) -> list[LoadRow]:
         row = decode(line)
         rows[row.engine, row.config, row.id] = row
     return [rows[key] for key in sorted(rows)]
+
+
+_PERCENTILES: Final = (50.0, 90.0, 99.0)
+_SECOND: Final = 1e9
+_NOTE: Final = (
+    "Open loop: arrivals are drawn in advance and wait for no answer; every time "
+    "counts from when the request was to arrive, so a queue here counts too. "
+    "schemas: one for all; marked, the same made new for each by a $comment; each its "
+    "own. valid: the text satisfies its schema, of all requests. span: from the first "
+    "arrival to the last end. Requests of the warm-up count nowhere."
+)
+_LATENCY_NOTE: Final = (
+    "Of whole answers; what the deadline cut off is at least that, and a failed "
+    "request has no time. ttft: to the first piece. tpot: mean time of each later "
+    "token of an answer, as the server counts them. itl: between two pieces, of all "
+    "answers; a piece may hold several tokens. e2e: to the last piece. sent late: how "
+    "much after its arrival a request left here."
+)
+_PAIR_NOTE: Final = (
+    "Geometric mean of b / a over the requests that arrived at the same moment of both "
+    "streams and were answered whole, with a 95 % interval by bootstrap: over schemas, "
+    "or over requests where all have one schema. Neighbours in a queue are not "
+    "independent: near its limit a server's interval is wider than this."
+)
+
+
+def report(
+    rows: Iterable[LoadRow], limits: Sequence[ServiceLimit]
+) -> tuple[Table, ...]:
+    """Return the tables of a run.
+
+    Args:
+        rows: Its rows, those of the warm-up included.
+        limits: When an answer is in time.
+    """
+    streams: dict[StreamKey, list[LoadRow]] = {}
+    for request in rows:
+        if not request.times.warm_up:
+            key = (request.engine, request.times.choice)
+            streams.setdefault(key, []).append(request)
+    tables = (rates(streams, limits), latencies(streams), pairs(streams))
+    return tuple(table for table in tables if table.rows)
+
+
+def rates(
+    streams: Mapping[StreamKey, Sequence[LoadRow]],
+    limits: Sequence[ServiceLimit],
+) -> Table:
+    """Return what each stream came to."""
+    rows: list[tuple[Cell, ...]] = []
+    for (engine, choice), stream in streams.items():
+        span = span_seconds(stream)
+        answered = [request for request in stream if request.answered]
+        in_time = [request for request in stream if request.is_in_time(limits)]
+        valid = [request for request in in_time if request.compliant]
+        tokens = [request.generation.length for request in answered]
+        counts = [count for count in tokens if count is not None]
+        rows.append(
+            (
+                engine,
+                choice.value,
+                len(stream),
+                Rate(len(answered), len(stream)),
+                Rate(sum(one.compliant for one in stream), len(stream)),
+                Duration(span * _SECOND),
+                _per_second(len(answered), span),
+                _per_second(sum(counts), span) if counts else None,
+                Rate(len(in_time), len(stream)) if limits else None,
+                _per_second(len(in_time), span) if limits else None,
+                _per_second(len(valid), span) if limits else None,
+                len({request.times.sitting for request in stream}),
+            )
+        )
+    limit_note = f" In time: {', '.join(map(str, limits))}." if limits else ""
+    return Table(
+        title="Under load",
+        columns=(
+            "engine",
+            "schemas",
+            "requests",
+            "answered",
+            "valid",
+            "span",
+            "answers/s",
+            "tokens/s",
+            "in time",
+            "goodput/s",
+            "valid goodput/s",
+            "sittings",
+        ),
+        rows=tuple(rows),
+        note=_NOTE + limit_note,
+        name="under-load",
+    ).without_empty_columns()
+
+
+def span_seconds(stream: Sequence[LoadRow]) -> float:
+    """Return how long a stream took, its sittings added up.
+
+    A sitting lasts from its first arrival to its last request's end.
+    """
+    sittings: dict[str, list[LoadRow]] = {}
+    for request in stream:
+        sittings.setdefault(request.times.sitting, []).append(request)
+    return sum(
+        (
+            max(one.times.scheduled_ns + one.times.over_ns for one in requests)
+            - min(one.times.scheduled_ns for one in requests)
+        )
+        / _SECOND
+        for requests in sittings.values()
+    )
+
+
+def _per_second(count: int, seconds: float) -> float | None:
+    return count / seconds if seconds else None
+
+
+def _ttft(request: LoadRow) -> float | None:
+    return request.generation.ttft_ns
+
+
+def _tpot(request: LoadRow) -> float | None:
+    return request.generation.tpot_ns
+
+
+def _e2e(request: LoadRow) -> float | None:
+    return request.generation.total_ns
+
+
+_FIGURES: Final[Mapping[str, Figure]] = {"ttft": _ttft, "tpot": _tpot, "e2e": _e2e}
+
+
+def latencies(streams: Mapping[StreamKey, Sequence[LoadRow]]) -> Table:
+    """Return quantiles of every stream's latencies."""
+    rows: list[tuple[Cell, ...]] = []
+    for (engine, choice), stream in streams.items():
+        for name, times in latencies_of(stream).items():
+            if len(times):
+                rows.append(
+                    (
+                        engine,
+                        choice.value,
+                        name,
+                        len(times),
+                        *(_at(times, percent) for percent in (*_PERCENTILES, 100.0)),
+                    )
+                )
+    quantiles = [f"p{percent:g}" for percent in _PERCENTILES]
+    return Table(
+        title="Latencies",
+        columns=("engine", "schemas", "time", "values", *quantiles, "longest"),
+        rows=tuple(rows),
+        note=_LATENCY_NOTE,
+        name="latencies",
+    )
+
+
+def latencies_of(stream: Sequence[LoadRow]) -> dict[str, Quantiles]:
+    """Return the latencies of a stream by name, in nanoseconds."""
+    whole = [request for request in stream if request.answered]
+    late = [request for request in stream if request.cut_off]
+    latencies = {}
+    for name, figure in _FIGURES.items():
+        exact = [ns for one in whole if (ns := figure(one)) is not None]
+        if name == "ttft":
+            exact += [ns for one in late if (ns := figure(one)) is not None]
+            late_ns = [one.times.over_ns for one in late if figure(one) is None]
+        elif name == "e2e":
+            late_ns = [one.times.over_ns for one in late]
+        else:
+            late_ns = []
+        latencies[name] = Quantiles.of(exact, late_ns)
+        if name == "tpot":
+            gaps = [gap for one in (*whole, *late) for gap in one.times.gaps_ns]
+            latencies["itl"] = Quantiles.of(gaps)
+    latencies["sent late"] = Quantiles.of([one.times.sent_late_ns for one in stream])
+    return latencies
+
+
+def _at(times: Quantiles, percent: float) -> Duration | None:
+    value = times.at(percent)
+    return None if value is None else Duration(value.value, value.at_least)
+
+
+def pairs(streams: Mapping[StreamKey, Sequence[LoadRow]]) -> Table:
+    """Return every two streams whose requests differ in one thing alone.
+
+    That is the participant, with the same schemas; or whether one schema is made new
+    for each request, of one participant.
+    """
+    rows: list[tuple[Cell, ...]] = []
+    for a, b in combinations(streams, 2):
+        same_prompts = {a[1], b[1]} <= {SchemaChoice.ONE, SchemaChoice.MARKED}
+        if a[1] is not b[1] and not (a[0] == b[0] and same_prompts):
+            continue
+        numbered = {request.times.number: request for request in streams[b]}
+        paired = [
+            (request, other)
+            for request in streams[a]
+            if request.answered
+            and (other := numbered.get(request.times.number)) is not None
+            and other.answered
+        ]
+        own = a[1] is SchemaChoice.EACH
+        ratios = [_ratio(paired, figure, own=own) for figure in _FIGURES.values()]
+        if paired:
+            rows.append((" ".join(a), " ".join(b), len(paired), *ratios))
+    return Table(
+        title="Streams, paired",
+        columns=("a", "b", "requests", *_FIGURES),
+        rows=tuple(rows),
+        note=_PAIR_NOTE,
+        name="streams-paired",
+    )
+
+
+def _ratio(
+    pairs_found: Sequence[tuple[LoadRow, LoadRow]],
+    figure: Figure,
+    *,
+    own: bool,
+) -> Ratio | None:
+    timed: list[tuple[float, float, Hashable]] = [
+        (first, second, (a.config, a.record) if own else a.times.number)
+        for a, b in pairs_found
+        if (first := figure(a)) is not None and (second := figure(b)) is not None
+    ]
+    ratio = geometric_ratio(
+        [first for first, _, _ in timed],
+        [second for _, second, _ in timed],
+        [cluster for _, _, cluster in timed],
+    )
+    return None if ratio is None else Ratio(ratio.value, ratio.interval)

@@ -23,10 +23,13 @@ from evaluation.core.suite import RecordRequest
 from evaluation.core.suite_records import SuiteRecord, SuiteResponse
 from evaluation.data import SampleSelection, open_data
 from evaluation.generation.requests import GenerationRequest
-from evaluation.load.arrivals import SchemaChoice, parse_limits, plan_stream
-from evaluation.load.report import report
-from evaluation.load.rows import ROWS, LoadRow, RequestTimes, read_rows
-from evaluation.load.sender import OpenLoopSender
+from evaluation.load.arrivals import (
+    OpenLoopSender,
+    SchemaChoice,
+    parse_limits,
+    plan_stream,
+)
+from evaluation.load.rows import ROWS, LoadRow, RequestTimes, read_rows, report
 from evaluation.models.store import DEFAULT
 from evaluation.servers.client import RequestLimits, ServerClient
 from evaluation.servers.model_server import served_model
@@ -48,8 +51,7 @@ if TYPE_CHECKING:
     from curation.system.progress import Progress
     from evaluation.asking.request import ChosenSuite
     from evaluation.data import Dataset
-    from evaluation.load.arrivals import LoadSettings, PlannedRequest
-    from evaluation.load.sender import SentRequest
+    from evaluation.load.arrivals import LoadSettings, PlannedRequest, SentRequest
     from evaluation.reporting.tables import Table
     from evaluation.servers.model_server import ModelServer
 

@@ -1,32 +1,246 @@
 """Task `test-suite`: the official JSON Schema Test Suite, by the paper's criteria.
 
-As in the paper (appendix D): texts are written by `json.dumps` with its defaults;
-`format` and cases that need other documents are left out, which leaves 43 categories of
-2020-12. Up to draft-07 `$schema` is added where possible.
+Files are named by draft and category and hold cases: a schema with instances.
+`raw/test_suite.toml` pins two archives: upstream's, and the copy in a package's source
+archive as a fallback. As in the paper (appendix D), texts are written by `json.dumps`
+with its defaults; `format` and cases that need other documents are left out, which
+leaves 43 categories of 2020-12. Up to draft-07 `$schema` is added where possible.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
-from curation.schema.dialects import BY_NAME
-from curation.system.errors import BadConfiguration
+import msgspec
+
+from curation.core.json_types import Json, UntypedJson
+from curation.download.acquire import Acquired, acquire
+from curation.download.packs import open_pack
+from curation.download.pins import load_pins
+from curation.references.schema import join, scan_references
+from curation.schema.dialects import BY_NAME, DIALECTS, Dialect
+from curation.schema.subschemas import SchemaLocation
+from curation.system.errors import (
+    BadConfiguration,
+    BadData,
+    TemporarilyUnavailable,
+    Unavailable,
+)
+from curation.system.package_data import raw_folder
 from evaluation.core.cases import Case, InstanceWalk
 from evaluation.core.task import AcceptedSetting, Task, TaskInput
 from evaluation.tasks.official_suite import NAME
 from evaluation.tasks.official_suite.report import outcome, report
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
 
-    from curation.core.json_types import Json
     from curation.download.acquire import FetchSettings
     from evaluation.core.cases import Sample
     from evaluation.core.task_settings import TaskSettings
-    from evaluation.tasks.official_suite.suite import OfficialSuite, SuiteCase
+
+#: Where the suite's own server would be; nothing is ever asked there.
+_REMOTES: Final = "http://localhost:1234/"
+_FOLDERS: Final = {
+    "draft-04": "draft4",
+    "draft-06": "draft6",
+    "draft-07": "draft7",
+    "2019-09": "draft2019-09",
+    "2020-12": "draft2020-12",
+}
+_TEMPORARY: Final = 75
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfficialSuite:
+    """The suite's files, and which edition of the suite it is."""
+
+    #: Name in `raw/test_suite.toml`.
+    archive: str
+    #: Commit, or the version of the package that holds it.
+    commit: str
+    digest: str
+    #: How the bytes came here: mirror, cache, upstream or index.
+    route: str
+    pack: Path
+
+    def described(self) -> Mapping[str, Json]:
+        """Return what a run's header says of it."""
+        return {
+            "archive": self.archive,
+            "commit": self.commit,
+            "sha256": self.digest,
+            "route": self.route,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteTest:
+    """One instance of a case."""
+
+    description: str
+    data: UntypedJson
+    valid: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteCase:
+    """One schema with its tests."""
+
+    #: The dialect's name.
+    draft: str
+    #: The file's name without suffix; of optional ones `optional/...`.
+    category: str
+    #: Place in its file, from 0.
+    number: int
+    description: str
+    #: A Boolean or an object.
+    schema: Json
+    tests: tuple[SuiteTest, ...]
+    #: Whether it needs a document from the suite's own server.
+    remote: bool
+
+    @property
+    def id(self) -> str:
+        """Its name among the cases of its draft."""
+        return f"{self.category}/{self.number}"
+
+    @property
+    def optional(self) -> bool:
+        """Whether the specification leaves it to the implementation."""
+        return self.category.startswith("optional/")
+
+
+def acquire_suite(
+    settings: FetchSettings, say: Callable[[str], None] = lambda _message: None
+) -> OfficialSuite:
+    """Return the suite from the first archive that is available.
+
+    Mirror and cache come before the network, so that a machine measures one edition.
+
+    Raises:
+        Unavailable: none can; the message has each one's reason (exit code 69, or 75
+            where the same command may succeed later).
+        WrongDigest: an archive is not what is pinned.
+    """
+    pins = load_pins(raw_folder() / "test_suite.toml").values()
+    for pin in pins:
+        got = acquire(pin, replace(settings, offline=True), say)
+        if isinstance(got, Acquired):
+            return _suite(got)
+    reasons, code = [], 0
+    for pin in pins:
+        got = acquire(pin, settings, say)
+        if isinstance(got, Acquired):
+            return _suite(got)
+        reasons.append(got.why)
+        code = max(code, got.exit_code)
+    fault = TemporarilyUnavailable if code == _TEMPORARY else Unavailable
+    raise fault(
+        f"the JSON Schema Test Suite cannot be had ({'; '.join(reasons)})",
+        then="put its archive into the folder that CSBDATA_MIRROR names",
+    )
+
+
+def _suite(got: Acquired) -> OfficialSuite:
+    return OfficialSuite(
+        archive=got.archive,
+        commit=got.commit,
+        digest=got.digest,
+        route=got.route,
+        pack=got.pack,
+    )
+
+
+def dialect_of(name: str) -> Dialect:
+    """Return the dialect that a draft's name means: `2020-12`, `draft-07`, `7`.
+
+    Raises:
+        BadConfiguration: the suite has no such draft.
+    """
+    for candidate in (name, f"draft-{name}", f"draft-0{name}"):
+        if candidate in _FOLDERS:
+            return BY_NAME[candidate]
+    raise BadConfiguration(
+        f"there is no draft {name!r}", then=f"use one of {', '.join(_FOLDERS)}"
+    )
+
+
+def read_suite_cases(
+    suite: OfficialSuite, draft: str, *, optional: bool = False
+) -> Iterator[SuiteCase]:
+    """Yield a draft's cases, mandatory or optional, by category and place.
+
+    Raises:
+        BadData: a file is not what the suite's files are.
+    """
+    pack = open_pack(suite.pack)
+    dialect = dialect_of(draft)
+    marker = f"tests/{_FOLDERS[dialect.name]}/"
+    for path in pack.paths:
+        _, separator, name = path.partition(marker)
+        if not separator or name.startswith("optional/") is not optional:
+            continue
+        category = name.removesuffix(".json")
+        try:
+            groups = msgspec.convert(json.loads(pack.read(path)), list[_CaseContent])
+            cases = [
+                _case(content, dialect, category, number)
+                for number, content in enumerate(groups)
+            ]
+        except (ValueError, LookupError, msgspec.ValidationError) as error:
+            raise BadData("not a file of the test suite", path) from error
+        yield from cases
+
+
+class _CaseContent(msgspec.Struct, frozen=True, kw_only=True):
+    """One case as its file has it."""
+
+    description: str
+    schema: UntypedJson
+    tests: tuple[SuiteTest, ...]
+
+
+def _case(
+    content: _CaseContent, dialect: Dialect, category: str, number: int
+) -> SuiteCase:
+    return SuiteCase(
+        draft=dialect.name,
+        category=category,
+        number=number,
+        description=content.description,
+        schema=content.schema,
+        tests=content.tests,
+        remote=needs_remote(content.schema, dialect),
+    )
+
+
+def needs_remote(schema: Json, dialect: Dialect) -> bool:
+    """Return whether a schema refers to a document of the suite's server.
+
+    What it holds itself under such an identifier is no remote document; a
+    metaschema of its own in `$schema` is one.
+    """
+    if isinstance(schema, dict) and str(schema.get("$schema")).startswith(_REMOTES):
+        return True
+    references = scan_references(SchemaLocation((), schema), dialect)
+    for reference in references.references:
+        try:
+            uri, _ = join(reference.base, str(reference.value))
+        except ValueError:
+            continue
+        if uri.startswith(_REMOTES) and uri not in references.resources:
+            return True
+    return False
+
+
+#: Names of all drafts of the suite, oldest first.
+DRAFTS: Final = tuple(dialect.name for dialect in DIALECTS if dialect.name in _FOLDERS)
+
 
 #: `format` asserts nothing by default, says the specification.
 _LEFT_OUT: Final = frozenset({"format"})
@@ -47,7 +261,7 @@ def cases(
         BadConfiguration: a draft that the suite does not have.
         Unavailable: the suite cannot be had.
     """
-    from evaluation.tasks.official_suite.suite import dialect_of  # noqa: PLC0415 (not every run needs it)
+    from evaluation.tasks.official_suite.task import dialect_of  # noqa: PLC0415 (not every run needs it)
 
     drafts = settings.values.get("drafts") or ["2020-12"]
     if not isinstance(drafts, list):
@@ -73,7 +287,7 @@ def with_suite(fetch: FetchSettings, say: Callable[[str], None]) -> Task:
     @cache
     def acquired() -> OfficialSuite:
         # Packs are made of Arrow tables, which no other task needs.
-        from evaluation.tasks.official_suite.suite import acquire_suite  # noqa: PLC0415 (not every run needs it)
+        from evaluation.tasks.official_suite.task import acquire_suite  # noqa: PLC0415 (not every run needs it)
 
         return acquire_suite(fetch, say)
 
@@ -86,7 +300,7 @@ def with_suite(fetch: FetchSettings, say: Callable[[str], None]) -> Task:
 
 def draft_cases(suite: OfficialSuite, draft: str, *, optional: bool) -> Iterator[Case]:
     """Yield what is asked of engines for one draft, mandatory or optional."""
-    from evaluation.tasks.official_suite.suite import read_suite_cases  # noqa: PLC0415 (not every run needs it)
+    from evaluation.tasks.official_suite.task import read_suite_cases  # noqa: PLC0415 (not every run needs it)
 
     for suite_case in read_suite_cases(suite, draft, optional=optional):
         if not suite_case.remote and suite_case.category not in _LEFT_OUT:

@@ -1,38 +1,223 @@
-"""Reports of the task `probe`: the matrix of Figure 4, declared and proven.
+"""Reports of the task `probe`: declared, proven and theoretical coverage.
 
-Beside each engine stands its documented support. If the run has schemas too, their
-features give the theoretical coverage of Table 11, by documents and by probes.
+The matrix is the paper's Figure 4, beside each engine's documented support. If the run
+has schemas too, their features give the theoretical coverage of Table 11: a schema is
+covered if all its features are supported (definition C.1), by documents or by probes.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import TYPE_CHECKING, Final
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
+from curation.schema.keywords import REFERENCE_KEYWORDS
 from evaluation.reporting.charts import heat_map
 from evaluation.reporting.report import Report
 from evaluation.reporting.tables import NOT_RUN, Rate, Table
+from evaluation.results.outcomes import did_compile, features_of, formats_of
 from evaluation.tasks.probe import NAME
 from evaluation.tasks.probe.outcomes import (
+    FORMAT,
     GOOD,
     ProbeOutcome,
     ProbeResult,
     Support,
+    coverage,
     declarations,
     features,
     judge_probe,
     proven,
 )
-from evaluation.tasks.probe.probe import CONTEXTS
-from evaluation.tasks.probe.theoretical_coverage import theoretical_coverages
+from evaluation.tasks.probe.probe import CONTEXTS, ROOT
+from evaluation.tasks.probe.values import FORMAT_PROBE, FORMAT_VALUES, UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from evaluation.core.cases import Row
     from evaluation.core.task import RunRows
     from evaluation.reporting.report import Plot
     from evaluation.reporting.tables import Cell
     from evaluation.tasks.probe.outcomes import Declaration
+
+_T = TypeVar("_T")
+#: From the contexts that a schema has to what is supported there.
+_SupportOf: TypeAlias = Callable[[frozenset[str]], Mapping[str, Support]]
+_ALL: Final = "all"
+_NOTE: Final = (
+    "Fully: every feature of the schema is supported; at least in part: none is "
+    "unsupported or unknown. Probes count a feature as fully supported only if it is "
+    "as specified in all ways that were probed, and in all contexts that the schema "
+    "has (root and property always: rows do not say otherwise); of `format` the values "
+    "that the schema has, where rows of `declared` say them. Compiled: what the "
+    "engine took in this run."
+)
+#: Context of a probe to the features that show that a schema has it; `properties` is
+#: in nearly every schema, and no feature.
+_SHOWN_BY: Final[Mapping[str, frozenset[str]]] = {
+    "item": frozenset(
+        {"items", "prefixItems", "additionalItems", "unevaluatedItems", "contains"}
+    ),
+    "$ref": frozenset(REFERENCE_KEYWORDS),
+    "allOf": frozenset({"allOf"}),
+    "anyOf": frozenset({"anyOf"}),
+    "oneOf": frozenset({"oneOf"}),
+}
+
+
+@dataclass(slots=True)
+class _Schemas:
+    """The schemas of a run, each once."""
+
+    #: Config to features of each schema.
+    features: dict[str, list[tuple[str, ...]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    #: Engine and config to whether each schema compiled.
+    compiled: dict[tuple[str, str], list[bool]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+
+
+def theoretical_coverages(
+    run: RunRows,
+    by_engine: Mapping[str, Sequence[ProbeResult]],
+    names: Mapping[str, str],
+) -> list[Table]:
+    """Return Table 11 of the run's schemas; nothing if it has none."""
+    schemas = _schemas(run)
+    if not schemas.features:
+        return []
+    bases = {
+        engine: _bases(names.get(engine, ""), results)
+        for engine, results in by_engine.items()
+    }
+    rows: list[tuple[Cell, ...]] = []
+    for config in (*sorted(schemas.features), _ALL):
+        used = _of(config, schemas.features)
+        for engine in by_engine:
+            took = _of(config, _of_engine(engine, schemas))
+            for basis, support_of in bases[engine]:
+                rows.append((config, engine, basis, *_rates(used, support_of, took)))
+    return [
+        Table(
+            title="Theoretical coverage (Table 11)",
+            columns=("config", "engine", "by", "fully", "at least partly", "compiled"),
+            rows=tuple(rows),
+            note=_NOTE,
+            name="theoretical coverage",
+        )
+    ]
+
+
+def _schemas(run: RunRows) -> _Schemas:
+    """Read what rows of any task that wants data say of their schemas."""
+    schemas, keys, counted = _Schemas(), set(), set()
+    for row in run.rows():
+        if "features" not in row.label:
+            continue
+        key = (row.config, row.id)
+        if key not in keys:
+            keys.add(key)
+            schemas.features[row.config].append(tuple(_used(row)))
+        if (row.engine, *key) not in counted:
+            counted.add((row.engine, *key))
+            schemas.compiled[row.engine, row.config].append(did_compile(row))
+    return schemas
+
+
+def _used(row: Row) -> Iterator[str]:
+    """Yield a schema's features; for `format` its values, if the row says them."""
+    formats = formats_of(row)
+    for feature in features_of(row):
+        if feature != "format" or not formats:
+            yield feature
+        else:
+            for name in formats:
+                yield FORMAT + (name if name in FORMAT_VALUES else UNKNOWN)
+
+
+def contexts_of(features: Iterable[str]) -> frozenset[str]:
+    """Return the contexts of probes that a schema with these features has.
+
+    Example:
+        >>> sorted(contexts_of(["items", "@minmaxLength"]))
+        ['item', 'property', 'root']
+    """
+    used = frozenset(features)
+    contexts = {name for name, marks in _SHOWN_BY.items() if used & marks}
+    return frozenset({ROOT, "property", *contexts})
+
+
+def _probed(outcomes: Sequence[ProbeResult]) -> dict[str, Support]:
+    """Return what the probes prove of each feature, and of each value of `format`."""
+    names = {
+        FORMAT_PROBE.format(name): FORMAT + name for name in (*FORMAT_VALUES, UNKNOWN)
+    }
+    told_apart = [
+        replace(result, feature=names[result.name])
+        for result in outcomes
+        if result.name in names
+    ]
+    support = {**proven(outcomes), **proven(told_apart)}
+    return {feature: level for feature, (level, _, _) in support.items()}
+
+
+def _of_engine(engine: str, schemas: _Schemas) -> dict[str, list[bool]]:
+    return {
+        config: took
+        for (label, config), took in schemas.compiled.items()
+        if label == engine
+    }
+
+
+def _of(config: str, groups: Mapping[str, list[_T]]) -> list[_T]:
+    """Return what is listed of one config, or of all."""
+    if config == _ALL:
+        return [schema for group in groups.values() for schema in group]
+    return groups.get(config, [])
+
+
+def _bases(name: str, results: Sequence[ProbeResult]) -> list[tuple[str, _SupportOf]]:
+    """Return what coverage is computed by: each document, and the probes.
+
+    Each is a function from the contexts that a schema has to what is supported there.
+    """
+
+    @cache
+    def proven_in(contexts: frozenset[str]) -> Mapping[str, Support]:
+        return _probed([result for result in results if result.context in contexts])
+
+    declared: list[tuple[str, _SupportOf]] = [
+        (declaration.title, partial(_anywhere, declaration.features))
+        for declaration in declarations()
+        if name in declaration.engines
+    ]
+    return [*declared, ("probes", proven_in)]
+
+
+def _anywhere(
+    features: Mapping[str, Support], _contexts: frozenset[str]
+) -> Mapping[str, Support]:
+    """Return what a document says, which knows no contexts."""
+    return features
+
+
+def _rates(
+    used: list[tuple[str, ...]], support_of: _SupportOf, took: list[bool]
+) -> tuple[Cell, ...]:
+    levels = [
+        coverage(features, support_of(contexts_of(features))) for features in used
+    ]
+    return (
+        Rate(levels.count(Support.YES), len(levels)),
+        Rate(len(levels) - levels.count(Support.NO), len(levels)),
+        Rate(sum(took), len(took)) if took else None,
+    )
+
 
 _OUTCOME_NOTE: Final = "; ".join(
     f"{outcome}: {outcome.explanation}" for outcome in ProbeOutcome

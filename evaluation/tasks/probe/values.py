@@ -310,14 +310,14 @@ _ANNOTATIONS: Final[dict[str, tuple[Json, str]]] = {
 #: The values of `format` that are probed.
 FORMAT_VALUES: Final = tuple(_FORMATS)
 #: How the probe of a value is called.
-NAME: Final = "format ({})"
+FORMAT_PROBE: Final = "format ({})"
 #: The value that no draft defines.
 UNKNOWN: Final = "unknown"
 
 FORMATS: Final = (
     *(
         Probe(
-            name=NAME.format(name),
+            name=FORMAT_PROBE.format(name),
             keyword="format",
             schema={"type": "string", "format": name},
             valid=valid,
@@ -327,7 +327,7 @@ FORMATS: Final = (
         for name, (valid, violating, since) in _FORMATS.items()
     ),
     Probe(
-        name=NAME.format(UNKNOWN),
+        name=FORMAT_PROBE.format(UNKNOWN),
         keyword="format",
         schema={"type": "string", "format": "x-unknown"},
         valid="a",

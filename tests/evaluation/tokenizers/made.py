@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from evaluation.tokenizers.files import read_files, write_files
-from evaluation.tokenizers.tiktoken import from_tekken, from_tiktoken
 from evaluation.tokenizers.vocabulary import check_tokenizer, pre_tokenizer
+from evaluation.tokenizers.wheels import from_tekken, from_tiktoken
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,9 +13,8 @@ from curation.download.acquire import FetchSettings
 from curation.system.atomic_files import UNFINISHED
 from curation.system.errors import BadConfiguration, BadData, NoInput, Unavailable
 from evaluation.tokenizers import get_tokenizer
-from evaluation.tokenizers.tiktoken import from_tekken, from_tiktoken
 from evaluation.tokenizers.vocabulary import check_tokenizer
-from evaluation.tokenizers.wheels import pinned_tokenizers
+from evaluation.tokenizers.wheels import from_tekken, from_tiktoken, pinned_tokenizers
 from tests.evaluation.tokenizers import made
 
 

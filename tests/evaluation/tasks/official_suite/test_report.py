@@ -19,8 +19,7 @@ from evaluation.tasks.official_suite.report import (
     levels,
     outcome,
 )
-from evaluation.tasks.official_suite.suite import SuiteCase, SuiteTest
-from evaluation.tasks.official_suite.task import case_of
+from evaluation.tasks.official_suite.task import SuiteCase, SuiteTest, case_of
 from tests.evaluation import policies
 
 if TYPE_CHECKING:

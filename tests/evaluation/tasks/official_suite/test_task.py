@@ -17,7 +17,7 @@ from evaluation.tasks.official_suite.task import TASK, draft_cases
 from evaluation.tasks.registry import task_named
 from tests.evaluation import measuring, policies
 from tests.evaluation.made_runs import write_run
-from tests.evaluation.tasks.official_suite.test_suite import miniature, suite_case
+from tests.evaluation.tasks.official_suite.test_archives import miniature, suite_case
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -170,7 +170,7 @@ def test_miniature_engines_end_in_the_same_tables_through_the_driver(
     """Workers, masks and rows between; the header says which suite it was."""
     suite = miniature(tmp_path / "packs", FILES)
     monkeypatch.setattr(
-        "evaluation.tasks.official_suite.suite.acquire_suite", lambda *_: suite
+        "evaluation.tasks.official_suite.task.acquire_suite", lambda *_: suite
     )
     engines = [measuring.miniature(name) for name in ("accept_all", "refuse_all")]
     request = measuring.request_of(tmp_path, (), tasks=("test-suite",))

@@ -17,8 +17,8 @@ from curation.download.pins import load_pins
 from curation.schema.dialects import BY_NAME
 from curation.system.errors import BadConfiguration, BadData, Unavailable
 from curation.system.package_data import raw_folder
-from evaluation.tasks.official_suite import suite as suites
-from evaluation.tasks.official_suite.suite import (
+from evaluation.tasks.official_suite import task as suites
+from evaluation.tasks.official_suite.task import (
     DRAFTS,
     OfficialSuite,
     acquire_suite,

@@ -13,8 +13,12 @@ from evaluation.core.cases import Result, Sample
 from evaluation.core.messages import Message
 from evaluation.generation.requests import GenerationRequest
 from evaluation.generation.text_generation import TextEnding
-from evaluation.load.arrivals import LoadSettings, SchemaChoice, plan_stream
-from evaluation.load.sender import OpenLoopSender
+from evaluation.load.arrivals import (
+    LoadSettings,
+    OpenLoopSender,
+    SchemaChoice,
+    plan_stream,
+)
 from evaluation.servers.client import RequestLimits
 from evaluation.servers.model_server import server_participants
 from tests.evaluation.servers.loopback import Said, answer, event, loopback, refusal
@@ -22,7 +26,7 @@ from tests.evaluation.servers.loopback import Said, answer, event, loopback, ref
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evaluation.load.sender import SentRequest
+    from evaluation.load.arrivals import SentRequest
 
 _SCHEMA = '{"type": "object"}'
 _SERVICE = 0.01

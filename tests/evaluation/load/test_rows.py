@@ -19,8 +19,7 @@ from evaluation.load.arrivals import (
     parse_limits,
     plan_stream,
 )
-from evaluation.load.report import report
-from evaluation.load.rows import LoadRow, RequestTimes
+from evaluation.load.rows import LoadRow, RequestTimes, report
 from evaluation.reporting.printing import as_csv, as_json
 from evaluation.reporting.tables import Duration, Rate, Table
 from evaluation.suites.coverage.judgement import Judgement, TextVerdict, classify
