@@ -101,8 +101,8 @@ for _command in _COMMANDS:
 app.add_typer(export)
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(enabled: bool) -> None:
+    if enabled:
         show(version("csbdata"))
         raise typer.Exit
 
@@ -130,8 +130,8 @@ def _attach_plugins() -> None:
     not loaded: that takes longer than many a command.
     """
     points = entry_points_of("csbdata.commands")
-    asked = [point for point in points if point.name in sys.argv[1:2]]
-    for point in asked or points:
+    named = [point for point in points if point.name in sys.argv[1:2]]
+    for point in named or points:
         command = point.load()
         if isinstance(command, typer.Typer):
             for info in command.registered_commands:

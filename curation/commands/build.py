@@ -175,9 +175,9 @@ def build(  # noqa: PLR0913 (one parameter an option)
     from curation.pipeline.request import BuildRequest
 
     _refuse_mixed(shard=shard, shards=shards or [], out=out)
-    chosen = out or (SAMPLE_BUILD if sources.sample else DEFAULT_BUILD)
+    folder = out or (SAMPLE_BUILD if sources.sample else DEFAULT_BUILD)
     request = BuildRequest(
-        out=chosen.absolute(),
+        out=folder.absolute(),
         rules=rules,
         extras=tuple(ExtraSource.parse(text) for text in sources.with_ or ()),
         sample=sources.sample,
@@ -192,7 +192,7 @@ def build(  # noqa: PLR0913 (one parameter an option)
         executor=executor,
         fetch=sources.fetch_settings(),
     )
-    _run(request, shard, format_, shown_out=chosen)
+    _run(request, shard, format_, shown_out=folder)
 
 
 def _refuse_mixed(*, shard: str, shards: list[Path], out: Path | None) -> None:

@@ -1,4 +1,4 @@
-"""What `csbdata build` prints of a build when it is done."""
+"""Print the summary of a build."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ def print_summary(built: BuildResult, shown_out: Path) -> None:
     rows = [_row(name, config) for name, config in figures.configs.items()]
     headers = ("config", "origin", "raw", "kept", "train", "val", "test", "rejected")
     stdout().print(table(headers, rows, numbers=(2, 3, 4, 5, 6)))
-    kept = sum(config.kept for config in figures.configs.values())
+    records = sum(config.kept for config in figures.configs.values())
     raw = sum(config.raw for config in figures.configs.values())
     state = "was there already" if built.unchanged else "written"
     show(
-        f"{figures.name} ({figures.rules} rules): {kept:,} records of {raw:,} "
+        f"{figures.name} ({figures.rules} rules): {records:,} records of {raw:,} "
         f"raw documents, {state} in {sum(built.phases.values()):.1f} s"
     )
     say_command(
@@ -80,8 +80,8 @@ def partiality(built: BuildResult) -> Iterator[str]:
         return
     yield f"This is not the whole benchmark: {origins.sentence}."
     # What the sample stands for has just been said.
-    others = (why for why in origins.reasons if SAMPLE_REASON not in why)
-    yield from (f"  {why}" for why in others)
+    reasons = (why for why in origins.reasons if SAMPLE_REASON not in why)
+    yield from (f"  {why}" for why in reasons)
     if built.request.sample:
         yield "Why: --sample was asked. Without it the real sources are read."
         return
@@ -102,15 +102,15 @@ def partiality(built: BuildResult) -> Iterator[str]:
 def _row(name: str, config: ConfigFigures) -> tuple[str, ...]:
     reasons = sorted(config.rejected.items(), key=lambda item: (-item[1], item[0]))
     few = reasons if len(reasons) <= _FEW + 1 else reasons[:_FEW]
-    shown = [f"{reason} {count:,}" for reason, count in few]
+    parts = [f"{reason} {count:,}" for reason, count in few]
     if len(reasons) > len(few):
-        rest = sum(count for _, count in reasons[len(few) :])
-        shown.append(f"and {rest:,} for {len(reasons) - len(few)} more")
+        uncounted = sum(count for _, count in reasons[len(few) :])
+        parts.append(f"and {uncounted:,} for {len(reasons) - len(few)} more")
     return (
         name,
         config.origin,
         f"{config.raw:,}",
         f"{config.kept:,}",
         *(f"{config.splits[split]:,}" for split in SPLITS),
-        ", ".join(shown),
+        ", ".join(parts),
     )

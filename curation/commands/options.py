@@ -65,11 +65,11 @@ def signing_key(path: Path | None) -> SigningKey | None:
     from curation.packaging.signature import SigningKey
 
     def password() -> str:
-        known = os.environ.get(_PASSWORD)
-        if known is not None:
-            return known
-        asked: str = typer.prompt(f"Password of {path}", hide_input=True, err=True)
-        return asked
+        value = os.environ.get(_PASSWORD)
+        if value is not None:
+            return value
+        typed: str = typer.prompt(f"Password of {path}", hide_input=True, err=True)
+        return typed
 
     return None if path is None else SigningKey(path=path, password=password)
 

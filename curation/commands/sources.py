@@ -138,9 +138,9 @@ def _fetch(
 
 def _list(names: list[str], settings: FetchSettings, format_: Format) -> None:
     """Print the sources, and which archives are at hand."""
-    listed = _listed(names, settings)
+    listings = _listings(names, settings)
     if format_ is Format.JSON:
-        print_json([listing.as_json() for listing in listed])
+        print_json([listing.as_json() for listing in listings])
         return
     rows = [
         (
@@ -152,7 +152,7 @@ def _list(names: list[str], settings: FetchSettings, format_: Format) -> None:
             archive.pin.file_licence,
             archive.at_hand or "no",
         )
-        for listing in listed
+        for listing in listings
         for archive in listing.archives
     ]
     headers = ("source", "configs", "archive", "pin", "licence", "of files", "at hand")
@@ -182,30 +182,34 @@ def _update(
 
     updates = find_updates(pins_of(names), settings, progress.say)
     file = raw_folder() / "sources.toml"
-    kept = write_new_pins(updates, file, settings, progress.say) if write else {}
+    faults_by_name = (
+        write_new_pins(updates, file, settings, progress.say) if write else {}
+    )
     if format_ is Format.JSON:
-        print_json([_described_update(found, kept) for found in updates])
+        print_json([_described_update(item, faults_by_name) for item in updates])
     else:
         _print_updates(updates)
-        for name, fault in kept.items():
+        for name, fault in faults_by_name.items():
             say(f"{name} keeps its pin: {fault}", style="yellow")
-        newer = sum(found.is_newer for found in updates)
+        newer = sum(item.is_newer for item in updates)
         if write:
-            say(f"{newer - len(kept):,} newer states are pinned in {file}.")
+            say(f"{newer - len(faults_by_name):,} newer states are pinned in {file}.")
         elif newer:
             say(f"{newer:,} newer. csbdata sources --update --fetch pins them.")
-    faults = [found.fault for found in updates if found.fault]
-    code = max((fault.exit_code for fault in (*faults, *kept.values())), default=0)
+    faults = [item.fault for item in updates if item.fault]
+    code = max(
+        (fault.exit_code for fault in (*faults, *faults_by_name.values())), default=0
+    )
     if code:
         raise typer.Exit(code)
 
 
 def _described_update(
-    update: PinUpdate, kept: Mapping[str, CsbdataError]
+    update: PinUpdate, faults_by_name: Mapping[str, CsbdataError]
 ) -> dict[str, Json]:
     from curation.download.newest import as_json
 
-    fault = update.fault or kept.get(update.pin.name)
+    fault = update.fault or faults_by_name.get(update.pin.name)
     return {
         "archive": update.pin.name,
         "pinned": update.pin.commit,
@@ -308,9 +312,9 @@ def _print_lock(locked: LiveLock) -> None:
     show(f"Locked {len(locked.schemas):,} schemas that are hosted elsewhere.")
     for failure in locked.failures[:_SHOWN_FAILURES]:
         say(f"Not to be had: {failure.url}: {failure.why}", style="yellow")
-    rest = len(locked.failures) - _SHOWN_FAILURES
-    if rest > 0:
-        say(f"And {rest:,} more, listed in the lock file.", style="yellow")
+    unnamed = len(locked.failures) - _SHOWN_FAILURES
+    if unnamed > 0:
+        say(f"And {unnamed:,} more, listed in the lock file.", style="yellow")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -350,7 +354,7 @@ class _SourceListing:
         }
 
 
-def _listed(names: list[str], settings: FetchSettings) -> list[_SourceListing]:
+def _listings(names: list[str], settings: FetchSettings) -> list[_SourceListing]:
     """Return every source, and where each of its archives is."""
     from curation.download.acquire import at_hand
     from curation.download.pins import pins_for
@@ -360,7 +364,7 @@ def _listed(names: list[str], settings: FetchSettings) -> list[_SourceListing]:
     if names:
         # An unknown name is an error.
         pins_of(names)
-    listed = []
+    listings = []
     for source in registered().values():
         pins = pins_for(source.name, chain.from_iterable(source.archives.values()))
         archives = [
@@ -373,5 +377,5 @@ def _listed(names: list[str], settings: FetchSettings) -> list[_SourceListing]:
             if not names or source.name in names or name in names
         ]
         if archives or not names:
-            listed.append(_SourceListing(source=source, archives=archives))
-    return listed
+            listings.append(_SourceListing(source=source, archives=archives))
+    return listings

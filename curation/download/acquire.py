@@ -175,8 +175,8 @@ def at_hand(pin: ArchivePin, settings: FetchSettings) -> str | None:
     """Return where an archive is, without reading it: mirror, cache or None."""
     if mirrored_file(pin, settings.mirror) is not None:
         return "mirror"
-    known = Cache(settings.cache).packs / f"{pin.digest}{SUFFIX}"
-    return "cache" if known.is_file() else None
+    pack = Cache(settings.cache).packs / f"{pin.digest}{SUFFIX}"
+    return "cache" if pack.is_file() else None
 
 
 def _ready(pin: ArchivePin, cache: Cache, mirrored: Path | None) -> Acquired | None:

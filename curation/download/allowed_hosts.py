@@ -1,4 +1,4 @@
-"""Which addresses may be asked, and which never, redirects included.
+"""Addresses that may be requested, redirects included.
 
 A server's redirect is a stranger's word. Each hop is checked on its own: its
 scheme, its host against the list of the source, and the machine that the name
@@ -41,8 +41,8 @@ def resolve(host: str, port: int) -> list[str]:
     Raises:
         OSError: it stands for none.
     """
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [str(info[4][0]) for info in found]
+    results = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(info[4][0]) for info in results]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,30 +63,33 @@ class HostPolicy:
             OSError: its name cannot be resolved.
         """
         parts = _split(url)
-        chosen = bool(self.base) and _place(parts) == _place(_split(self.base))
-        why = _forbidden(parts, chosen=chosen) or self._foreign(parts, chosen=chosen)
+        is_base = bool(self.base) and _place(parts) == _place(_split(self.base))
+        why = _forbidden(parts, is_base=is_base) or self._foreign(
+            parts, is_base=is_base
+        )
         if why:
-            raise Unavailable(f"not asked: {why}", shown(url))
+            raise Unavailable(f"not asked: {why}", shown_url(url))
         if _proxied(url):
             # The proxy resolves the name, and its rules hold.
             return
         for address in resolve(parts.hostname or "", _place(parts)[1]):
-            why = _out_of_bounds(address, chosen=chosen)
+            why = _out_of_bounds(address, is_base=is_base)
             if why:
-                raise Unavailable(f"not asked: {why}", shown(url))
+                raise Unavailable(f"not asked: {why}", shown_url(url))
 
-    def _foreign(self, parts: SplitResult, *, chosen: bool) -> str:
+    def _foreign(self, parts: SplitResult, *, is_base: bool) -> str:
         host = parts.hostname or ""
-        listed = host in self.hosts or any(
-            listed.startswith(".") and host.endswith(listed) for listed in self.hosts
+        is_allowed = host in self.hosts or any(
+            is_allowed.startswith(".") and host.endswith(is_allowed)
+            for is_allowed in self.hosts
         )
         usual = _place(parts)[1] == _PORTS.get(parts.scheme)
-        if chosen or (listed and usual):
+        if is_base or (is_allowed and usual):
             return ""
         return "this host is not one of the source's"
 
 
-def shown(url: str) -> str:
+def shown_url(url: str) -> str:
     """Return an address for people: without credentials, query and fragment."""
     try:
         parts = urlsplit(url)
@@ -110,7 +113,7 @@ def joined(url: str, target: str) -> str:
     try:
         return urljoin(url, target)
     except ValueError as error:
-        raise Unavailable("redirects to what is no address", shown(url)) from error
+        raise Unavailable("redirects to what is no address", shown_url(url)) from error
 
 
 def _split(url: str) -> SplitResult:
@@ -118,7 +121,7 @@ def _split(url: str) -> SplitResult:
         parts = urlsplit(url)
         _place(parts)
     except ValueError as error:
-        raise Unavailable("not asked: this is no address", shown(url)) from error
+        raise Unavailable("not asked: this is no address", shown_url(url)) from error
     return parts
 
 
@@ -126,12 +129,12 @@ def _place(parts: SplitResult) -> tuple[str, int]:
     return parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 0)
 
 
-def _forbidden(parts: SplitResult, *, chosen: bool) -> str:
+def _forbidden(parts: SplitResult, *, is_base: bool) -> str:
     if parts.username is not None or parts.password is not None:
         return "the address holds credentials"
     if parts.scheme == "https":
         return ""
-    if parts.scheme == "http" and chosen and _is_loopback(parts.hostname or ""):
+    if parts.scheme == "http" and is_base and _is_loopback(parts.hostname or ""):
         return ""
     return f"{parts.scheme or 'no scheme'} is not https"
 
@@ -143,13 +146,13 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _out_of_bounds(address: str, *, chosen: bool) -> str:
+def _out_of_bounds(address: str, *, is_base: bool) -> str:
     place = _unmapped(address)
     if place.is_link_local or str(place) in _METADATA:
         return f"{address} belongs to the local link or a metadata service"
     if place.is_multicast or place.is_unspecified:
         return f"{address} is no host's"
-    if not chosen and not place.is_global:
+    if not is_base and not place.is_global:
         return f"{address} is a private address"
     return ""
 

@@ -212,7 +212,7 @@ class _CarefulHeader(tarfile.TarInfo):
 
 
 def _tarred(
-    archive: Path, limits: ArchiveLimits, wanted: _Wanted
+    archive: Path, limits: ArchiveLimits, selects: _Wanted
 ) -> Iterator[tuple[str, bytes]]:
     meter = Meter(archive, limits.total_bytes, limits.ratio)
     with archive.open("rb") as packed:
@@ -224,7 +224,7 @@ def _tarred(
                 _check_count(archive, count, limits)
                 # The list of members only grows: a stream has no way back.
                 tar.members = []  # type: ignore[attr-defined] # not in typeshed
-                path = wanted.path(member.name, archive)
+                path = selects.path(member.name, archive)
                 if path is None or member.type not in _PLAIN_FILES:
                     continue
                 _check_size(archive, path, member.size, limits)
@@ -241,14 +241,14 @@ def _inflated(archive: Path, packed: IO[bytes]) -> IO[bytes] | Unxz:
 
 
 def _zipped(
-    archive: Path, limits: ArchiveLimits, wanted: _Wanted
+    archive: Path, limits: ArchiveLimits, selects: _Wanted
 ) -> Iterator[tuple[str, bytes]]:
     meter = Meter(archive, limits.total_bytes, limits.ratio)
     with zipfile.ZipFile(archive) as unzipped:
         members = unzipped.infolist()
         _check_count(archive, len(members), limits)
         for member in members:
-            path = wanted.path(member.filename, archive)
+            path = selects.path(member.filename, archive)
             if path is None or not _is_regular(member):
                 continue
             _check_size(archive, path, member.file_size, limits)

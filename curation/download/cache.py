@@ -82,8 +82,8 @@ class Cache:
     def has_seen(self, file: Path, digest: str) -> bool:
         """Return whether this very file was found to have this digest before."""
         try:
-            seen = json.loads(self._note(file).read_bytes())
-            return bool(seen == _identity(file, digest))
+            note = json.loads(self._note(file).read_bytes())
+            return bool(note == _identity(file, digest))
         except (OSError, ValueError):
             return False
 
@@ -161,20 +161,20 @@ class Cache:
             CannotCreate: the cache cannot be written (exit 73).
         """
         folder = self.folder / f"{name.kind}s" / f"{name.label}-{name.fingerprint}"
-        found = read(folder)
-        if found is not None:
-            return found
+        value = read(folder)
+        if value is not None:
+            return value
         with self.lock(f"{name.kind}-{name.fingerprint}", say):
-            found = read(folder)
-            if found is None:
+            value = read(folder)
+            if value is None:
                 # A damaged folder would be taken for another's, and not be replaced.
                 shutil.rmtree(folder, ignore_errors=True)
                 with atomic_folder(folder) as empty:
                     make(empty)
-                found = read(folder)
-        if found is None:
+                value = read(folder)
+        if value is None:
             raise NoInput(f"the {name.kind} just made cannot be read", str(folder))
-        return found
+        return value
 
     def _note(self, file: Path) -> Path:
         name = hashlib.sha256(str(file.resolve()).encode()).hexdigest()
@@ -182,10 +182,10 @@ class Cache:
 
 
 def _identity(file: Path, digest: str) -> dict[str, str | int]:
-    found = file.stat()
+    status = file.stat()
     return {
         "file": str(file.resolve()),
-        "bytes": found.st_size,
-        "modified_ns": found.st_mtime_ns,
+        "bytes": status.st_size,
+        "modified_ns": status.st_mtime_ns,
         "digest": digest,
     }

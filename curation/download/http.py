@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import requests
 import urllib3
 
-from curation.download.allowed_hosts import HostPolicy, host_of, joined, resolve, shown
+from curation.download.allowed_hosts import (
+    HostPolicy,
+    host_of,
+    joined,
+    resolve,
+    shown_url,
+)
 from curation.system.atomic_files import cannot_write
 from curation.system.errors import (
     BadData,
@@ -212,10 +218,12 @@ class Network:
     def _once(self, url: str, file: Path, policy: HostPolicy, deadline: float) -> None:
         if time.monotonic() > deadline:
             what = f"not had within {self.limits.total:,.0f} seconds"
-            raise TemporarilyUnavailable(what, shown(url), "run the same command later")
+            raise TemporarilyUnavailable(
+                what, shown_url(url), "run the same command later"
+            )
         limits = self.limits
         with _session() as session, self._followed(session, url, policy) as answer:
-            place = shown(url)
+            place = shown_url(url)
             refuse_failures(
                 answer.status_code, answer.headers, place, limits.longest_wait
             )
@@ -240,7 +248,7 @@ class Network:
                 return answer
             answer.close()
             url = joined(url, target)
-        raise Unavailable("redirects without end", shown(url))
+        raise Unavailable("redirects without end", shown_url(url))
 
     def _answer(
         self, session: requests.Session, url: str, policy: HostPolicy, method: str
@@ -248,7 +256,7 @@ class Network:
         """Return the answer's head, or give the host up if there is none."""
         host = host_of(url)
         if host in self.silent:
-            raise Unavailable("did not answer before", shown(url))
+            raise Unavailable("did not answer before", shown_url(url))
         limits = self.limits
         timeout = (limits.connect, limits.silence)
         try:
@@ -265,16 +273,16 @@ class Network:
             )
         except requests.exceptions.SSLError as error:
             what = f"no secure connection ({_cause(error)})"
-            raise RetryableError(Unavailable(what, shown(url))) from error
+            raise RetryableError(Unavailable(what, shown_url(url))) from error
         except OSError as error:
             if _is_broken(error):
                 what = f"the connection broke off ({_cause(error)})"
                 raise RetryableError(
-                    Unavailable(what, shown(url), "try again")
+                    Unavailable(what, shown_url(url), "try again")
                 ) from error
             self.silent.add(host)
             what = f"does not answer ({_cause(error)})"
-            raise Unavailable(what, shown(url)) from error
+            raise Unavailable(what, shown_url(url)) from error
 
 
 def within(seconds: float, work: Callable[[], _T]) -> _T:
@@ -357,7 +365,7 @@ def _cause(error: BaseException) -> str:
 
 def _save(answer: requests.Response, file: Path, cap: int, deadline: float) -> None:
     """Write a body to a file, as fast as it comes, but not for ever."""
-    place = shown(answer.url)
+    place = shown_url(answer.url)
     start = time.monotonic()
     size = 0
     try:

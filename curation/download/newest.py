@@ -156,9 +156,9 @@ def _on_github(pin: ArchivePin, settings: FetchSettings, folder: Path) -> Upstre
     base = settings.publishers.github
     policy = HostPolicy(hosts=frozenset({"api.github.com"}), base=base)
     place = f"{base or _GITHUB}/repos/{pin.repository}"
-    head = _asked(f"{place}/commits/HEAD", policy, settings, folder, _Commit)
+    head = _response_of(f"{place}/commits/HEAD", policy, settings, folder, _Commit)
     try:
-        licence = _asked(f"{place}/license", policy, settings, folder, _Licence)
+        licence = _response_of(f"{place}/license", policy, settings, folder, _Licence)
         text = base64.b64decode(licence.content)
     except NoLongerThere:
         # GitHub has found no licence file.
@@ -182,12 +182,12 @@ def _on_the_hub(
     base = settings.publishers.hub
     policy = HostPolicy(hosts=frozenset({"huggingface.co"}), base=base)
     url = f"{base or _HUB}/api/datasets/{quote(pin.repository)}"
-    found = _asked(url, policy, settings, folder, _Dataset)
-    stated = found.card_data.license if found.card_data else None
-    words = ", ".join(stated) if isinstance(stated, list) else stated or ""
+    dataset = _response_of(url, policy, settings, folder, _Dataset)
+    licence = dataset.card_data.license if dataset.card_data else None
+    words = ", ".join(licence) if isinstance(licence, list) else licence or ""
     return UpstreamState(
-        commit=found.sha,
-        day=found.last_modified[:10],
+        commit=dataset.sha,
+        day=dataset.last_modified[:10],
         file=pin.file,
         licence=words,
         licence_sha256=_of_words(words),
@@ -205,10 +205,10 @@ def _in_the_index(pin: ArchivePin, folder: Path) -> UpstreamState:
     report = folder / "report.json"
     command += [f"--report={report}", pin.repository]
     _run(command, folder, service, "pip", environment_for_others())
-    found = _read(report.read_bytes(), _PipReport, service)
-    if not found.install:
+    answer = _read(report.read_bytes(), _PipReport, service)
+    if not answer.install:
         raise BadData("pip's report names no package", service)
-    package = found.install[0]
+    package = answer.install[0]
     metadata = package.metadata
     names = [name for name in metadata.classifier if name.startswith("License ::")]
     words = metadata.license_expression or metadata.license or "; ".join(names)
@@ -227,17 +227,17 @@ def _in_npm(pin: ArchivePin, folder: Path) -> UpstreamState:
         raise Unavailable("there is no npm here", service, "install npm")
     command = [program, "view", pin.repository, "version", "license", "--json"]
     printed = _run([*command, "--silent"], folder, service, "npm", npm_environment())
-    found = _read(printed.encode(), _NpmPackage, service)
+    package = _read(printed.encode(), _NpmPackage, service)
     scoped = pin.repository.removeprefix("@").replace("/", "-")
     return UpstreamState(
-        commit=found.version,
-        file=f"{scoped}-{found.version}.tgz",
-        licence=found.license,
-        licence_sha256=_of_words(found.license),
+        commit=package.version,
+        file=f"{scoped}-{package.version}.tgz",
+        licence=package.license,
+        licence_sha256=_of_words(package.license),
     )
 
 
-def _asked(
+def _response_of(
     url: str, policy: HostPolicy, settings: FetchSettings, folder: Path, kind: type[_T]
 ) -> _T:
     """Return what an address answers, as JSON of a type."""
@@ -279,5 +279,5 @@ def _of_words(words: str) -> str:
 
 def as_json(state: UpstreamState) -> dict[str, Json]:
     """Return a state as `csbdata sources --update --format json` prints it."""
-    made: dict[str, Json] = json.loads(msgspec.json.encode(state))
-    return made
+    members: dict[str, Json] = json.loads(msgspec.json.encode(state))
+    return members

@@ -204,7 +204,7 @@ class FolderFiles:
     cannot make csbdata read its way through the machine.
     """
 
-    __slots__ = ("_known", "path", "paths")
+    __slots__ = ("_path_set", "path", "paths")
 
     def __init__(self, root: Path) -> None:
         """List the files once; `NoInput` where there is no such folder."""
@@ -213,12 +213,12 @@ class FolderFiles:
         #: The folder itself.
         self.path = root
         #: Paths with `/` relative to the folder, sorted by code point.
-        self.paths: tuple[str, ...] = tuple(sorted(_listed(root.resolve())))
-        self._known = frozenset(self.paths)
+        self.paths: tuple[str, ...] = tuple(sorted(_paths_below(root.resolve())))
+        self._path_set = frozenset(self.paths)
 
     def read(self, path: str) -> bytes:
         """Return one file's bytes; KeyError where the folder had none at first."""
-        if path not in self._known:
+        if path not in self._path_set:
             raise KeyError(path)
         file = self.path / path
         try:
@@ -289,8 +289,8 @@ def open_files(path: Path) -> Pack | FolderFiles:
     return FolderFiles(path) if path.is_dir() else open_pack(path)
 
 
-def _listed(root: Path) -> list[str]:
-    found = []
+def _paths_below(root: Path) -> list[str]:
+    paths = []
     for folder, folders, names in os.walk(root):
         folders[:] = [name for name in folders if _is_read(name)]
         for name in filter(_is_read, names):
@@ -298,8 +298,8 @@ def _listed(root: Path) -> list[str]:
             if file.exists() and not file.is_file():
                 raise NoInput("neither a file nor a folder", str(file))
             if file.is_file() and file.resolve().is_relative_to(root):
-                found.append(file.relative_to(root).as_posix())
-    return found
+                paths.append(file.relative_to(root).as_posix())
+    return paths
 
 
 def _is_read(name: str) -> bool:

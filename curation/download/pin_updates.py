@@ -1,4 +1,4 @@
-"""What each publisher has that a pin lacks: newer states, other licences."""
+"""Updates of pins: newer states at the publishers, other licences."""
 
 from __future__ import annotations
 
@@ -91,14 +91,14 @@ def find_updates(
         settings: Where publishers are asked, and how patiently.
         say: Told what takes time.
     """
-    found = []
+    updates = []
     for pin in pins:
         say(f"{pin.name}: asking {pin.kind.publisher} for the newest {pin.repository}")
         try:
-            found.append(PinUpdate(pin=pin, upstream=newest(pin, settings)))
+            updates.append(PinUpdate(pin=pin, upstream=newest(pin, settings)))
         except (Unavailable, TemporarilyUnavailable, BadData) as fault:
-            found.append(PinUpdate(pin=pin, upstream=None, fault=fault))
-    return found
+            updates.append(PinUpdate(pin=pin, upstream=None, fault=fault))
+    return updates
 
 
 _TABLE: Final = r"^\[archive\.{name}\]\n(?:(?!\[).*\n?)*"
@@ -167,7 +167,7 @@ def _new_pin(
     patterns = old.paths.patterns
     if old.kind.is_package:
         patterns = tuple(name.replace(old.commit, state.commit) for name in patterns)
-    wanted = replace(
+    pin_of_new = replace(
         old,
         commit=state.commit,
         file=state.file or old.file,
@@ -177,9 +177,11 @@ def _new_pin(
     cache = Cache(settings.cache)
     with (
         cache.lock(old.name, say),
-        downloaded(wanted, settings.network, settings.publishers, cache, say) as file,
+        downloaded(
+            pin_of_new, settings.network, settings.publishers, cache, say
+        ) as file,
     ):
-        pack = pack_of(wanted, file, cache)
+        pack = pack_of(pin_of_new, file, cache)
         sha256 = file_digest(file) if old.sha256 else ""
     files = open_pack(pack)
     if not len(files):
@@ -189,19 +191,19 @@ def _new_pin(
         f"{files.sha256(path)}  {path}" for path in filter(is_notice, files.paths)
     )
     digest = pack.name.removesuffix(SUFFIX)
-    return replace(wanted, digest=digest, sha256=sha256, texts=texts)
+    return replace(pin_of_new, digest=digest, sha256=sha256, texts=texts)
 
 
 def _values(pin: ArchivePin) -> dict[str, str | Sequence[str]]:
     """Return the values of a pin that name its state, by their keys in the file."""
-    found: dict[str, str | Sequence[str]] = {
+    values: dict[str, str | Sequence[str]] = {
         "version" if pin.kind.is_package else "commit": pin.commit,
         "file": pin.file,
         "sha256": pin.sha256,
         "digest": pin.digest,
         "texts": pin.texts,
     }
-    return {key: value for key, value in found.items() if value != ""}
+    return {key: value for key, value in values.items() if value != ""}
 
 
 def _with_values(
@@ -215,14 +217,14 @@ def _with_values(
     table = re.search(_TABLE.format(name=re.escape(name)), text, re.MULTILINE)
     if table is None:
         raise BadData(f"there is no table [archive.{name}]", "the file of pins")
-    made = table[0]
-    old = re.search(r'^(?:version|commit) = "(.*)"$', made, re.MULTILINE)
+    content = table[0]
+    old = re.search(r'^(?:version|commit) = "(.*)"$', content, re.MULTILINE)
     if old and "version" in values:
-        paths = re.search(r"^paths = \[[^]]*\]", made, re.MULTILINE)
+        paths = re.search(r"^paths = \[[^]]*\]", content, re.MULTILINE)
         if paths:
             new = paths[0].replace(old[1], str(values["version"]))
-            made = made.replace(paths[0], new)
-    lines = made.splitlines(keepends=True)
+            content = content.replace(paths[0], new)
+    lines = content.splitlines(keepends=True)
     for key, value in values.items():
         old_one = _place_of(key, lines)
         if value == "" or (not value and old_one is None):
@@ -232,8 +234,8 @@ def _with_values(
             lines.insert((_place_of("digest", lines) or 0) + 1, line)
         else:
             lines[old_one] = line
-    made = "".join(lines)
-    return text[: table.start()] + made + text[table.end() :]
+    content = "".join(lines)
+    return text[: table.start()] + content + text[table.end() :]
 
 
 def _place_of(key: str, lines: Sequence[str]) -> int | None:

@@ -188,13 +188,13 @@ def pins_for(source: str, archives: Iterable[str]) -> dict[str, ArchivePin]:
     Raises:
         BadConfiguration: an archive has no pin (exit 78).
     """
-    pins, wanted = load_pins(), list(archives)
-    for name in wanted:
+    pins, names = load_pins(), list(archives)
+    for name in names:
         if name not in pins:
             what = f"the source {source!r} reads the archive {name!r}, which has no pin"
             then = f"add [archive.{name}] to it"
             raise BadConfiguration(what, str(raw_folder() / "sources.toml"), then)
-    return {name: pins[name] for name in wanted}
+    return {name: pins[name] for name in names}
 
 
 def _pin(name: str, table: Mapping[str, Json], path: Path) -> ArchivePin:
@@ -202,9 +202,9 @@ def _pin(name: str, table: Mapping[str, Json], path: Path) -> ArchivePin:
     if values.get("kind") in {kind for kind in ArchiveKind if kind.is_package}:
         values["repository"] = values.pop("package", None)
         values["commit"] = values.pop("version", None)
-    known = {field.name for field in fields(ArchivePin)} - {"name"}
-    wanted = known - {"file", "sha256", "licence_sha256", "texts"}
-    wrong = sorted((values.keys() - known) | (wanted - values.keys()))
+    allowed = {field.name for field in fields(ArchivePin)} - {"name"}
+    required = allowed - {"file", "sha256", "licence_sha256", "texts"}
+    wrong = sorted((values.keys() - allowed) | (required - values.keys()))
     sums = ("digest", "sha256", "licence_sha256")
     wrong += [key for key in sums if not _is_sum(values.get(key))]
     if wrong:

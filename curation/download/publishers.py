@@ -90,10 +90,10 @@ def download_npm_package(
         network.silent.add(_NPM_SERVICE)
         what = f"npm cannot get {request} ({last_error(ended.printed)})"
         raise Unavailable(what, _NPM_SERVICE)
-    found = file_digest(file)
-    if pin.sha256 and found != pin.sha256:
-        evidence = cache.refuse(file, f"{found[:16]}-{file.name}")
-        what = f"{request} has sha256 {found}, the pin says {pin.sha256}"
+    digest = file_digest(file)
+    if pin.sha256 and digest != pin.sha256:
+        evidence = cache.refuse(file, f"{digest[:16]}-{file.name}")
+        what = f"{request} has sha256 {digest}, the pin says {pin.sha256}"
         raise WrongDigest(what, _NPM_SERVICE, f"refused, kept as {evidence}")
     return file
 
@@ -135,7 +135,9 @@ def download_package(
     if _SERVICE in network.silent:
         raise Unavailable("did not answer before", _SERVICE)
     request = f"{pin.repository}=={pin.commit}"
-    ended = _run_pip([*pip_command(), *_OPTIONS, *_asked(pin, request, folder)], folder)
+    ended = _run_pip(
+        [*pip_command(), *_OPTIONS, *_pip_request(pin, request, folder)], folder
+    )
     error = ended.printed
     files = sorted(
         folder.glob("*.whl" if pin.kind is ArchiveKind.WHEEL else "*.tar.gz")
@@ -152,23 +154,23 @@ def download_package(
             network.silent.add(_SERVICE)
         what = f"pip cannot get {request} ({last_error(error)})"
         raise Unavailable(what, _SERVICE)
-    found = file_digest(files[0])
-    if pin.sha256 and found != pin.sha256:
-        evidence = cache.refuse(files[0], f"{found[:16]}-{files[0].name}")
-        what = f"{request} has sha256 {found}, the pin says {pin.sha256}"
+    digest = file_digest(files[0])
+    if pin.sha256 and digest != pin.sha256:
+        evidence = cache.refuse(files[0], f"{digest[:16]}-{files[0].name}")
+        what = f"{request} has sha256 {digest}, the pin says {pin.sha256}"
         raise WrongDigest(what, _SERVICE, f"refused, kept as {evidence}")
     return files[0]
 
 
-def _asked(pin: ArchivePin, request: str, folder: Path) -> tuple[str, ...]:
+def _pip_request(pin: ArchivePin, request: str, folder: Path) -> tuple[str, ...]:
     """Return what pip is asked for, and where to put it."""
     to = f"--dest={folder}"
     if pin.kind is ArchiveKind.WHEEL:
         return "--only-binary=:all:", to, request
-    wanted = folder / "wanted.txt"
-    wanted.write_text(f"{request} --hash=sha256:{pin.sha256}\n", encoding="utf-8")
+    requirements = folder / "wanted.txt"
+    requirements.write_text(f"{request} --hash=sha256:{pin.sha256}\n", encoding="utf-8")
     source = f"--no-binary={pin.repository}"
-    return source, "--require-hashes", to, f"--requirement={wanted}"
+    return source, "--require-hashes", to, f"--requirement={requirements}"
 
 
 def pip_command() -> list[str]:

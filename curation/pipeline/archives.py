@@ -51,26 +51,26 @@ def acquire_all(
         CsbdataError: an archive is not what is pinned, or the cache cannot be written.
     """
     pins = load_pins()
-    known: dict[str, Acquired | UnavailableArchive] = {}
+    acquired: dict[str, Acquired | UnavailableArchive] = {}
 
     def acquire_first(chain: Iterable[str]) -> int:
         """Return 0 once one of the archives is there, else the worst exit code."""
         code = 0
         for name in chain:
-            if name not in known:
-                known[name] = acquire(pins[name], settings, say)
-            archive = known[name]
+            if name not in acquired:
+                acquired[name] = acquire(pins[name], settings, say)
+            archive = acquired[name]
             if isinstance(archive, Acquired):
                 return 0
             code = max(code, archive.exit_code)
         return code
 
     missing = {}
-    for wanted, chains in _wanted(names, pins).items():
+    for name, chains in _chains_by_source(names, pins).items():
         codes = {rules: acquire_first(chain) for rules, chain in chains.items()}
         if codes["clean"]:
-            missing[wanted] = codes["clean"]
-    archives = {name: known[name] for name in pins if name in known}
+            missing[name] = codes["clean"]
+    archives = {name: acquired[name] for name in pins if name in acquired}
     return Acquisition(archives=archives, missing=missing)
 
 
@@ -86,33 +86,35 @@ def pins_of(names: Sequence[str]) -> list[ArchivePin]:
     pins = load_pins()
     if not names:
         return list(pins.values())
-    wanted = {
+    names_of_archives = {
         archive
-        for chains in _wanted(names, pins).values()
+        for chains in _chains_by_source(names, pins).values()
         for chain in chains.values()
         for archive in chain
     }
-    return [pin for name, pin in pins.items() if name in wanted]
+    return [pin for name, pin in pins.items() if name in names_of_archives]
 
 
-def _wanted(
+def _chains_by_source(
     names: Sequence[str], pins: Mapping[str, ArchivePin]
 ) -> dict[str, Mapping[str, tuple[str, ...]]]:
     """Return what each name stands for: rule set to archives, best first."""
-    known = sources()
-    chosen = names or [source.name for source in known.values() if not source.extra]
-    return {name: _chains(name, known, pins) for name in chosen}
+    registered = sources()
+    selection = names or [
+        source.name for source in registered.values() if not source.extra
+    ]
+    return {name: _chains(name, registered, pins) for name in selection}
 
 
 def _chains(
-    name: str, known: Mapping[str, Source], pins: Mapping[str, ArchivePin]
+    name: str, registered: Mapping[str, Source], pins: Mapping[str, ArchivePin]
 ) -> Mapping[str, tuple[str, ...]]:
-    if name in known:
-        chains = known[name].archives
+    if name in registered:
+        chains = registered[name].archives
         pins_for(name, (archive for chain in chains.values() for archive in chain))
         return chains
     if name in pins:
         return {"clean": (name,)}
-    alike = closest_names(name, [*known, *pins], most=2)
+    alike = closest_names(name, [*registered, *pins], most=2)
     then = f"did you mean {' or '.join(alike)}?" if alike else "see `csbdata sources`"
     raise BadUsage(f"there is no source or archive {name!r}", then=then)

@@ -60,13 +60,13 @@ def write_notices(inputs: Iterable[BuildInput], folder: Path) -> None:
         BadData: the cache's bytes have changed since they were packed (exit 65).
         OSError: a file cannot be written.
     """
-    for given in inputs:
-        files = given.reading.files
+    for item in inputs:
+        files = item.reading.files
         # The user's own folder has schemas in it, or nothing.
-        own = given.reading.config is not None
+        own = item.reading.config is not None
         for name in () if own else files.paths:
             if is_notice(name):
-                place = folder / NOTICES / given.reading.archive / name
+                place = folder / NOTICES / item.reading.archive / name
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(files.read(name))
 
@@ -88,9 +88,9 @@ def summary_of(
         configs: The config of each document.
     """
     whys: dict[str, list[str]] = {}
-    for given in inputs:
-        if given.partial:
-            whys.setdefault(given.partial, []).extend(given.configs)
+    for item in inputs:
+        if item.partial:
+            whys.setdefault(item.partial, []).extend(item.configs)
     for absent in missing:
         whys.setdefault(f"missing ({absent.why})", []).extend(absent.configs)
     partial = tuple(
@@ -104,7 +104,7 @@ def summary_of(
             for rule in rules.all_rules
         ),
         extras=frozenset(configs) - frozenset(CONFIGS),
-        pins=tuple(given.pin for given in inputs),
+        pins=tuple(item.pin for item in inputs),
         partial=partial,
         options=options,
     )
@@ -264,9 +264,7 @@ def _build_with(request: BuildRequest, progress: Progress) -> BuildResult:
             unchanged=unchanged,
             rule_faults=find_rule_faults(request.out),
             not_had=tuple(
-                dict.fromkeys(
-                    absent for given in plan.inputs for absent in given.not_had
-                )
+                dict.fromkeys(absent for item in plan.inputs for absent in item.not_had)
             ),
         )
         atomic_write_bytes(
@@ -297,7 +295,7 @@ def _worked_on_by_ray(
         _build_ray_shard,
         request,
         executor=request.executor,
-        kept=run.folder / _RAY,
+        folder=run.folder / _RAY,
         fingerprint=key,
         say=progress.say,
     )
@@ -335,7 +333,7 @@ def _write(
     )
     compiled = steps.compile_records(documents) if request.fastjsonschema else {}
     clock.lap("fastjsonschema")
-    instances = steps.make_instances(documents, wanted=request.instances)
+    instances = steps.make_instances(documents, enabled=request.instances)
     summary = replace(summary, instances=instances.counts())
     clock.lap("instances")
     out = request.out
@@ -371,5 +369,5 @@ def _journal(
         "peak_rss_mb": built.peak_rss_mb,
         "unchanged": built.unchanged,
         "not_had": [absent.why for absent in built.not_had],
-        "routes": {given.reading.archive: given.route for given in inputs},
+        "routes": {item.reading.archive: item.route for item in inputs},
     }

@@ -70,8 +70,8 @@ def build_shard(
     if not request.replace:
         refuse_other_shard(request.out, header)
     with RunFolder.open(request.out, plan.identity.fingerprint) as run:
-        there = read_header(request.out)
-        begun = there and msgspec.structs.replace(there, documents=None)
+        header_before = read_header(request.out)
+        begun = header_before and msgspec.structs.replace(header_before, documents=None)
         if begun != header:
             _write_header(header, request.out)
         with ResultFile(request.out) as file:
@@ -88,7 +88,7 @@ def build_shard(
             done = _work(request, steps)
         finished = msgspec.structs.replace(header, documents=done)
         _write_header(finished, request.out)
-    return ShardResult(header=finished, unchanged=there == finished)
+    return ShardResult(header=finished, unchanged=header_before == finished)
 
 
 def _work(request: BuildRequest, steps: BuildSteps) -> int:
@@ -98,7 +98,7 @@ def _work(request: BuildRequest, steps: BuildSteps) -> int:
         verdicts = steps.compile_records(documents)
         steps.run.store(VERDICTS, msgspec.json.encode(verdicts))
     if request.instances:
-        steps.make_instances(documents, wanted=True).store_keys()
+        steps.make_instances(documents, enabled=True).store_keys()
     return len(documents)
 
 

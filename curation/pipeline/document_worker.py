@@ -41,12 +41,12 @@ def _context(library: LibraryFiles) -> Context:
 
 def start(setup: Json) -> Callable[[Json], DocumentResult]:
     """Open the rule set and the libraries; return the handler of units."""
-    given = msgspec.convert(setup, BuildSetup)
-    sys.path.extend(path for path in given.sys_path if path not in sys.path)
+    build_setup = msgspec.convert(setup, BuildSetup)
+    sys.path.extend(path for path in build_setup.sys_path if path not in sys.path)
     from curation.rules.sets import rule_set  # noqa: PLC0415 (needs sys.path)
 
-    rules = rule_set(given.rules)
-    contexts = [_context(library) for library in given.libraries]
+    rules = rule_set(build_setup.rules)
+    contexts = [_context(library) for library in build_setup.libraries]
     # Documents are trees without cycles: reference counts free them, and the
     # collector would only walk them again and again.
     gc.disable()

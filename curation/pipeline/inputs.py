@@ -1,4 +1,4 @@
-"""Which archive feeds which source in this build, and what is missing or partial."""
+"""Choose the archive of each source of a build; name what is missing or partial."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def choose_inputs(  # noqa: PLR0913 (one argument for each thing that is asked)
     Raises:
         CsbdataError: an archive is damaged or has a wrong digest; an extra is unknown.
     """
-    found: list[BuildInput] = []
+    inputs: list[BuildInput] = []
     missing: list[MissingSource] = []
     _refuse_taken_names([extra.config for extra in extras])
     # The user's own schemas are opened before anything is fetched.
@@ -150,19 +150,19 @@ def choose_inputs(  # noqa: PLR0913 (one argument for each thing that is asked)
     ten = [source for source in sources().values() if not source.extra]
     with progress.bar("Looking for the sources", len(ten) + len(extras)) as advance:
         for source in (*ten, *extra_sources):
-            chosen = (
+            choice = (
                 source
                 if isinstance(source, BuildInput)
                 else _find_in_sample(source, rules)
                 if sample
                 else _find_pinned(source, rules, settings, progress.say, no_gpl=no_gpl)
             )
-            if isinstance(chosen, BuildInput):
-                found.append(chosen)
+            if isinstance(choice, BuildInput):
+                inputs.append(choice)
             else:
-                missing.append(chosen)
+                missing.append(choice)
             advance(1)
-    return found, missing
+    return inputs, missing
 
 
 def _refuse_taken_names(configs: Sequence[str | None]) -> None:
@@ -171,17 +171,17 @@ def _refuse_taken_names(configs: Sequence[str | None]) -> None:
     Raises:
         BadUsage: naming the config.
     """
-    taken = {DEFAULT, *OTHER_FOLDERS}
-    taken.update(*(source.configs for source in sources().values()))
+    used = {DEFAULT, *OTHER_FOLDERS}
+    used.update(*(source.configs for source in sources().values()))
     # Where names differ by case alone, some systems have one folder for both.
-    taken = {name.casefold() for name in taken}
+    used = {name.casefold() for name in used}
     for name in filter(None, configs):
         if not _CONFIG_NAME.fullmatch(name):
             what = "cannot be a config's name"
-        elif name.casefold() in taken:
+        elif name.casefold() in used:
             what = "there is a config or a folder of this name already"
         else:
-            taken.add(name.casefold())
+            used.add(name.casefold())
             continue
         raise BadUsage(what, name, "choose another: --with NAME=SOURCE")
 
@@ -276,8 +276,8 @@ def _find_pinned(
             lacks = source.incomplete.get(name)
             if source.complete is not None:
                 got, lacks = source.complete(got, settings, rules)
-            found = _pinned_input(source, rules, pins[name], got)
-            return replace(found, lacks=lacks, not_had=tuple(not_had))
+            pinned = _pinned_input(source, rules, pins[name], got)
+            return replace(pinned, lacks=lacks, not_had=tuple(not_had))
         not_had.append(got)
     if rules == "paper":
         whys = (absent.why for absent in not_had)

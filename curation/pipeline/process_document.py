@@ -1,4 +1,4 @@
-"""What a build sends to its worker processes; they answer with `DocumentResult`s."""
+"""Apply the rules to one document, and the messages between build and worker."""
 
 from __future__ import annotations
 
@@ -119,11 +119,13 @@ def make_record(document: Document, *, split_by_shingles: bool = True) -> MadeRe
             the digest of the skeleton.
     """
     schema = document.schema
-    name, found = document.dialect, document.dialect_found
+    name, dialect_source = document.dialect, document.dialect_found
     if name is None:
-        stated = declared(schema.get("$schema")) if isinstance(schema, dict) else None
-        name = (stated or DRAFT_2020_12).name
-        found = "declared" if stated else "assumed"
+        uri_dialect = (
+            declared(schema.get("$schema")) if isinstance(schema, dict) else None
+        )
+        name = (uri_dialect or DRAFT_2020_12).name
+        dialect_source = "declared" if uri_dialect else "assumed"
     dialect = BY_NAME[name]
     text = write_document(schema)
     provenance = document.provenance
@@ -143,7 +145,7 @@ def make_record(document: Document, *, split_by_shingles: bool = True) -> MadeRe
         original_repository=provenance.original_repository,
         origin=provenance.origin.value,
         dialect=name,
-        dialect_found=found or "",
+        dialect_found=dialect_source or "",
         valid_under=valid_under(schema),
         field_count=nested.field_count,
         max_fan_out=max_fan_out(schema),
@@ -197,23 +199,23 @@ def apply_rules(raw: RawDocument, rules: RuleSet, context: Context) -> DocumentR
         if rule.repair is RepairKind.MECHANICAL and result is not document:
             result = replace(result, repaired=(*result.repaired, rule.name))
         document = result
-    made = make_record(document, split_by_shingles=rules.split_by_shingles)
-    record = made.record
+    record_after = make_record(document, split_by_shingles=rules.split_by_shingles)
+    record = record_after.record
     if not rules.subset_by_raw_file:
         figures = None
         config = final_config(raw.config, record.field_count, vacuous=record.vacuous)
     else:
         config = final_config(raw.config, document.raw_field_count)
-        known = record if document.schema is as_read else None
-        figures = raw_figures(as_read, known)
+        record_before = record if document.schema is as_read else None
+        figures = raw_figures(as_read, record_before)
     return DocumentResult(
         config=config,
         record=record,
         rejected=None,
         changes=document.changes,
         raw=figures,
-        shingles=made.shingles,
-        fan_out=made.fan_out,
+        shingles=record_after.shingles,
+        fan_out=record_after.fan_out,
         draft=draft_of(document.schema),
     )
 
@@ -258,11 +260,11 @@ def _parsed(
         or not policy.merge_equal_members
     ):
         return schema, ()
-    found: text.Merged = []
-    schema = text.parse(content, policy, found)
+    merged: text.Merged = []
+    schema = text.parse(content, policy, merged)
     if isinstance(schema, Rejected):
         return schema, ()
-    repeated = {id(members): names for members, names in found}
+    repeated = {id(members): names for members, names in merged}
     return schema, tuple(
         MergedMember(pointer=pointer((*tokens(trail), name)), times=times)
         for trail, members in objects(schema)

@@ -78,10 +78,10 @@ class OptOut(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         path = raw.provenance.path
         if self.path:
             return path in Selection((self.path,))
-        wanted = self.repository.casefold()
+        repository = self.repository.casefold()
         homes = (archive_url, raw.provenance.original_repository or "")
         named = {home.casefold().removeprefix(_GITHUB).strip("/") for home in homes}
-        return wanted in named or f"/{wanted}/" in path.casefold()
+        return repository in named or f"/{repository}/" in path.casefold()
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -118,8 +118,10 @@ def read_opt_outs(path: Path | None = None) -> OptOuts:
     except (OSError, ValueError) as error:
         raise BadConfiguration(f"no list of requests ({error})", str(path)) from error
     for number, request in enumerate(requests, start=1):
-        said = [part for part in (request.id, request.path, request.repository) if part]
-        if len(said) != 1 or (request.id and "/" not in request.id):
+        criteria = [
+            part for part in (request.id, request.path, request.repository) if part
+        ]
+        if len(criteria) != 1 or (request.id and "/" not in request.id):
             what = f"request {number} must say one of id (CONFIG/unique_id), path, "
             raise BadConfiguration(what + "repository", str(path))
     return OptOuts(requests)
@@ -165,12 +167,12 @@ def find_rule_faults(folder: Path) -> tuple[RuleFault, ...]:
     columns = ("rule", "config", "unique_id", "detail")
     faults: dict[str, RuleFault] = {}
     for rule, config, unique_id, detail in crashed.select(columns).collect().rows():
-        known = faults.get(rule)
+        fault = faults.get(rule)
         faults[rule] = RuleFault(
             rule=rule,
-            count=known.count + 1 if known else 1,
-            first=known.first if known else f"{config}/{unique_id}",
-            detail=known.detail if known else detail,
+            count=fault.count + 1 if fault else 1,
+            first=fault.first if fault else f"{config}/{unique_id}",
+            detail=fault.detail if fault else detail,
         )
     return tuple(faults[rule] for rule in sorted(faults))
 
@@ -199,16 +201,16 @@ class BatchReader:
 
     def batches(self) -> Iterator[tuple[int, list[RawDocument]]]:
         """Yield the position of an input and a batch of its distinct documents."""
-        for position, given in enumerate(self._inputs):
-            for batch in _cut(self._distinct(given)):
+        for position, item in enumerate(self._inputs):
+            for batch in _cut(self._distinct(item)):
                 yield position, batch
 
-    def _distinct(self, given: BuildInput) -> Iterator[RawDocument]:
-        for raw in given.source.read(given.reading):
+    def _distinct(self, item: BuildInput) -> Iterator[RawDocument]:
+        for raw in item.source.read(item.reading):
             sha256 = hashlib.sha256(raw.content).hexdigest()
             # Where relative references start is part of what a document means.
             # A copy of what is left out is another document's until that is, too.
-            left_out = self._opt_outs.refuse(raw, given.pin.url) is not None
+            left_out = self._opt_outs.refuse(raw, item.pin.url) is not None
             key = (f"{raw.config}\n{raw.base_uri or ''}", left_out, sha256)
             position = self._positions.get(key)
             if position is None:
@@ -312,22 +314,24 @@ def process_batches(  # noqa: PLR0913 (one argument for each thing that is neede
                 keep(start, _STORED.decode(stored))
                 progress(len(batch))
                 continue
-            known = [reader.refusal(raw, position) for raw in batch]
-            sent = [raw for raw, own in zip(batch, known, strict=True) if own is None]
-            shown = [_without_content(raw) for raw in sent]
-            pending[sent_batches] = (number, start, known, shown)
+            refusals = [reader.refusal(raw, position) for raw in batch]
+            sent = [
+                raw for raw, own in zip(batch, refusals, strict=True) if own is None
+            ]
+            texts = [_without_content(raw) for raw in sent]
+            pending[sent_batches] = (number, start, refusals, texts)
             sent_batches += 1
             yield [unit_of(raw, position) for raw in sent]
         if when_all_sent is not None:
             when_all_sent()
 
     for finished in pool.run_batches(remaining()):
-        number, start, known, sent = pending.pop(finished.index)
+        number, start, refusals, sent = pending.pop(finished.index)
         answers = iter(_results(sent, finished))
-        batch = [own or next(answers) for own in known]
+        batch = [own or next(answers) for own in refusals]
         run.store(_name(number), b"[" + b",".join(batch) + b"]")
         keep(start, batch)
-        progress(len(known))
+        progress(len(refusals))
     return results
 
 
@@ -338,11 +342,11 @@ def setup_of(rules: RuleSet, inputs: Sequence[BuildInput]) -> BuildSetup:
         sys_path=tuple(sys.path),
         libraries=tuple(
             LibraryFiles(
-                files=str(given.files),
+                files=str(item.files),
                 # Only a rule set that bundles looks at other documents.
-                uris=dict(given.source.uris(given.reading)) if rules.bundles else {},
+                uris=dict(item.source.uris(item.reading)) if rules.bundles else {},
             )
-            for given in inputs
+            for item in inputs
         ),
     )
 

@@ -67,36 +67,36 @@ class BuildIdentity(msgspec.Struct, frozen=True, kw_only=True):
         """The digest of all of it."""
         return fingerprint(**msgspec.to_builtins(self))
 
-    def differences(self, wanted: BuildIdentity) -> list[str]:
+    def differences(self, other: BuildIdentity) -> list[str]:
         """Say in what this differs from what is wanted, a clause each.
 
         Example:
             >>> paper.differences(clean)
             ['rules paper, not clean']
         """
-        return list(self._differences(wanted))
+        return list(self._differences(other))
 
-    def _differences(self, wanted: BuildIdentity) -> Iterator[str]:
-        if self.rules != wanted.rules:
-            yield f"rules {self.rules}, not {wanted.rules}"
-        for name in dict.fromkeys([*self.versions, *wanted.versions]):
-            own, other = self.versions.get(name), wanted.versions.get(name)
-            if own != other:
-                yield f"{name} {own}, not {other}"
-        if self.code != wanted.code:
+    def _differences(self, other: BuildIdentity) -> Iterator[str]:
+        if self.rules != other.rules:
+            yield f"rules {self.rules}, not {other.rules}"
+        for name in dict.fromkeys([*self.versions, *other.versions]):
+            own, required = self.versions.get(name), other.versions.get(name)
+            if own != required:
+                yield f"{name} {own}, not {required}"
+        if self.code != other.code:
             yield "other code of csbdata"
-        if self.limits != wanted.limits:
+        if self.limits != other.limits:
             yield "other limits"
-        theirs = {given.source: given for given in wanted.inputs}
-        ours = {given.source: given for given in self.inputs}
+        other_inputs = {item.source: item for item in other.inputs}
+        own_inputs = {item.source: item for item in self.inputs}
         changed = [
             source
-            for source in dict.fromkeys([*ours, *theirs])
-            if ours.get(source) != theirs.get(source)
+            for source in dict.fromkeys([*own_inputs, *other_inputs])
+            if own_inputs.get(source) != other_inputs.get(source)
         ]
         if changed:
             yield f"other files of {', '.join(changed)}"
-        elif (self.inputs, self.missing) != (wanted.inputs, wanted.missing):
+        elif (self.inputs, self.missing) != (other.inputs, other.missing):
             yield "other sources, or in another order"
 
 
@@ -120,13 +120,13 @@ def identity_of(
         limits=asdict(LIMITS),
         inputs=tuple(
             InputIdentity(
-                source=given.source.name,
-                archive=given.reading.archive,
-                digest=given.digest,
-                configs=tuple(given.configs),
-                partial=given.partial,
+                source=item.source.name,
+                archive=item.reading.archive,
+                digest=item.digest,
+                configs=tuple(item.configs),
+                partial=item.partial,
             )
-            for given in inputs
+            for item in inputs
         ),
         missing=tuple(absent.source.name for absent in missing),
     )
@@ -157,9 +157,9 @@ def refuse_incomplete(
             "give a mirror with --mirror, or go on without them: --missing skip",
         )
     lesser = [
-        f"{given.source.name} ({given.reading.origin})"
-        for given in inputs
-        if given.reading.origin not in {Origin.UPSTREAM, Origin.LOCAL}
+        f"{item.source.name} ({item.reading.origin})"
+        for item in inputs
+        if item.reading.origin not in {Origin.UPSTREAM, Origin.LOCAL}
     ]
     if strict and lesser:
         raise Unavailable(
@@ -186,8 +186,8 @@ def refuse_other_build(
     if not (out / FILE).is_file():
         return
     try:
-        found = read_manifest(out)
-        differences = list(_differences(found, rules, options, inputs))
+        manifest = read_manifest(out)
+        differences = list(_differences(manifest, rules, options, inputs))
     except BadData as error:
         differences = [f"its manifest.json cannot be read ({error.what})"]
     if differences:
@@ -199,23 +199,23 @@ def refuse_other_build(
 
 
 def _differences(
-    found: Manifest,
+    manifest: Manifest,
     rules: str,
     options: Sequence[str],
     inputs: Sequence[BuildInput],
 ) -> Iterator[str]:
     """Say in what a build differs from the one that is asked."""
-    if found.rules != rules:
-        yield f"rules {found.rules}, not {rules}"
-    before, now = set(found.options), set(options)
+    if manifest.rules != rules:
+        yield f"rules {manifest.rules}, not {rules}"
+    before, now = set(manifest.options), set(options)
     if before - now:
         yield f"with {', '.join(sorted(before - now))}, which is not asked now"
     if now - before:
         yield f"without {', '.join(sorted(now - before))}, which is asked now"
-    old = {pin.source: (pin.archive, pin.origin, pin.sha256) for pin in found.pins}
+    old = {pin.source: (pin.archive, pin.origin, pin.sha256) for pin in manifest.pins}
     new = {
-        given.pin.source: (given.pin.archive, given.pin.origin, given.pin.sha256)
-        for given in inputs
+        item.pin.source: (item.pin.archive, item.pin.origin, item.pin.sha256)
+        for item in inputs
     }
     for source in dict.fromkeys([*old, *new]):
         if old.get(source) != new.get(source):
@@ -275,12 +275,12 @@ class BuildRequest:
     @property
     def options(self) -> tuple[str, ...]:
         """What is asked beside the rules, as the manifest names it."""
-        asked = {
+        options = {
             "fastjsonschema": self.fastjsonschema,
             "instances": self.instances,
             "no-gpl": self.no_gpl,
         }
-        return tuple(name for name, wanted in asked.items() if wanted)
+        return tuple(name for name, is_on in options.items() if is_on)
 
     @property
     def run_folder(self) -> Path:

@@ -45,12 +45,14 @@ class ShardHeader(msgspec.Struct, frozen=True, kw_only=True):
         """Which part of how many, as `--shard` takes it."""
         return shard_name(self.shard)
 
-    def differences(self, wanted: ShardHeader) -> list[str]:
+    def differences(self, other: ShardHeader) -> list[str]:
         """Say in what the build of this shard differs from that of another."""
-        found = self.identity.differences(wanted.identity)
-        if self.options != wanted.options:
-            found.append(f"{_options(self.options)}, not {_options(wanted.options)}")
-        return found
+        differences = self.identity.differences(other.identity)
+        if self.options != other.options:
+            differences.append(
+                f"{_options(self.options)}, not {_options(other.options)}"
+            )
+        return differences
 
 
 def _options(names: Sequence[str]) -> str:
@@ -91,20 +93,20 @@ def read_header(folder: Path) -> ShardHeader | None:
         ) from error
 
 
-def refuse_other_shard(folder: Path, wanted: ShardHeader) -> None:
+def refuse_other_shard(folder: Path, header: ShardHeader) -> None:
     """Refuse a place where another shard stands than the one that is asked.
 
     Raises:
         CannotCreate: another shard, or something else, stands there (exit 73).
     """
-    there = read_header(folder)
-    if there is not None:
-        found = there.differences(wanted)
-        if there.shard != wanted.shard:
-            found.append(f"shard {there.name}, not {wanted.name}")
-        if found:
+    present = read_header(folder)
+    if present is not None:
+        differences = present.differences(header)
+        if present.shard != header.shard:
+            differences.append(f"shard {present.name}, not {header.name}")
+        if differences:
             raise CannotCreate(
-                f"holds another shard ({'; '.join(found)})",
+                f"holds another shard ({'; '.join(differences)})",
                 str(folder),
                 "--replace replaces it, --out DIR leaves it as it is",
             )
@@ -123,12 +125,12 @@ class JoinedShards:
     work: tuple[FinishedWork, ...] = ()
 
     @classmethod
-    def open(cls, folders: Sequence[Path], wanted: ShardHeader) -> JoinedShards:
+    def open(cls, folders: Sequence[Path], build: ShardHeader) -> JoinedShards:
         """Open the shards of a build, which are all there and of this very build.
 
         Args:
             folders: The shards, in any order.
-            wanted: What the build that joins them asks itself.
+            build: The header of the build that joins them.
 
         Raises:
             NoInput: a folder is no shard.
@@ -137,14 +139,14 @@ class JoinedShards:
         """
         headers = [(folder, _finished_header(folder)) for folder in folders]
         for folder, header in headers:
-            if found := header.differences(wanted):
+            if differences := header.differences(build):
                 raise BadConfiguration(
-                    f"is a shard of another build ({'; '.join(found)})",
+                    f"is a shard of another build ({'; '.join(differences)})",
                     str(folder),
                     "join it where it was made, or make it anew here",
                 )
         ordered = _in_order(headers)
-        fingerprint = wanted.identity.fingerprint
+        fingerprint = build.identity.fingerprint
         work = tuple(
             FinishedWork(folder / COMPLETIONS, fingerprint) for folder in ordered
         )
@@ -163,22 +165,22 @@ class JoinedShards:
         if not self.work:
             return None
         owner = number % len(self.work)
-        found = self.work[owner].find(name)
-        if found is None:
+        content = self.work[owner].find(name)
+        if content is None:
             raise BadData(
                 f"{name} is missing or damaged",
                 str(self.folders[owner]),
                 f"run the command of shard {owner + 1}/{len(self.work)} again",
             )
-        return found
+        return content
 
     def verdicts(self) -> dict[str, str]:
         """Return fastjsonschema's verdicts by the digest of a record."""
-        found: dict[str, str] = {}
+        verdicts: dict[str, str] = {}
         for own in self.work:
             stored = own.find(VERDICTS) or b"{}"
-            found |= msgspec.json.decode(stored, type=dict[str, str])
-        return found
+            verdicts |= msgspec.json.decode(stored, type=dict[str, str])
+        return verdicts
 
     def instances(self) -> FinishedInstances:
         """Return the instances that the shards have made."""
@@ -213,31 +215,31 @@ def _in_order(headers: Sequence[tuple[Path, ShardHeader]]) -> list[Path]:
         divided = ", ".join(str(number) for number in sorted(numbers))
         raise BadData(
             f"builds divided into {divided} parts do not fit together",
-            _shown(headers),
+            _folders(headers),
             "name the shards of one division",
         )
-    found: dict[int, Path] = {}
+    by_part: dict[int, Path] = {}
     for folder, header in headers:
         part = header.shard[0]
-        if part in found:
+        if part in by_part:
             raise BadData(
-                f"holds shard {header.name}, as {found[part]} does",
+                f"holds shard {header.name}, as {by_part[part]} does",
                 str(folder),
                 "name one of them",
             )
-        found[part] = folder
+        by_part[part] = folder
     parts = numbers.pop() if numbers else 0
     missing = [
-        shard_name((part, parts)) for part in range(1, parts + 1) if part not in found
+        shard_name((part, parts)) for part in range(1, parts + 1) if part not in by_part
     ]
     if missing:
         raise BadData(
             f"without shard {', '.join(missing)}",
-            _shown(headers),
+            _folders(headers),
             "name the folders of all shards",
         )
-    return [found[part] for part in sorted(found)]
+    return [by_part[part] for part in sorted(by_part)]
 
 
-def _shown(headers: Sequence[tuple[Path, ShardHeader]]) -> str:
+def _folders(headers: Sequence[tuple[Path, ShardHeader]]) -> str:
     return ", ".join(str(folder) for folder, _ in headers)

@@ -65,12 +65,12 @@ def decide_benchmark(
         DecidedDocument(document, result, result.rejected) for document, result in pairs
     ]
     for rule in rules.benchmark_rules:
-        kept = [position for position, one in enumerate(decided) if one.kept]
+        positions = [position for position, one in enumerate(decided) if one.kept]
         verdicts = rule.judge(
-            [_candidate(decided[position], sources) for position in kept]
+            [_candidate(decided[position], sources) for position in positions]
         )
         for index, rejected in verdicts.items():
-            position = kept[index]
+            position = positions[index]
             decided[position] = replace(
                 decided[position], rejected=replace(rejected, rule=rule.name)
             )
@@ -80,12 +80,14 @@ def decide_benchmark(
 def in_clusters(documents: Sequence[DecidedDocument]) -> list[DecidedDocument]:
     """Return the documents, those that were kept with their near-duplicate cluster."""
     decided = list(documents)
-    kept = [position for position, document in enumerate(decided) if document.kept]
+    positions = [position for position, document in enumerate(decided) if document.kept]
     names = clusters(
-        [decided[position].result.sha256 for position in kept],
-        OnDemand(len(kept), lambda place: decided[kept[place]].result.shingles()),
+        [decided[position].result.sha256 for position in positions],
+        OnDemand(
+            len(positions), lambda place: decided[positions[place]].result.shingles()
+        ),
     )
-    for position, name in zip(kept, names, strict=True):
+    for position, name in zip(positions, names, strict=True):
         decided[position] = replace(decided[position], cluster=name)
     return decided
 
@@ -168,7 +170,7 @@ class BuildSteps:
                 when_all_sent=when_all_sent,
             )
             peak = pool.peak_rss_mb
-        sources = {given.source.name: given.source for given in self.inputs}
+        sources = {item.source.name: item.source for item in self.inputs}
         own = [document for document in reader.documents if document.content in results]
         return decide_benchmark(own, results, self.rules, sources), peak
 
@@ -177,33 +179,33 @@ class BuildSteps:
 
         Records of a source that is too large for it are never asked.
         """
-        known = self.joined.verdicts()
+        verdicts = self.joined.verdicts()
         records = [
             document.record()
             for document in documents
             if document.kept
             and source_named(document.source.provenance.source).tries_fastjsonschema
         ]
-        new = [record for record in records if record.sha256 not in known]
+        new = [record for record in records if record.sha256 not in verdicts]
         title, count = "Compiling with fastjsonschema", len(new)
         announce(self.progress, title, count * _COMPILE_SECONDS / self.jobs)
         with self.progress.bar(title, count) as advance:
             compiled = try_fastjsonschema(
                 new, self.cache, jobs=self.jobs, progress=advance
             )
-        known |= {record.sha256: record.fastjsonschema or "" for record in compiled}
-        return {record.sha256: known[record.sha256] for record in records}
+        verdicts |= {record.sha256: record.fastjsonschema or "" for record in compiled}
+        return {record.sha256: verdicts[record.sha256] for record in records}
 
     def make_instances(
-        self, documents: Sequence[DecidedDocument], *, wanted: bool
+        self, documents: Sequence[DecidedDocument], *, enabled: bool
     ) -> InstanceStep:
         """Return the instances of every record; of none where they are not wanted."""
         step = InstanceStep(
-            tasks_of(documents) if wanted else (),
+            tasks_of(documents) if enabled else (),
             self.run,
             finished=self.joined.instances(),
         )
-        if wanted:
+        if enabled:
             title, count = "Making instances", step.count
             announce(self.progress, title, count * _INSTANCE_SECONDS / self.jobs)
             with self.progress.bar(title, count) as advance:

@@ -1,4 +1,4 @@
-"""What a source is: a reader of raw documents out of pinned archives.
+"""Sources: readers of raw documents out of pinned archives.
 
 Each other file of this package holds one `SOURCE`; third parties add theirs
 through the entry point group `csbdata.sources`.

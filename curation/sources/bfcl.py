@@ -136,12 +136,12 @@ def _answer(accepted: Json, schema: Json, turn: int) -> Json:
     """
     if not isinstance(accepted, dict):
         return accepted
-    made: dict[str, Json] = {}
+    answer: dict[str, Json] = {}
     for name, values in accepted.items():
         value, counts = _choice(name, values, schema, turn)
         if counts:
-            made[name] = value
-    return made
+            answer[name] = value
+    return answer
 
 
 def _turns(accepted: Json) -> int:
@@ -176,7 +176,7 @@ class _Examples:
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
         self._paths = frozenset(reading.files.paths)
-        self.found: dict[str, dict[str, None]] = {}
+        self.texts: dict[str, dict[str, None]] = {}
 
     def of_file(self, path: str) -> dict[str, Json]:
         """Return the right calls of each question of a file, by the question's id."""
@@ -196,7 +196,7 @@ class _Examples:
         for call in calls if isinstance(calls, list) else ():
             if isinstance(call, dict) and isinstance(name, str) and name in call:
                 texts = dict.fromkeys(answers(call[name], schema))
-                self.found.setdefault(digest, {}).update(texts)
+                self.texts.setdefault(digest, {}).update(texts)
 
 
 def _parsed(line: bytes, place: str) -> Json:
@@ -220,7 +220,7 @@ def read(reading: Reading) -> Iterator[RawDocument]:
     Raises:
         BadData: a line is no JSON.
     """
-    found: dict[tuple[str, str], RawDocument] = {}
+    documents: dict[tuple[str, str], RawDocument] = {}
     examples = _Examples(reading)
     paths = (path for path in reading.files.paths if _ANSWERS not in path)
     for path in paths:
@@ -234,8 +234,8 @@ def read(reading: Reading) -> Iterator[RawDocument]:
                 if isinstance(definition, dict):
                     called = definition.get("name")
                     examples.note(right.get(question), called, schema, digest)
-                if (name, digest) not in found:
-                    found[name, digest] = document(
+                if (name, digest) not in documents:
+                    documents[name, digest] = document(
                         reading,
                         source=_NAME,
                         config=_CONFIG,
@@ -244,8 +244,8 @@ def read(reading: Reading) -> Iterator[RawDocument]:
                         content=jsontext.write(schema).encode(),
                     )
     whole = (
-        replace(raw, examples=tuple(examples.found.get(digest, ())))
-        for (_, digest), raw in found.items()
+        replace(raw, examples=tuple(examples.texts.get(digest, ())))
+        for (_, digest), raw in documents.items()
     )
     yield from sorted(whole, key=lambda raw: natural_key(raw.unique_id))
 

@@ -90,11 +90,11 @@ def repository_at(address: str) -> str | None:
     Addresses of raw files count, also those of the services that passed them on
     (RawGit, jsDelivr).
     """
-    found = _ADDRESS.match(address)
-    if found is None:
+    match = _ADDRESS.match(address)
+    if match is None:
         return None
-    name = found["name"].removesuffix(".git")
-    return f"{_HOME}{found['owner']}/{name}" if name.strip(".") else None
+    name = match["name"].removesuffix(".git")
+    return f"{_HOME}{match['owner']}/{name}" if name.strip(".") else None
 
 
 def listed_repositories(text: str) -> dict[str, str]:
@@ -103,13 +103,13 @@ def listed_repositories(text: str) -> dict[str, str]:
     A line is the file's name, a space and its address, or `deleted`. Whatever else
     stands there says nothing of any file.
     """
-    listed = {}
+    repositories = {}
     for line in text.splitlines():
-        found = _LINE.fullmatch(line.strip())
-        repository = repository_at(found["address"]) if found else None
-        if found and repository:
-            listed[f"json_schema_corpus/pp_{found['number']}.json"] = repository
-    return listed
+        match = _LINE.fullmatch(line.strip())
+        repository = repository_at(match["address"]) if match else None
+        if match and repository:
+            repositories[f"json_schema_corpus/pp_{match['number']}.json"] = repository
+    return repositories
 
 
 def repository_licences(lists: Path) -> dict[str, str]:
@@ -130,13 +130,13 @@ class OriginalRepositories:
         #: The sample was written for this project, whatever its identifiers say.
         self._is_sample = reading.origin is Origin.SAMPLE
         self._archive_licence = reading.licence
-        self._listed: Mapping[str, str] = {}
+        self._repositories: Mapping[str, str] = {}
         self._licences: Mapping[str, str] = {}
         if self._is_sample:
             return
         if LIST in reading.files.paths:
             text = reading.files.read(LIST).decode("utf-8", "replace")
-            self._listed = listed_repositories(text)
+            self._repositories = listed_repositories(text)
         if self._archive_licence == "NOASSERTION":
             self._licences = repository_licences(reading.lists)
 
@@ -144,7 +144,7 @@ class OriginalRepositories:
         """Return the repository that a file was found in; None where nobody says."""
         if self._is_sample:
             return None
-        return self._listed.get(path) or claimed_repository(content)
+        return self._repositories.get(path) or claimed_repository(content)
 
     def licence(self, repository: str | None) -> str:
         """Return the SPDX expression of a file from a repository.
@@ -152,8 +152,8 @@ class OriginalRepositories:
         It is the archive's own where that has one for single files, and where nothing
         is known of the repository.
         """
-        known = self._licences.get((repository or "").casefold())
-        return known or self._archive_licence
+        licence = self._licences.get((repository or "").casefold())
+        return licence or self._archive_licence
 
 
 def claimed_repository(content: bytes) -> str | None:

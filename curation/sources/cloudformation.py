@@ -44,11 +44,11 @@ def _uri(unique_id: str) -> str:
 
 
 def _files(reading: Reading) -> list[tuple[str, str]]:
-    found = [
+    files = [
         (_unique_id(name, reading.files.read(path)), path)
         for name, path in files_in(reading, _FOLDER)
     ]
-    return sorted(found, key=lambda pair: natural_key(pair[0]))
+    return sorted(files, key=lambda pair: natural_key(pair[0]))
 
 
 def read(reading: Reading) -> Iterator[RawDocument]:

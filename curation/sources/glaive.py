@@ -74,8 +74,8 @@ def rows(content: bytes, chunk: int = _CHUNK) -> Iterator[Json]:
 
 
 def _after(pattern: re.Pattern[str], text: str, place: int) -> int:
-    found = pattern.match(text, place)
-    return found.end() if found else place
+    match = pattern.match(text, place)
+    return match.end() if match else place
 
 
 def definitions(system: str) -> Iterator[str]:
@@ -121,7 +121,7 @@ def read(reading: Reading) -> Iterator[RawDocument]:
     """
     policy = jsontext.Policy(last_key_counts=reading.rules == "paper")
     texts: set[str] = set()
-    found: dict[tuple[str, str], RawDocument] = {}
+    documents: dict[tuple[str, str], RawDocument] = {}
     for number, row in enumerate(rows(reading.files.read(_FILE))):
         system = row.get("system") if isinstance(row, dict) else None
         if not isinstance(system, str):
@@ -131,8 +131,8 @@ def read(reading: Reading) -> Iterator[RawDocument]:
                 continue
             texts.add(text)
             name, digest, content = _parameters(text, policy)
-            if (name, digest) not in found:
-                found[name, digest] = document(
+            if (name, digest) not in documents:
+                documents[name, digest] = document(
                     reading,
                     source=_NAME,
                     config=_CONFIG,
@@ -141,7 +141,7 @@ def read(reading: Reading) -> Iterator[RawDocument]:
                     content=content,
                 )
     yield from sorted(
-        found.values(), key=lambda document: natural_key(document.unique_id)
+        documents.values(), key=lambda document: natural_key(document.unique_id)
     )
 
 

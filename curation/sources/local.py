@@ -153,10 +153,10 @@ def open_source(
         BadData: a file has not the form that the expression names.
         Unavailable: the Hub cannot be reached, or a program cannot be run.
     """
-    prefix, colon, rest = expression.partition(":")
+    prefix, colon, argument = expression.partition(":")
     path = Path(expression).expanduser()
     if colon and prefix in _FORMS:
-        return _from_form(prefix, rest, say)
+        return _from_form(prefix, argument, say)
     if path.exists():
         tables = path if path.is_dir() and _parquet_files(path) else None
         origin = "build" if tables else "files"
@@ -177,7 +177,7 @@ def open_source(
     column = _COLUMN.fullmatch(expression.removeprefix("hf://datasets/"))
     if column is not None:
         schemas = read_hub_column(**column.groupdict(), say=say)
-        return _made(expression, column["name"], schemas)
+        return _of_schemas(expression, column["name"], schemas)
     hub = dataset_name(expression)
     if hub is None:
         raise NoInput(
@@ -188,18 +188,20 @@ def open_source(
     return _from_hub(expression, hub.name, hub.revision)
 
 
-def _from_form(prefix: str, rest: str, say: Callable[[str], None]) -> OwnSchemas:
+def _from_form(prefix: str, argument: str, say: Callable[[str], None]) -> OwnSchemas:
     metavar, read_form = _FORMS[prefix]
-    if not rest.strip():
+    if not argument.strip():
         raise BadUsage("nothing is named", f"{prefix}:", f"say {prefix}:{metavar}")
-    schemas = read_form(rest, say)
-    say(f"{prefix}:{rest}: {len(schemas):,} schemas")
-    first = Path(rest).stem if metavar == "FILE" else rest.split(maxsplit=1)[0]
+    schemas = read_form(argument, say)
+    say(f"{prefix}:{argument}: {len(schemas):,} schemas")
+    first = Path(argument).stem if metavar == "FILE" else argument.split(maxsplit=1)[0]
     name = f"{prefix}-{plain_id(first.rpartition('/')[2])}"
-    return _made(f"{prefix}:{rest}", name, schemas)
+    return _of_schemas(f"{prefix}:{argument}", name, schemas)
 
 
-def _made(expression: str, name: str, schemas: Iterable[NamedSchema]) -> OwnSchemas:
+def _of_schemas(
+    expression: str, name: str, schemas: Iterable[NamedSchema]
+) -> OwnSchemas:
     name = name.rpartition("/")[2]
     file = MadeFile(f"{name}.jsonl", as_rows(schemas))
     return OwnSchemas(expression=expression, name=name, path=None, _files=lambda: file)
@@ -375,16 +377,16 @@ def made_unique(
     it; the others get `-` and 8 hex digits of their text's sha256, and then a
     count from 2.
     """
-    taken: set[str] = set()
-    for number, given, content in rows:
-        unique_id = given or f"{stem}-{number}"
-        if unique_id in taken:
+    used: set[str] = set()
+    for number, own_id, content in rows:
+        unique_id = own_id or f"{stem}-{number}"
+        if unique_id in used:
             unique_id += "-" + hashlib.sha256(content).hexdigest()[:8]
         first, count = unique_id, 1
-        while unique_id in taken:
+        while unique_id in used:
             count += 1
             unique_id = f"{first}-{count}"
-        taken.add(unique_id)
+        used.add(unique_id)
         yield number, unique_id, content
 
 

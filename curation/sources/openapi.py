@@ -27,7 +27,7 @@ def read(reading: Reading) -> Iterator[RawDocument]:
     Raises:
         BadData: a file is no OpenAPI description.
     """
-    found: dict[str, RawDocument] = {}
+    documents: dict[str, RawDocument] = {}
     for path in reading.files.paths:
         if not path.endswith(".json"):
             continue
@@ -39,7 +39,7 @@ def read(reading: Reading) -> Iterator[RawDocument]:
         except ValueError as error:
             raise BadData(str(error), path) from error
         for body in description.bodies():
-            found[plain_id(body.name)] = document(
+            documents[plain_id(body.name)] = document(
                 reading,
                 source=_NAME,
                 config=_CONFIG,
@@ -47,7 +47,7 @@ def read(reading: Reading) -> Iterator[RawDocument]:
                 path=f"{path}#{body.name}",
                 content=jsontext.write(body.schema).encode(),
             )
-    yield from sorted(found.values(), key=lambda raw: natural_key(raw.unique_id))
+    yield from sorted(documents.values(), key=lambda raw: natural_key(raw.unique_id))
 
 
 SOURCE = Source(

@@ -52,14 +52,14 @@ def read_openapi(path: Path, say: Callable[[str], None]) -> list[NamedSchema]:
             convert = f"npx swagger2openapi {quote(str(path))} -o openapi.json"
             then += f"; to convert it: {convert}"
         raise BadData(str(error), str(path), then) from error
-    found = list(description.bodies())
-    if not found:
+    bodies = list(description.bodies())
+    if not bodies:
         raise BadData("no operation with a body in JSON", str(path))
-    operations = {own.name.rpartition(".")[0] for own in found}
+    operations = {own.name.rpartition(".")[0] for own in bodies}
     without = description.operations - len(operations)
     if without:
         say(f"{path}: {without:,} operations have no body in JSON")
-    return found
+    return bodies
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,12 +105,12 @@ class Description:
         They are named `<operation>.request` and `<operation>.<status>`.
         """
         for name, operation in self._operations():
-            asked = self._found(operation.get("requestBody"))
-            yield from self._named(f"{name}.request", asked)
+            request = self._target(operation.get("requestBody"))
+            yield from self._named(f"{name}.request", request)
             answers = operation.get("responses")
             for status, answer in answers.items() if isinstance(answers, dict) else ():
                 if status.startswith("2"):
-                    yield from self._named(f"{name}.{status}", self._found(answer))
+                    yield from self._named(f"{name}.{status}", self._target(answer))
 
     def _operations(self) -> Iterator[tuple[str, dict[str, Json]]]:
         paths = self.document.get("paths")
@@ -122,16 +122,16 @@ class Description:
                     name = own if isinstance(own, str) else f"{method}{path}"
                     yield name, operation
 
-    def _found(self, value: Json) -> Json:
+    def _target(self, value: Json) -> Json:
         """Return what a reference to another part of the document stands for."""
         reference = value.get("$ref") if isinstance(value, dict) else None
         if not (isinstance(reference, str) and reference.startswith("#/")):
             return value
-        found: Json = self.document
+        target: Json = self.document
         for token in reference[2:].split("/"):
             name = unquote(token).replace("~1", "/").replace("~0", "~")
-            found = found.get(name) if isinstance(found, dict) else None
-        return found
+            target = target.get(name) if isinstance(target, dict) else None
+        return target
 
     def _named(self, name: str, body: Json) -> Iterator[NamedSchema]:
         content = body.get("content") if isinstance(body, dict) else None
@@ -147,12 +147,12 @@ class Description:
         root = self._in_json_schema(schema)
         holder = "definitions" if self.dialect.name == "draft-04" else "$defs"
         # The root says itself what it is, where it only says where that stands.
-        seen: set[str] = set()
+        visited: set[str] = set()
         while isinstance(root, dict) and root.keys() == {"$ref"}:
             name = self._component_of(root["$ref"], holder)
-            if name is None or name in seen:
+            if name is None or name in visited:
                 break
-            seen.add(name)
+            visited.add(name)
             root = self._component(name)
         needed: dict[str, Json] = {}
         waiting = [root]

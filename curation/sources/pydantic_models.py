@@ -38,18 +38,18 @@ def read_models(module: str, say: Callable[[str], None]) -> list[NamedSchema]:
 
     say(f"Importing {module}")
     loaded = _imported(module)
-    found: list[NamedSchema] = []
+    schemas: list[NamedSchema] = []
     for name, model in sorted(_models(loaded).items()):
         try:
             schema = TypeAdapter(model).json_schema()
         except (PydanticInvalidForJsonSchema, PydanticUserError) as error:
             say(f"{module}.{name} has no JSON Schema ({str(error).splitlines()[0]})")
             continue
-        found.append(NamedSchema(name=name, schema=schema))
-    if not found:
+        schemas.append(NamedSchema(name=name, schema=schema))
+    if not schemas:
         then = "models are classes of pydantic.BaseModel that it defines"
         raise BadData("no model with a JSON Schema", module, then)
-    return found
+    return schemas
 
 
 def _imported(module: str) -> ModuleType:

@@ -134,14 +134,14 @@ def files_in(reading: Reading, folder: str, name: str = r".+") -> list[tuple[str
     An id is the file name without `.json`, wholly matched by the regular
     expression `name`; natural order of ids.
     """
-    start, wanted = folder.rstrip("/") + "/", re.compile(name)
-    found = [
+    start, pattern = folder.rstrip("/") + "/", re.compile(name)
+    files = [
         (path[len(start) : -len(_JSON)], path)
         for path in reading.files.paths
         if path.startswith(start) and path.endswith(_JSON)
     ]
     return sorted(
-        (pair for pair in found if "/" not in pair[0] and wanted.fullmatch(pair[0])),
+        (pair for pair in files if "/" not in pair[0] and pattern.fullmatch(pair[0])),
         key=lambda pair: natural_key(pair[0]),
     )
 

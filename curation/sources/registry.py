@@ -28,10 +28,10 @@ GROUP = "csbdata.sources"
 class UnknownSourceError(BadConfiguration):
     """No source has this name; `nearest` holds the names that are alike."""
 
-    def __init__(self, name: str, known: Iterable[str]) -> None:
+    def __init__(self, name: str, names: Iterable[str]) -> None:
         """Say what was asked for, and what is like it."""
         self.name = name
-        self.nearest = tuple(closest_names(name, known))
+        self.nearest = tuple(closest_names(name, names))
         hint = f"did you mean {' or '.join(self.nearest)}?" if self.nearest else ""
         super().__init__(f"there is no source {name!r}", then=hint)
 
@@ -61,9 +61,9 @@ class _Sources(Registry[Source]):
             "which there is already"
         )
 
-    def unknown(self, name: str, known: Iterable[str]) -> UnknownSourceError:
+    def unknown(self, name: str, candidates: Iterable[str]) -> UnknownSourceError:
         """Return the error for a name that no source has."""
-        return UnknownSourceError(name, known)
+        return UnknownSourceError(name, candidates)
 
 
 _REGISTRY = _Sources(
@@ -83,9 +83,9 @@ def sources() -> Mapping[str, Source]:
         DuplicateSourceError: two sources claim one name or one config.
         NotASourceError: an entry point names something else.
     """
-    found = _REGISTRY.by_name()
+    by_name = _REGISTRY.by_name()
     filled_by: dict[str, str] = {}
-    for source in found.values():
+    for source in by_name.values():
         for config in source.configs:
             if config in filled_by:
                 raise DuplicateSourceError(
@@ -93,7 +93,7 @@ def sources() -> Mapping[str, Source]:
                     f"the config {config!r}"
                 )
             filled_by[config] = source.name
-    ordered = sorted(found.values(), key=lambda source: (source.extra, source.name))
+    ordered = sorted(by_name.values(), key=lambda source: (source.extra, source.name))
     return MappingProxyType({source.name: source for source in ordered})
 
 
@@ -103,7 +103,7 @@ def source_named(name: str) -> Source:
     Raises:
         UnknownSourceError: there is none of this name.
     """
-    known = sources()
-    if name not in known:
-        raise _REGISTRY.unknown(name, known)
-    return known[name]
+    registered = sources()
+    if name not in registered:
+        raise _REGISTRY.unknown(name, registered)
+    return registered[name]

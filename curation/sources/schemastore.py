@@ -266,7 +266,7 @@ def _paths(reading: Reading) -> Mapping[str, str]:
 def _entries(reading: Reading) -> list[_Entry]:
     """Return the entries in natural order of their ids."""
     urls = catalogue(reading)
-    held = frozenset(reading.files.paths)
+    paths = frozenset(reading.files.paths)
     indexed = _paths(reading) if reading.archive == _WHEEL else None
     entries = []
     for url, name in unique_ids(urls).items():
@@ -277,8 +277,8 @@ def _entries(reading: Reading) -> list[_Entry]:
             path = f"{_REPOSITORY}{hosted['name']}.json"
         else:
             path = live_path(url)
-        found = path if path in held else None
-        entries.append(_Entry(name, url, found, hosted is not None))
+        file = path if path in paths else None
+        entries.append(_Entry(name, url, file, hosted is not None))
     return sorted(entries, key=lambda entry: natural_key(entry.unique_id))
 
 
@@ -312,11 +312,11 @@ def uris(reading: Reading) -> Mapping[str, str]:
     Tolerant of http for https and of a missing `.json`, as SchemaStore's own
     server is; then the URIs that the files claim for themselves.
     """
-    found = dict(_served(reading))
+    paths = dict(_served(reading))
     for entry in _entries(reading):
         if entry.path is not None:
-            found.setdefault(entry.url.partition("#")[0], entry.path)
-    return claimed_uris(reading.files, sorted(set(found.values()))) | found
+            paths.setdefault(entry.url.partition("#")[0], entry.path)
+    return claimed_uris(reading.files, sorted(set(paths.values()))) | paths
 
 
 def _served(reading: Reading) -> Iterator[tuple[str, str]]:

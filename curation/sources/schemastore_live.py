@@ -123,9 +123,9 @@ class _ArrivedSchemas:
         arrived.folder.mkdir(parents=True, exist_ok=True)
         pack = cache.pack(old.digest) if old else None
         if pack is not None:
-            held = open_pack(pack)
+            pack_files = open_pack(pack)
             for url in arrived.locked:
-                arrived.place(url).write_bytes(held.read(live_path(url)))
+                arrived.place(url).write_bytes(pack_files.read(live_path(url)))
         return arrived
 
     def place(self, url: str) -> Path:
@@ -188,9 +188,9 @@ def _ask_all(
         progress.bar(title, len(addresses)) as advance,
         ThreadPoolExecutor(_HOSTS_AT_ONCE) as hosts,
     ):
-        asked = [hosts.submit(ask_host, urls, advance) for urls in by_host.values()]
+        requests = [hosts.submit(ask_host, urls, advance) for urls in by_host.values()]
         try:
-            for done in asked:
+            for done in requests:
                 done.result()
         finally:
             stop.set()
@@ -206,9 +206,9 @@ def _ask(
     try:
         network.download(url, arriving, policy, lambda _message: None)
         expected = arrived.locked.get(url)
-        found = _sha256(arriving)
-        if expected not in {None, found}:
-            return f"has changed since it was locked: sha256 is {found}"
+        digest = _sha256(arriving)
+        if expected not in {None, digest}:
+            return f"has changed since it was locked: sha256 is {digest}"
         replace_file(arriving, place)
     except CsbdataError as fault:
         return fault.what

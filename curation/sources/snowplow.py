@@ -50,13 +50,13 @@ def uris(reading: Reading) -> Mapping[str, str]:
     """
     if reading.archive != _UPSTREAM:
         return {}
-    found = {}
+    paths = {}
     for path in reading.files.paths:
         if path.startswith(_FOLDER) and "/jsonschema/" in path:
-            found["iglu:" + path.removeprefix(_FOLDER)] = path
-            found[_uri(path)] = path
-            found[_uri(path).replace("http:", "https:", 1)] = path
-    return found
+            paths["iglu:" + path.removeprefix(_FOLDER)] = path
+            paths[_uri(path)] = path
+            paths[_uri(path).replace("http:", "https:", 1)] = path
+    return paths
 
 
 SOURCE = Source(

@@ -56,13 +56,13 @@ def read_tool_list(path: Path, say: Callable[[str], None]) -> list[NamedSchema]:
         BadData: it is no tool list, or no tool of it has a schema (exit 65).
     """
     definitions = list(_definitions(read_document(path)))
-    found = [own for definition in definitions for own in tool_schemas(definition)]
+    schemas = [own for definition in definitions for own in tool_schemas(definition)]
     lacking = [
         str(definition.get("name") or definition.get("type"))
         for definition in definitions
         if not any(tool_schemas(definition))
     ]
-    if not found:
+    if not schemas:
         what = "no tool with a schema among " + f"{len(definitions)}"
         if not definitions:
             what = "no tool list: neither a list, nor `tools` or `functions`"
@@ -70,7 +70,7 @@ def read_tool_list(path: Path, say: Callable[[str], None]) -> list[NamedSchema]:
         raise BadData(what, str(path), then)
     if lacking:
         say(f"{path}: {len(lacking)} tools have no schema: {', '.join(lacking[:5])}")
-    return found
+    return schemas
 
 
 def _definitions(value: Json) -> Iterator[dict[str, Json]]:
@@ -81,10 +81,10 @@ def _definitions(value: Json) -> Iterator[dict[str, Json]]:
                 yield from _definitions(item)
     elif isinstance(value, dict):
         inner = value.get("result")
-        listed = next((value[name] for name in _LISTS if name in value), None)
+        tools = next((value[name] for name in _LISTS if name in value), None)
         function = value.get("function")
-        if isinstance(listed, list):
-            yield from _definitions(listed)
+        if isinstance(tools, list):
+            yield from _definitions(tools)
         elif isinstance(inner, dict):
             yield from _definitions(inner)
         elif isinstance(function, dict):
@@ -141,10 +141,10 @@ def read_mcp_server(
         raise Unavailable(
             f"cannot be asked for its tools ({why})", words[0], then
         ) from (error)
-    found = [own for tool in tools for own in tool_schemas(tool)]
-    if not found:
+    schemas = [own for tool in tools for own in tool_schemas(tool)]
+    if not schemas:
         raise BadData("lists no tool with a schema", words[0])
-    return found
+    return schemas
 
 
 def _require_library() -> None:
@@ -166,16 +166,16 @@ async def _listed(words: list[str]) -> list[dict[str, Json]]:
     tools: list[dict[str, Json]] = []
     async with stdio_client(server) as streams, ClientSession(*streams) as session:
         await session.initialize()
-        wanted = PaginatedRequestParams()
+        page_request = PaginatedRequestParams()
         for _ in range(_MOST_PAGES):
-            page = await session.list_tools(params=wanted)
+            page = await session.list_tools(params=page_request)
             tools += [
                 tool.model_dump(mode="json", by_alias=True, exclude_none=True)
                 for tool in page.tools
             ]
             if not page.next_cursor:
                 break
-            wanted = PaginatedRequestParams(cursor=page.next_cursor)
+            page_request = PaginatedRequestParams(cursor=page.next_cursor)
     return tools
 
 

@@ -49,11 +49,11 @@ def uris(reading: Reading) -> Mapping[str, str]:
     """
     if reading.archive != _UPSTREAM:
         return {}
-    listed = [path for _, path in pairs(reading, _LIST)]
+    paths = [path for _, path in pairs(reading, _LIST)]
     addresses = {
         _ADDRESS + path: path for path in reading.files.paths if path.endswith(".json")
     }
-    return claimed_uris(reading.files, listed) | addresses
+    return claimed_uris(reading.files, paths) | addresses
 
 
 SOURCE = Source(

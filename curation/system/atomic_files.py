@@ -79,8 +79,8 @@ def flush(path: Path) -> None:
 
 def sweep(folder: Path, name: str) -> None:
     """Remove what killed processes left of `name`; the caller holds its lock."""
-    for left in folder.glob(f".{name}.*{UNFINISHED}"):
-        left.unlink(missing_ok=True)
+    for leftover in folder.glob(f".{name}.*{UNFINISHED}"):
+        leftover.unlink(missing_ok=True)
 
 
 def sweep_tree(folder: Path) -> None:
@@ -90,8 +90,8 @@ def sweep_tree(folder: Path) -> None:
         CannotCreate: the folder cannot be written (exit 73).
     """
     try:
-        for left in folder.rglob(f".*{UNFINISHED}"):
-            left.unlink(missing_ok=True)
+        for leftover in folder.rglob(f".*{UNFINISHED}"):
+            leftover.unlink(missing_ok=True)
     except OSError as error:
         raise cannot_write(folder, error) from error
 

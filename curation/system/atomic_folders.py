@@ -60,9 +60,9 @@ def recover(path: Path) -> None:
             shutil.rmtree(aside, ignore_errors=True)
         else:
             aside.rename(path)
-    for left in path.parent.glob(f".{escape(path.name)}.*{UNFINISHED}"):
-        if left.is_dir():
-            shutil.rmtree(left, ignore_errors=True)
+    for leftover in path.parent.glob(f".{escape(path.name)}.*{UNFINISHED}"):
+        if leftover.is_dir():
+            shutil.rmtree(leftover, ignore_errors=True)
 
 
 def refuse_foreign(path: Path, marker: str = "manifest.json") -> None:

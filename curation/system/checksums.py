@@ -86,12 +86,12 @@ def read_sums(folder: Path) -> dict[str, str]:
         OSError: the file cannot be read.
         BadData: a line of it is not one of checksums.
     """
-    known = {}
+    sums = {}
     for number, line in enumerate(
         (folder / FILE).read_text(encoding="utf-8").splitlines(), start=1
     ):
-        found = _LINE.fullmatch(line)
-        if found is None:
+        match = _LINE.fullmatch(line)
+        if match is None:
             raise BadData("not a line of checksums", f"{folder / FILE}:{number}")
-        known[found[2]] = found[1]
-    return known
+        sums[match[2]] = match[1]
+    return sums

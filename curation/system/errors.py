@@ -1,4 +1,4 @@
-"""What ends a command, and with which exit code.
+"""Errors that end a command, each with its exit code.
 
     CsbdataError                 70  a defect of csbdata itself
     +-- BadData                  65  bytes that are not what they must be

@@ -17,8 +17,8 @@ _UNSAFE = re.compile(
 )
 
 
-def _visible(found: re.Match[str]) -> str:
-    character = found.group()
+def _visible(match: re.Match[str]) -> str:
+    character = match.group()
     form = "\\u{:04x}" if character <= _LAST_BMP else "\\U{:08x}"
     return form.format(ord(character))
 

@@ -1,4 +1,4 @@
-"""What an extra of csbdata holds, and the command that installs it.
+"""The libraries of an extra of csbdata, and the command that installs them.
 
 The command names the libraries, not the extra: it works for a checkout as it does for
 a release.
@@ -21,8 +21,8 @@ def install_extra(extra: str) -> str:
         >>> install_extra("strategies")
         "python -m pip install 'hypothesis>=6.170'"
     """
-    wanted = libraries_of(extra) or [f"csbdata[{extra}]"]
-    return f"python -m pip install {shlex.join(wanted)}"
+    libraries = libraries_of(extra) or [f"csbdata[{extra}]"]
+    return f"python -m pip install {shlex.join(libraries)}"
 
 
 def libraries_of(extra: str) -> list[str]:
@@ -31,7 +31,7 @@ def libraries_of(extra: str) -> list[str]:
         declared = requires("csbdata") or []
     except PackageNotFoundError:
         return []
-    found: set[str] = set()
+    libraries: set[str] = set()
     for line in declared:
         marker = _EXTRA.search(line)
         if marker is None or marker["extra"] != extra:
@@ -39,7 +39,7 @@ def libraries_of(extra: str) -> list[str]:
         library = line[: marker.start()]
         nested = _NESTED.match(library)
         for inner in nested["extras"].split(",") if nested else ():
-            found.update(libraries_of(inner))
+            libraries.update(libraries_of(inner))
         if not nested:
-            found.add(library)
-    return sorted(found)
+            libraries.add(library)
+    return sorted(libraries)

@@ -1,4 +1,4 @@
-"""Where the files that ship with the project are: in a checkout or in a wheel."""
+"""Places of the files that ship with the project, in a checkout or in a wheel."""
 
 from __future__ import annotations
 

@@ -71,8 +71,8 @@ def environment_for_others() -> dict[str, str]:
 
 def _is_allowed(name: str) -> bool:
     """Return whether a variable is handed on; those of proxies are lower case too."""
-    known = name.upper()
-    return known in ALLOWED_VARIABLES or known.startswith(ALLOWED_PREFIXES)
+    upper = name.upper()
+    return upper in ALLOWED_VARIABLES or upper.startswith(ALLOWED_PREFIXES)
 
 
 def run_to_end(

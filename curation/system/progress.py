@@ -142,8 +142,8 @@ class _Lines:
         passed = time.monotonic() - self._start
         if not self._done:
             return f"0 of {self._total:,} done, {spoken(passed)} so far"
-        left = passed / self._done * max(0, self._total - self._done)
-        return f"{self._done:,} of {self._total:,}, about {spoken(left)} left"
+        remaining = passed / self._done * max(0, self._total - self._done)
+        return f"{self._done:,} of {self._total:,}, about {spoken(remaining)} left"
 
 
 @contextmanager
@@ -175,12 +175,12 @@ def heartbeat(seconds: float = HEARTBEAT) -> Iterator[None]:
     ended = threading.Event()
 
     def beat() -> None:
-        left = seconds
-        while not ended.wait(left):
-            left = ACTIVITY.printed + seconds - time.monotonic()
-            if left > 0:
+        remaining = seconds
+        while not ended.wait(remaining):
+            remaining = ACTIVITY.printed + seconds - time.monotonic()
+            if remaining > 0:
                 continue
-            left = seconds
+            remaining = seconds
             if not ACTIVITY.bars:
                 passed = spoken(time.monotonic() - start)
                 with suppress(OSError, ValueError):  # stderr may be gone

@@ -56,13 +56,13 @@ def entry_points_of(*groups: str) -> list[EntryPoint]:
     return [
         point
         for group in groups
-        for point in sorted(entry_points(group=group), key=lambda found: found.name)
+        for point in sorted(entry_points(group=group), key=lambda item: item.name)
     ]
 
 
-def closest_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
+def closest_names(name: str, names: Iterable[str], most: int = 3) -> list[str]:
     """Return the known names that a misspelt one may mean, the likeliest first."""
-    return difflib.get_close_matches(name, list(known), n=most)
+    return difflib.get_close_matches(name, list(names), n=most)
 
 
 @dataclass(frozen=True, kw_only=True)  # `Registry[T](...)` needs more than slots
@@ -89,8 +89,8 @@ class Registry(Generic[P]):
         """
         if not self.package:
             return
-        for found in pkgutil.iter_modules(import_module(self.package).__path__):
-            parts = (self.package, found.name, self.module if found.ispkg else "")
+        for module in pkgutil.iter_modules(import_module(self.package).__path__):
+            parts = (self.package, module.name, self.module if module.ispkg else "")
             plugin = self.in_module(".".join(part for part in parts if part))
             if plugin is not None:
                 yield plugin
@@ -123,12 +123,12 @@ class Registry(Generic[P]):
         Raises:
             BadConfiguration: two have one name, or an entry point names something else.
         """
-        found: dict[str, P] = {}
+        plugins: dict[str, P] = {}
         for plugin in (*self.built_in(), *self.third_party()):
-            if plugin.value.name in found:
+            if plugin.value.name in plugins:
                 raise self.duplicate(plugin)
-            found[plugin.value.name] = plugin.value
-        return found
+            plugins[plugin.value.name] = plugin.value
+        return plugins
 
     def wrong_class(self, point: EntryPoint, _value: object) -> Exception:
         """Return the error for an entry point that names something else."""
@@ -141,9 +141,9 @@ class Registry(Generic[P]):
         what = f"a second {self.noun} named {plugin.value.name!r}"
         return BadConfiguration(what, plugin.found_in)
 
-    def unknown(self, name: str, known: Iterable[str]) -> Exception:
+    def unknown(self, name: str, candidates: Iterable[str]) -> Exception:
         """Return the error for a name that no plug-in has."""
-        names = list(known)
+        names = list(candidates)
         near = closest_names(name, names) or names
         return BadUsage(
             f"there is no {self.noun} {name!r}", then=f"choose of {', '.join(near)}"

@@ -80,5 +80,5 @@ def rate_limit_reset(headers: Mapping[str, str]) -> float | None:
 
     `RateLimit: "api";r=0;t=55` says it (IETF draft ratelimit-headers-09).
     """
-    found = _RESET.search(headers.get("RateLimit", ""))
-    return float(found[1]) if found else None
+    match = _RESET.search(headers.get("RateLimit", ""))
+    return float(match[1]) if match else None

@@ -170,12 +170,12 @@ def _widths(
         narrow = natural if index in numbers else min(natural, max(_TEXT, words))
         widths.append(max(1, narrow, words))
         missing.append(max(0, natural - widths[-1], header.cell_len - widths[-1]))
-    left = width - sum(widths) - _GAP * len(headers)
-    if left < 0:
+    room = width - sum(widths) - _GAP * len(headers)
+    if room < 0:
         return None
     for index, more in enumerate(missing):
-        widths[index] += min(left, more)
-        left -= min(left, more)
+        widths[index] += min(room, more)
+        room -= min(room, more)
     return widths
 
 

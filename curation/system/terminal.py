@@ -1,4 +1,4 @@
-"""What every command prints with: stdout for data, stderr for progress.
+"""Print for every command: data on stdout, progress on stderr.
 
 Control characters in data are made visible (`curation.system.escaping`). Consoles are
 made at each call, so that `NO_COLOR`, `TERM`, `COLUMNS` and redirection are those of
@@ -144,8 +144,8 @@ def _console(*, stderr: bool) -> _Console:
 
 def _stated_width() -> int:
     """Return the width that `COLUMNS` says; 0 where it says none."""
-    stated = os.environ.get("COLUMNS", "")
-    return int(stated) if stated.isascii() and stated.isdigit() else 0
+    columns = os.environ.get("COLUMNS", "")
+    return int(columns) if columns.isascii() and columns.isdigit() else 0
 
 
 def stdout() -> _Console:

@@ -1,4 +1,4 @@
-"""What decides a result, as one digest: input, options, versions and our own code.
+"""A digest of everything that decides a result: input, options, versions and code.
 
 Finished work is found again under its fingerprint (`curation.workers.run_folder`).
 """

@@ -1,4 +1,4 @@
-"""How one unit of work in a child process ended, and how that is known."""
+"""Outcomes of one piece of work in a child process."""
 
 from __future__ import annotations
 

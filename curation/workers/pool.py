@@ -162,13 +162,13 @@ class Pool:
                     busy[idle[0]] = ahead
                     self._resume(idle[0], ahead)
                     ahead = None
-                left = time.monotonic()
+                paused = time.monotonic()
                 yield from finished
                 finished = []
                 if ahead is None:
                     ahead = next(waiting, None)
                 for worker in busy:
-                    worker.extend_deadline(time.monotonic() - left)
+                    worker.extend_deadline(time.monotonic() - paused)
                 if busy and (ahead is None or len(busy) == len(self._workers)):
                     finished = self._turn(busy)
         except BaseException:

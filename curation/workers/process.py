@@ -68,10 +68,10 @@ class Program:
 
     def variables(self) -> dict[str, str]:
         """Return the whole environment of the child."""
-        known = {name: os.environ[name] for name in _ALLOWED if name in os.environ}
+        inherited = {name: os.environ[name] for name in _ALLOWED if name in os.environ}
         if self.interpreter == sys.executable:
-            known["PYTHONPATH"] = str(_PACKAGES)
-        return {**known, **_FIXED, **self.environment}
+            inherited["PYTHONPATH"] = str(_PACKAGES)
+        return {**inherited, **_FIXED, **self.environment}
 
 
 class Child:

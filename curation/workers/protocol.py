@@ -126,9 +126,9 @@ def _channel() -> tuple[BinaryIO, BinaryIO]:
 
 
 def _send(answers: BinaryIO, line: bytes) -> None:
-    rest = memoryview(line + b"\n")
-    while rest:
-        rest = rest[answers.write(rest) :]
+    unsent = memoryview(line + b"\n")
+    while unsent:
+        unsent = unsent[answers.write(unsent) :]
 
 
 def _die_with_parent() -> None:
@@ -145,13 +145,13 @@ def _limit(limits: ReceivedLimits) -> None:
         import resource  # noqa: PLC0415 - POSIX only
     except ImportError:
         return
-    wanted = {
+    ceilings = {
         "RLIMIT_DATA": _data_bytes() + limits["memory_bytes"],
         "RLIMIT_CORE": 0,
         "RLIMIT_FSIZE": limits["file_bytes"],
         "RLIMIT_NOFILE": limits["open_files"],
     }
-    for name, value in wanted.items():
+    for name, value in ceilings.items():
         kind = getattr(resource, name)
         _, hard = resource.getrlimit(kind)
         lower = value if hard == resource.RLIM_INFINITY else min(value, hard)

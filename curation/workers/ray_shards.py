@@ -98,7 +98,7 @@ def run_shards(  # noqa: PLR0913 - the function, its request, and where each par
     request: _Request,
     *,
     executor: str,
-    kept: Path,
+    folder: Path,
     fingerprint: str,
     shards_per_place: int = 4,
     use_gpus: bool = False,
@@ -106,7 +106,7 @@ def run_shards(  # noqa: PLR0913 - the function, its request, and where each par
 ) -> list[Path]:
     """Have a cluster work on all shards of a request; return their folders, in order.
 
-    A shard that `kept` holds already is not worked on again, so the same call
+    A shard that `folder` holds already is not worked on again, so the same call
     continues after the driver was killed. Ray runs the shard of a lost node again.
 
     Args:
@@ -114,7 +114,7 @@ def run_shards(  # noqa: PLR0913 - the function, its request, and where each par
             in the shard's folder.
         request: Its first argument; it is pickled, so it holds plain values.
         executor: `ray[:ADDRESS]` (see `ray_address`).
-        kept: The driver's folder of finished shards. The caller holds its lock, and
+        folder: The driver's folder of finished shards. The caller holds its lock, and
             removes it when the shards are merged.
         fingerprint: A digest of everything that decides the result; shards that were
             kept under another one are not used.
@@ -129,9 +129,9 @@ def run_shards(  # noqa: PLR0913 - the function, its request, and where each par
             run on a node (exit 69).
         BadConfiguration: a node has other versions than this process (exit 78).
         TemporarilyUnavailable: no node is left that can run a shard (exit 75).
-        CannotCreate: `kept` cannot be written (exit 73).
+        CannotCreate: `folder` cannot be written (exit 73).
     """
-    work = FinishedWork(kept / "finished", fingerprint)
+    work = FinishedWork(folder / "finished", fingerprint)
     with _joined(ray_address(executor) or "") as ray:
         nodes = _nodes(ray)
         cpus, gpus, places = _places(nodes, use_gpus=use_gpus)
@@ -159,7 +159,7 @@ def run_shards(  # noqa: PLR0913 - the function, its request, and where each par
                 part = running.pop(reference)
                 work.store(f"{part}", _result(ray, reference, f"{part}/{parts}"))
                 say(f"Ray: shard {part}/{parts} done")
-    return [_unpacked(work, part, kept / f"{part}") for part in range(1, parts + 1)]
+    return [_unpacked(work, part, folder / f"{part}") for part in range(1, parts + 1)]
 
 
 def _run_shard(  # noqa: PLR0913, PLR0917 - it crosses to another process
@@ -174,10 +174,10 @@ def _run_shard(  # noqa: PLR0913, PLR0917 - it crosses to another process
 
     Relative paths of the request are relative to the driver's working directory.
     """
-    wanted, code, directory = driver
+    required, code, directory = driver
     own = versions()
     different = [
-        f"{n} {own.get(n)}, not {v}" for n, v in wanted.items() if own.get(n) != v
+        f"{n} {own.get(n)}, not {v}" for n, v in required.items() if own.get(n) != v
     ]
     if code_digest() != code:
         different.append("other code of csbdata than here")

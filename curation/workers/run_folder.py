@@ -76,9 +76,9 @@ class FinishedWork:
             self._own.mkdir(parents=True, exist_ok=True)
             # The system's own stamp may be the same for several runs in a row.
             os.utime(self._own, ns=(time.time_ns(), time.time_ns()))
-            others = [path for path in self.folder.iterdir() if path != self._own]
-            others.sort(key=lambda path: path.stat().st_mtime_ns, reverse=True)
-            for old in others[keep:]:
+            older = [path for path in self.folder.iterdir() if path != self._own]
+            older.sort(key=lambda path: path.stat().st_mtime_ns, reverse=True)
+            for old in older[keep:]:
                 shutil.rmtree(old, ignore_errors=True)
         except OSError as error:
             raise cannot_write(self.folder, error) from error

@@ -234,11 +234,11 @@ class Worker:
         if used >= seconds:
             return f"no answer within {seconds:g} s of processor time", False
         most = seconds * self._limits.wall_times
-        left = self._clock + most - time.monotonic()
-        if left <= 0:
+        remaining = self._clock + most - time.monotonic()
+        if remaining <= 0:
             what = f"no answer within {most:g} s by the wall clock"
             return f"{what}, of which it had {used:.2g} s of processor time", True
-        self._lent += min(max(seconds - used, _SAMPLE), left)
+        self._lent += min(max(seconds - used, _SAMPLE), remaining)
         return None
 
     def _note_processor_start(self, child: Child) -> None:

@@ -114,7 +114,7 @@ def run_here_or_in_shards(
             run_shard,
             plain,
             executor=executor,
-            kept=kept,
+            folder=kept,
             fingerprint=mark,
             use_gpus=writes,
             say=progress.say,

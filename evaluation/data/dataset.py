@@ -1,4 +1,4 @@
-"""What is measured with: a name, a digest, and samples that are read one by one."""
+"""The data of a run: a name, a digest, and samples that are read one by one."""
 
 from __future__ import annotations
 

@@ -67,14 +67,14 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
     selection, progress = selection or SampleSelection(), progress or Quiet()
     name, reader = _reader(where, settings, progress)
     selected = _select(reader, selection, name)
-    chosen = {
+    complete_by_place = {
         place: sample.complete
         for place, sample in selected.items()
         if is_in_shard(sample.config, sample.id, selection.shard)
     }
     _say_lines("left out", reader.left_out(), progress)
     _say_lines("invalid, and counted all the same", reader.remarks(), progress)
-    lacking = {place for place, complete in chosen.items() if not complete}
+    lacking = {place for place, complete in complete_by_place.items() if not complete}
     store = None
     if lacking and instances:
         store = _instance_store(settings, selection.seed, jobs or os.cpu_count() or 1)
@@ -85,14 +85,14 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
         name=name,
         origin=reader.origin,
         sha256=reader.sha256(),
-        count=len(chosen),
+        count=len(complete_by_place),
         count_of_all_shards=len(selected),
-        instances=_origin(selected.values(), made=instances),
+        instances=_origin(selected.values(), makes=instances),
         selection=selection,
         left_out=reader.left_out(),
         remarks=reader.remarks(),
         partial=_partial(reader, selection),
-        read=partial(_samples, reader, chosen.keys(), lacking, store),
+        read=partial(_samples, reader, complete_by_place.keys(), lacking, store),
     )
 
 
@@ -170,14 +170,14 @@ def _select(
             allowed[place] = sample
     if not configs:
         raise NoInput("no schema in it", name)
-    for wanted, there, what in (
+    for names, present, what in (
         (selection.configs, configs, "config"),
         (selection.splits, splits, "split"),
     ):
-        unknown = ", ".join(name for name in wanted if name not in there)
+        unknown = ", ".join(name for name in names if name not in present)
         if unknown:
-            known = ", ".join(filter(None, there)) or "none"
-            raise NoInput(f"no {what} {unknown}", name, f"there are: {known}")
+            choices = ", ".join(filter(None, present)) or "none"
+            raise NoInput(f"no {what} {unknown}", name, f"there are: {choices}")
     if not allowed:
         raise NoInput(f"no schema in it is {_describe(selection)}", name)
     if selection.limit is not None and selection.limit < len(allowed):
@@ -192,11 +192,11 @@ def _describe(selection: SampleSelection) -> str:
     return ", ".join(ids[:3]) if ids else "of that config and split"
 
 
-def _origin(selected: Collection[SampleName], *, made: bool) -> str:
+def _origin(selected: Collection[SampleName], *, makes: bool) -> str:
     """Return where instances come from, in the words of `Dataset.instances`."""
-    given = "given" if any(sample.complete for sample in selected) else ""
-    new = "made" if made and not all(sample.complete for sample in selected) else ""
-    return " and ".join(filter(None, (given, new))) or "none"
+    present = "given" if any(sample.complete for sample in selected) else ""
+    new = "made" if makes and not all(sample.complete for sample in selected) else ""
+    return " and ".join(filter(None, (present, new))) or "none"
 
 
 def _instance_store(settings: FetchSettings, seed: int, jobs: int) -> InstanceStore:

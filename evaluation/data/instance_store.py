@@ -92,22 +92,22 @@ class InstanceStore:
             CannotCreate: the cache cannot be written.
         """
         with (
-            self._kept() as kept,
+            self._database() as database,
             Pool(
                 program(self.seed), jobs=self.jobs, limits=limits(), attempts=1
             ) as pool,
         ):
             old = (self._code, int(time.time()) - _KEPT_SECONDS)
-            kept.execute("delete from made where code != ? and at < ?", old)
-            kept.commit()
-            missing = self._missing(samples, kept, advance)
-            failed = list(self._round(pool, missing, kept, advance))
+            database.execute("delete from made where code != ? and at < ?", old)
+            database.commit()
+            missing = self._missing(samples, database, advance)
+            failed = list(self._round(pool, missing, database, advance))
             # Asked once more for what has cost too much, for its witnesses alone.
             lean = (
-                (msgspec.structs.replace(unit, lean=True), first)
-                for unit, first in failed
+                (msgspec.structs.replace(request, lean=True), first)
+                for request, first in failed
             )
-            for _ in self._round(pool, lean, kept, advance):
+            for _ in self._round(pool, lean, database, advance):
                 pass
 
     def complete(self, samples: Iterable[tuple[Sample, bool]]) -> Iterator[Sample]:
@@ -120,12 +120,12 @@ class InstanceStore:
             BadData: `fill` was not called for one of them.
             CannotCreate: what is kept is damaged.
         """
-        with self._kept() as kept:
+        with self._database() as database:
             for sample, lacks in samples:
                 if not lacks:
                     yield sample
                     continue
-                content = _stored_content(kept, self._key(_unit(sample)))
+                content = _stored_content(database, self._key(_request(sample)))
                 if content is None:
                     name = f"{sample.config}/{sample.id}"
                     raise BadData("changed while it was measured", name)
@@ -154,57 +154,60 @@ class InstanceStore:
     def _missing(
         self,
         samples: Iterable[Sample],
-        kept: sqlite3.Connection,
+        database: sqlite3.Connection,
         advance: Callable[[int], None],
     ) -> Iterator[tuple[InstanceRequest, None]]:
         for sample in samples:
-            unit = _unit(sample)
-            if _stored_content(kept, self._key(unit)) is None:
-                yield unit, None
+            request = _request(sample)
+            if _stored_content(database, self._key(request)) is None:
+                yield request, None
             else:
                 advance(1)
 
     def _round(
         self,
         pool: Pool,
-        units: Iterable[tuple[InstanceRequest, ProcessResult | None]],
-        kept: sqlite3.Connection,
+        requests: Iterable[tuple[InstanceRequest, ProcessResult | None]],
+        database: sqlite3.Connection,
         advance: Callable[[int], None],
     ) -> Iterator[tuple[InstanceRequest, ProcessResult]]:
-        """Ask for units; keep what is made, yield what failed for the first time."""
+        """Ask for requests; keep what is made, yield what failed for the first time."""
         sent: dict[int, Sequence[tuple[InstanceRequest, ProcessResult | None]]] = {}
 
         def batches() -> Iterator[list[InstanceRequest]]:
             cut = in_batches(
-                units,
+                requests,
                 lambda pair: len(pair[0].schema),
                 most=BATCH_SCHEMAS,
                 heaviest=BATCH_LENGTH,
             )
             for number, batch in enumerate(cut):
                 sent[number] = batch
-                yield [unit for unit, _ in batch]
+                yield [request for request, _ in batch]
 
         for result in pool.run_batches(batches()):
-            asked = zip(sent.pop(result.index), result.results, strict=True)
-            for (unit, first), outcome in asked:
+            pairs = zip(sent.pop(result.index), result.results, strict=True)
+            for (request, first), outcome in pairs:
                 if first is None and outcome.ending is not Ending.OK:
-                    yield unit, outcome
+                    yield request, outcome
                     continue
-                made = (
+                instances = (
                     instances_of(outcome)
                     if first is None
                     else merged_instances(first, outcome)
                 )
-                self._keep(kept, unit, made)
+                self._keep(database, request, instances)
                 advance(1)
-            kept.commit()
+            database.commit()
 
     def _keep(
-        self, kept: sqlite3.Connection, unit: InstanceRequest, made: SchemaInstances
+        self,
+        database: sqlite3.Connection,
+        request: InstanceRequest,
+        instances: SchemaInstances,
     ) -> None:
         stored = _StoredInstances(
-            dialect=made.dialect,
+            dialect=instances.dialect,
             instances=tuple(
                 Instance(
                     text=row.text,
@@ -213,23 +216,23 @@ class InstanceStore:
                     keyword=row.keyword,
                     schema_pointer=row.schema_pointer,
                 )
-                for row in made.instances
+                for row in instances.instances
             ),
         )
         now = int(time.time())
-        row = (self._key(unit), msgspec.json.encode(stored), self._code, now)
-        kept.execute("insert or replace into made values (?, ?, ?, ?)", row)
+        row = (self._key(request), msgspec.json.encode(stored), self._code, now)
+        database.execute("insert or replace into made values (?, ?, ?, ?)", row)
 
-    def _key(self, unit: InstanceRequest) -> bytes:
-        text = f"{self._code}\n{self.seed}\n{unit.dialect}\n{unit.schema}"
+    def _key(self, request: InstanceRequest) -> bytes:
+        text = f"{self._code}\n{self.seed}\n{request.dialect}\n{request.schema}"
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
     @contextmanager
-    def _kept(self) -> Iterator[sqlite3.Connection]:
+    def _database(self) -> Iterator[sqlite3.Connection]:
         """Open the file of the store for a while; an error in it names the file."""
         try:
-            with closing(self._open()) as kept:
-                yield kept
+            with closing(self._open()) as database:
+                yield database
         except sqlite3.Error as error:
             raise self._unwritable(error) from error
 
@@ -254,23 +257,23 @@ class InstanceStore:
 
 def _connect(path: Path) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
-    kept = sqlite3.connect(path, timeout=_BUSY_SECONDS)
+    database = sqlite3.connect(path, timeout=_BUSY_SECONDS)
     try:
-        kept.execute("pragma journal_mode=wal")
-        kept.execute("pragma synchronous=normal")
-        kept.execute(_TABLE)
-        kept.execute("select key, content, code, at from made limit 1")
-        kept.commit()
+        database.execute("pragma journal_mode=wal")
+        database.execute("pragma synchronous=normal")
+        database.execute(_TABLE)
+        database.execute("select key, content, code, at from made limit 1")
+        database.commit()
     except BaseException:
-        kept.close()
+        database.close()
         raise
-    return kept
+    return database
 
 
-def _stored_content(kept: sqlite3.Connection, key: bytes) -> bytes | None:
-    row = kept.execute("select content from made where key = ?", (key,)).fetchone()
+def _stored_content(database: sqlite3.Connection, key: bytes) -> bytes | None:
+    row = database.execute("select content from made where key = ?", (key,)).fetchone()
     return None if row is None else row[0]
 
 
-def _unit(sample: Sample) -> InstanceRequest:
+def _request(sample: Sample) -> InstanceRequest:
     return InstanceRequest(schema=sample.schema, dialect=sample.dialect)

@@ -1,4 +1,4 @@
-"""What of the data is no published schema: the embedded sample, or missing configs."""
+"""Remarks on data that is not the published benchmark: the sample, missing configs."""
 
 from __future__ import annotations
 

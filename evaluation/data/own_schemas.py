@@ -72,19 +72,21 @@ def complaint_about(schema: Json) -> str:
     """
     if not isinstance(schema, dict | bool):
         return "a JSON Schema is an object, true or false"
-    said = statement(schema)
-    if said.kind is StatementKind.UNKNOWN:
+    declared = statement(schema)
+    if declared.kind is StatementKind.UNKNOWN:
         return ""
-    if said.dialect is None:
+    if declared.dialect is None:
         dialect = DRAFT_2020_12
-        known = any(is_valid(schema, draft) for draft in reversed(DIALECTS))
-        found = None if known else complaint(schema, dialect)
-    elif said.dialect not in DIALECTS:
+        is_valid_somewhere = any(
+            is_valid(schema, draft) for draft in reversed(DIALECTS)
+        )
+        what = None if is_valid_somewhere else complaint(schema, dialect)
+    elif declared.dialect not in DIALECTS:
         return ""
     else:
-        dialect = said.dialect
-        found = complaint(schema, dialect)
-    return f"not valid under {dialect.name}: {found}" if found else ""
+        dialect = declared.dialect
+        what = complaint(schema, dialect)
+    return f"not valid under {dialect.name}: {what}" if what else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,26 +129,28 @@ def plain_schema(config: str, name: str, schema: Json) -> SchemaText | str:
     return wrong or SchemaText(config=config, id=name, schema=schema)
 
 
-def maskbench_schema(config: str, name: str, given: dict[str, Any]) -> SchemaText | str:
+def maskbench_schema(
+    config: str, name: str, content: dict[str, Any]
+) -> SchemaText | str:
     """Return the schema of one of MaskBench's files, or why it is none.
 
     Args:
         config: Its config, unless the file is a reproducer, which says its own.
         name: Its id, in the same way.
-        given: What the file holds (`is_maskbench`).
+        content: What the file holds (`is_maskbench`).
     """
-    ours = given.get("csbdata")
-    names = ours if isinstance(ours, dict) else {}
+    own_names = content.get("csbdata")
+    names = own_names if isinstance(own_names, dict) else {}
     try:
-        tests = tuple(map(_checked_test, given["tests"]))
+        tests = tuple(map(_checked_test, content["tests"]))
     except (LookupError, TypeError) as error:
         return f"not MaskBench's format ({error!r})"
     return SchemaText(
         config=str(names.get("config") or config),
         id=str(names.get("id") or name),
-        schema=given["schema"],
+        schema=content["schema"],
         tests=tests,
-        complaint=complaint_about(given["schema"]),
+        complaint=complaint_about(content["schema"]),
     )
 
 

@@ -97,7 +97,7 @@ class ParquetTables:
         """
         first = 0
         for part in self.parts:
-            rows, names, first = _chosen(part, places, first)
+            rows, names, first = _selected_rows(part, places, first)
             if not names:
                 continue
             instances = _InstancesByRecord(part.instances or (), names)
@@ -126,9 +126,9 @@ class _InstancesByRecord:
     def take(self, name: str) -> tuple[Instance, ...]:
         if self._next is None or self._next[0] != name:
             return ()
-        found = tuple(instance for _, instance in self._next[1])
+        instances = tuple(instance for _, instance in self._next[1])
         self._next = next(self._groups, None)
-        return found
+        return instances
 
     def close(self) -> None:
         if self._next is not None:
@@ -157,7 +157,7 @@ def _by_split(paths: Sequence[Path]) -> dict[str, tuple[Path, ...]]:
     return {split: tuple(own) for split, own in groups}
 
 
-def _chosen(
+def _selected_rows(
     part: _Part, places: Collection[int], first: int
 ) -> tuple[list[dict[int, str]], list[pa.StringArray], int]:
     """Return, batch by batch, the rows that are wanted, and their names as Arrow's.
@@ -165,7 +165,7 @@ def _chosen(
     The first row of the part has the place `first`; the last value is the place
     behind its last.
     """
-    rows, found = [], []
+    rows, selected = [], []
     for batch in _batches(part.schemas, ("unique_id",)):
         names = batch.column("unique_id")
         own = {
@@ -174,9 +174,9 @@ def _chosen(
             if first + row in places
         }
         rows.append(own)
-        found += [names.slice(row, 1) for row in own]
+        selected += [names.slice(row, 1) for row in own]
         first += len(names)
-    return rows, found, first
+    return rows, selected, first
 
 
 def _batches(
@@ -191,12 +191,12 @@ def _batches(
     for path in paths:
         try:
             with pq.ParquetFile(path) as file:
-                there = [name for name in columns if name in file.schema_arrow.names]
-                missing = sorted(_NEEDED.intersection(columns).difference(there))
+                present = [name for name in columns if name in file.schema_arrow.names]
+                missing = sorted(_NEEDED.intersection(columns).difference(present))
                 if missing:
                     what = f"no column {', '.join(missing)}"
                     raise BadConfiguration(what, str(path))
-                yield from file.iter_batches(rows, columns=there)
+                yield from file.iter_batches(rows, columns=present)
         except (pa.ArrowException, OSError) as error:
             raise BadData(f"not readable as parquet ({error})", str(path)) from error
 
@@ -204,14 +204,14 @@ def _batches(
 def _sample(
     batch: pa.RecordBatch, row: int, part: _Part, instances: tuple[Instance, ...]
 ) -> Sample:
-    found = {name: batch.column(name)[row].as_py() for name in batch.schema.names}
-    named, schema = found.get("features"), found["json_schema"]
+    values = {name: batch.column(name)[row].as_py() for name in batch.schema.names}
+    named, schema = values.get("features"), values["json_schema"]
     return Sample(
-        id=found["unique_id"],
+        id=values["unique_id"],
         config=part.config,
         split=part.split,
         schema=schema,
-        dialect=found.get("dialect") or "",
+        dialect=values.get("dialect") or "",
         instances=instances,
         features=_features(schema) if named is None else tuple(named),
     )
@@ -230,9 +230,9 @@ def _instances(
     import pyarrow.compute as pc  # noqa: PLC0415 - 50 ms, for a build's instances alone
 
     # `pa.array` of a list would load pandas, a quarter of a second.
-    wanted = pa.concat_arrays(names)
+    name_array = pa.concat_arrays(names)
     for batch in _batches(paths, _OF_INSTANCES, _BATCH_OF_INSTANCES):
-        own = batch.filter(pc.is_in(batch.column("unique_id"), wanted))
+        own = batch.filter(pc.is_in(batch.column("unique_id"), name_array))
         columns = [own.column(name).to_pylist() for name in _OF_INSTANCES]
         for name, text, valid, kind, keyword, pointer in zip(*columns, strict=True):
             yield (

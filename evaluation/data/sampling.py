@@ -29,21 +29,21 @@ def draw(names: Iterable[tuple[int, str, str]], limit: int, seed: int) -> list[i
     Returns:
         The places of those that are drawn, in ascending order.
     """
-    kept: dict[str, list[tuple[int, int]]] = {}
+    heaps: dict[str, list[tuple[int, int]]] = {}
     counts: dict[str, int] = {}
     for place, config, name in names:
         counts[config] = counts.get(config, 0) + 1
-        heap = kept.setdefault(config, [])
+        heap = heaps.setdefault(config, [])
         entry = (-_rank(seed, config, name), place)
         if len(heap) < limit:
             heapq.heappush(heap, entry)
         else:
             heapq.heappushpop(heap, entry)
     shares = _shares(counts, limit)
-    chosen: list[int] = []
-    for config, heap in kept.items():
-        chosen += (place for _, place in heapq.nlargest(shares[config], heap))
-    return sorted(chosen)
+    places: list[int] = []
+    for config, heap in heaps.items():
+        places += (place for _, place in heapq.nlargest(shares[config], heap))
+    return sorted(places)
 
 
 def _rank(seed: int, config: str, name: str) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from curation.download.allowed_hosts import HostPolicy, host_of, shown
+from curation.download.allowed_hosts import HostPolicy, host_of, shown_url
 from curation.system.errors import Unavailable
 
 GATE = HostPolicy(hosts=frozenset({"things.example", ".cdn.example"}))
@@ -132,6 +132,6 @@ def test_behind_a_proxy_the_proxy_resolves(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_an_address_is_shown_without_secrets() -> None:
     """Neither credentials nor a query, where signatures stand."""
-    assert shown("https://a:b@host/x?token=y#z") == "https://host/x"
-    assert shown("https://[::1/x") == "a malformed address"
+    assert shown_url("https://a:b@host/x?token=y#z") == "https://host/x"
+    assert shown_url("https://[::1/x") == "a malformed address"
     assert host_of("https://host/x") == "host:443"

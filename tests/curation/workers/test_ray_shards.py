@@ -26,7 +26,7 @@ def test_other_executors_are_refused(executor: str) -> None:
 
 
 def _run(executor: str, kept: Path) -> None:
-    run_shards(print, None, executor=executor, kept=kept, fingerprint="0")
+    run_shards(print, None, executor=executor, folder=kept, fingerprint="0")
 
 
 def test_without_ray_the_error_has_the_command_that_installs_it(
