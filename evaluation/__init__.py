@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evaluation.asking.request import ModelOptions, RunRequest, RunResult
     from evaluation.asking.run import run
     from evaluation.core.cases import Instance, Sample
-    from evaluation.core.task_settings import TaskSettings
+    from evaluation.core.run_header import TaskSettings
     from evaluation.results.reader import RecordedRun, open_run
     from evaluation.walking.engine_worker import Bounds
 
@@ -44,7 +44,7 @@ _MODULES: Final = {
     "RunRequest": "evaluation.asking.request",
     "RunResult": "evaluation.asking.request",
     "Sample": "evaluation.core.cases",
-    "TaskSettings": "evaluation.core.task_settings",
+    "TaskSettings": "evaluation.core.run_header",
     "open_run": "evaluation.results.reader",
     "run": "evaluation.asking.run",
 }

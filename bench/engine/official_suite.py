@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, cast
 from curation.download.acquire import FetchSettings
 from evaluation.asking.request import RunRequest
 from evaluation.asking.run import run
-from evaluation.core.task_settings import TaskSettings
+from evaluation.core.run_header import TaskSettings
 from evaluation.setup.engine_files import VENDOR, find_engine
 from evaluation.setup.environments import NotInstalled, find_interpreter
 from evaluation.tasks.official_suite import NAME

@@ -8,11 +8,14 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
 from evaluation.core.cases import Sample
-from evaluation.core.messages import Message
+from evaluation.core.suite_records import Message
 from evaluation.generation.local_writer import LocalWriter
 from evaluation.generation.loop import generate
-from evaluation.generation.requests import GenerationRequest
-from evaluation.generation.text_generation import LoopOptions, TokenizedRequest
+from evaluation.generation.text_generation import (
+    GenerationRequest,
+    LoopOptions,
+    TokenizedRequest,
+)
 from evaluation.reporting.bootstrap import geometric_ratio
 from evaluation.setup.selected_engines import select_engines
 from evaluation.tokenizers import get_tokenizer

@@ -36,8 +36,12 @@ from bench.model.models_start import seconds_to_first_row
 from curation.download.acquire import FetchSettings
 from evaluation.data import SampleSelection, open_data
 from evaluation.generation.local_writer import LocalWriter
-from evaluation.generation.requests import GenerationRequest
-from evaluation.generation.text_generation import Generation, LoopOptions, TextEnding
+from evaluation.generation.text_generation import (
+    Generation,
+    GenerationRequest,
+    LoopOptions,
+    TextEnding,
+)
 from evaluation.models.forward import shared_length
 from evaluation.prompts import read_template, worked_examples
 from evaluation.reporting.bootstrap import geometric_ratio

@@ -15,7 +15,7 @@ import numpy as np
 from curation.workers.limits import Limits
 from curation.workers.process import Program
 from evaluation.engines import none
-from evaluation.generation.engine_batch import EngineProcess
+from evaluation.generation.engine_session import EngineProcess
 from evaluation.generation.loop import generate
 from evaluation.generation.text_generation import LoopOptions, TokenizedRequest
 from evaluation.reporting.bootstrap import geometric_ratio

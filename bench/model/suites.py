@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from evaluation.asking.request import ChosenSuite
+    from evaluation.asking.request import SuiteChoice
     from evaluation.core.suite import KnownAnswer
     from evaluation.core.suite_records import SuiteRecord, SuiteResponse
 
@@ -61,14 +61,14 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     return figures
 
 
-def _measure(chosen: ChosenSuite, build: Path | None, wanted: int) -> dict[str, Any]:
+def _measure(chosen: SuiteChoice, build: Path | None, wanted: int) -> dict[str, Any]:
     known = _known(chosen, build, wanted)
     # A first response has the worker load the suite; what follows is timed.
     pairs = [(record, response) for record, _, response in known]
     loading, _ = _timed(chosen, pairs[:1])
     seconds, verdicts = _timed(chosen, pairs)
     tested = [
-        TestedAnswer(record=record, known=answer, verdict=verdict)
+        TestedAnswer(record=record, answer=answer, verdict=verdict)
         for (record, answer, _), verdict in zip(known, verdicts, strict=True)
     ]
     return {
@@ -87,7 +87,7 @@ def _measure(chosen: ChosenSuite, build: Path | None, wanted: int) -> dict[str, 
 
 
 def _known(
-    chosen: ChosenSuite, build: Path | None, wanted: int
+    chosen: SuiteChoice, build: Path | None, wanted: int
 ) -> Sequence[tuple[SuiteRecord, KnownAnswer, SuiteResponse]]:
     """Return known answers to records of the suite's own set, about as many."""
     data = str(build) if chosen.suite.generate is None else None
@@ -118,7 +118,7 @@ def _is_long(known: Sequence[tuple[SuiteRecord, KnownAnswer, SuiteResponse]]) ->
 
 
 def _timed(
-    chosen: ChosenSuite, pairs: Sequence[tuple[SuiteRecord, SuiteResponse]]
+    chosen: SuiteChoice, pairs: Sequence[tuple[SuiteRecord, SuiteResponse]]
 ) -> tuple[float, list[Any]]:
     """Return the processor time of scoring, with that of the child, and verdicts."""
     before = _processor_seconds()

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from curation.core.json_types import Json
-    from evaluation.asking.request import ChosenSuite
-    from evaluation.core.participant import Participant
+    from evaluation.asking.request import SuiteChoice
+    from evaluation.core.run_header import Participant
     from evaluation.core.suite import RecordSet
     from evaluation.walking.plan import RunPlan
 
@@ -99,7 +99,7 @@ def header(
 
 
 def suite_header(
-    chosen: ChosenSuite,
+    choice: SuiteChoice,
     records: RecordSet,
     participants: Sequence[Mapping[str, Json]],
     facts: Mapping[str, Json],
@@ -111,7 +111,7 @@ def suite_header(
     one reading.
 
     Args:
-        chosen: The suite, with its settings.
+        choice: The suite, with its settings.
         records: The records of the run, of one shard.
         participants: An entry for each model and condition, its label as `engine`.
         facts: What else decides the responses: seed, repairs, ...
@@ -119,11 +119,11 @@ def suite_header(
     """
     digest = records.sha256 or digest_of(records.records)
     count = records.count_of_all_shards or len(records.records)
-    suite: dict[str, Json] = {**chosen.header(), **facts}
-    if chosen.suite.facts is not None:
-        suite |= chosen.suite.facts(chosen.settings)
+    suite: dict[str, Json] = {**choice.header(), **facts}
+    if choice.suite.facts is not None:
+        suite |= choice.suite.facts(choice.settings)
     return {
-        **_head(participants, [chosen.suite.name]),
+        **_head(participants, [choice.suite.name]),
         "code": writing_digest(),
         "plan": fingerprint(
             code=writing_digest(),

@@ -1,8 +1,9 @@
-"""The records of a run, from a suite or from a file, and the prompts made of them."""
+"""The records of a run, from data or a suite, and the prompts made of them."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -13,21 +14,96 @@ import orjson
 from curation.system.errors import BadConfiguration, BadData, NoInput
 from evaluation.core.suite import RecordRequest, RecordSet
 from evaluation.core.suite_records import SuiteRecord
+from evaluation.data import Dataset, SampleSelection, open_data
+from evaluation.data.dataset import SampleName
 from evaluation.data.sampling import draw, is_in_shard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from curation.core.json_types import Json
-    from evaluation.asking.request import ChosenSuite
+    from curation.system.progress import Progress
+    from evaluation.asking.request import RunRequest, SuiteChoice
+    from evaluation.core.cases import Sample
     from evaluation.core.suite_records import SuitePrompt
+
+
+#: What a run's header calls samples that were handed in.
+GIVEN = "given"
+
+
+def open_samples(
+    request: RunRequest, progress: Progress, *, instances: bool
+) -> Dataset:
+    """Return the data of a request.
+
+    Args:
+        request: says which data, and which of its samples.
+        progress: shows what takes long.
+        instances: whether samples without instances get some; those that were
+            handed in stay as they are.
+
+    Raises:
+        Fault: the data cannot be read or fetched; see `evaluation.data.open_data`.
+    """
+    choice = SampleSelection(
+        configs=tuple(request.configs),
+        splits=tuple(request.splits),
+        ids=frozenset(request.only),
+        limit=request.limit,
+        seed=request.settings.seed,
+        shard=request.shard,
+    )
+    if request.data is None or isinstance(request.data, str | Path):
+        return open_data(
+            None if request.data is None else str(request.data),
+            selection=choice,
+            instances=instances,
+            settings=request.fetch,
+            progress=progress,
+        )
+    return _given(request.data, choice)
+
+
+def _given(samples: Sequence[Sample], choice: SampleSelection) -> Dataset:
+    digest = sha256()
+    for sample in samples:
+        digest.update(orjson.dumps(asdict(sample)))
+    selected = [sample for sample in samples if choice.allows(_name(sample))]
+    if choice.limit is not None and choice.limit < len(selected):
+        named = (
+            (place, sample.config, sample.id) for place, sample in enumerate(selected)
+        )
+        selected = [selected[place] for place in draw(named, choice.limit, choice.seed)]
+    shard = choice.shard
+    own = [
+        sample for sample in selected if is_in_shard(sample.config, sample.id, shard)
+    ]
+    return Dataset(
+        name=GIVEN,
+        origin=GIVEN,
+        sha256=digest.hexdigest(),
+        count=len(own),
+        count_of_all_shards=len(selected),
+        instances=GIVEN if any(sample.instances for sample in selected) else "none",
+        selection=choice,
+        left_out=(),
+        read=lambda: iter(own),
+    )
+
+
+def _name(sample: Sample) -> SampleName:
+    return SampleName(
+        config=sample.config, id=sample.id, split=sample.split, complete=True
+    )
+
 
 #: Name of the records in a run's folder.
 RECORDS: Final = "records.jsonl"
 _JSON_LINES: Final = re.compile(r"\.jsonl\Z", re.IGNORECASE)
 
 
-def records_of(chosen: ChosenSuite, request: RecordRequest) -> RecordSet:
+def records_of(choice: SuiteChoice, request: RecordRequest) -> RecordSet:
     """Return the records of a request, as `only`, `limit` and `shard` select them.
 
     A file of JSON lines whose every line is a `SuiteRecord` is read as such for every
@@ -39,10 +115,10 @@ def records_of(chosen: ChosenSuite, request: RecordRequest) -> RecordSet:
     """
     if request.opened is not None:
         # The run has selected them while it opened the data.
-        return chosen.suite.records(request, chosen.settings)
+        return choice.suite.records(request, choice.settings)
     records = _own_file(request.data)
     if records is None:
-        records = chosen.suite.records(request, chosen.settings)
+        records = choice.suite.records(request, choice.settings)
     _check_keys(records)
     selected = _select(records.records, request)
     return RecordSet(
@@ -64,7 +140,7 @@ def encode_records(records: Iterable[SuiteRecord]) -> bytes:
 
 
 def layout_of(
-    chosen: ChosenSuite, name: str | None
+    choice: SuiteChoice, name: str | None
 ) -> Callable[[Sequence[SuiteRecord]], bytes]:
     """Return what writes a file of records: ours, or a layout of the suite.
 
@@ -73,10 +149,10 @@ def layout_of(
     """
     if name is None:
         return encode_records
-    layouts = chosen.suite.layouts
+    layouts = choice.suite.layouts
     if name not in layouts:
         raise BadConfiguration(
-            f"suite {chosen.suite.name} writes no {name!r}",
+            f"suite {choice.suite.name} writes no {name!r}",
             then=f"--format {' or '.join(layouts)}"
             if layouts
             else "leave --format out",
@@ -161,14 +237,14 @@ def _select(
             selected = selected[: request.limit]
         else:
             names = [(i, record.group, record.id) for i, record in enumerate(selected)]
-            drawn = draw(iter(names), request.limit, request.seed)
-            selected = [selected[i] for i in drawn]
+            places = draw(iter(names), request.limit, request.seed)
+            selected = [selected[i] for i in places]
     return selected
 
 
-def prompt_line(chosen: ChosenSuite, record: SuiteRecord) -> bytes:
+def prompt_line(choice: SuiteChoice, record: SuiteRecord) -> bytes:
     """Return one record's prompt as a JSON line."""
-    prompt = chosen.suite.prompt(record, chosen.settings)
+    prompt = choice.suite.prompt(record, choice.settings)
     return orjson.dumps(
         {
             "record": record.key,
@@ -179,9 +255,9 @@ def prompt_line(chosen: ChosenSuite, record: SuiteRecord) -> bytes:
     )
 
 
-def batch_line(chosen: ChosenSuite, record: SuiteRecord, model: str) -> bytes:
+def batch_line(choice: SuiteChoice, record: SuiteRecord, model: str) -> bytes:
     """Return one record's prompt as a request of OpenAI's batch interface."""
-    prompt = chosen.suite.prompt(record, chosen.settings)
+    prompt = choice.suite.prompt(record, choice.settings)
     return orjson.dumps(
         {
             "custom_id": record.key,

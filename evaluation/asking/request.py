@@ -11,8 +11,8 @@ import msgspec
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration
 from curation.system.registry import closest_names
+from evaluation.core.run_header import TaskSettings
 from evaluation.core.suite import RecordRequest
-from evaluation.core.task_settings import TaskSettings
 from evaluation.generation.text_generation import LoopOptions
 from evaluation.models.store import DEFAULT
 from evaluation.results.reader import RecordedRun, open_run
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from evaluation.core.cases import Sample
     from evaluation.core.suite import OpenedData, Suite
-    from evaluation.generation.requests import TokenPrices
+    from evaluation.generation.text_generation import TokenPrices
     from evaluation.walking.plan import RunTotals
 
 #: Where a run's folder is made, unless the request names one.
@@ -120,7 +120,7 @@ def paper_seconds(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChosenSuite:
+class SuiteChoice:
     """A suite with its settings."""
 
     #: Its name, or the path of its folder.
@@ -143,7 +143,7 @@ class ChosenSuite:
 
 def choose_suite(
     spec: str, values: Mapping[str, Json] | None = None, compat: str = ""
-) -> ChosenSuite:
+) -> SuiteChoice:
     """Return a suite with its settings.
 
     Args:
@@ -181,7 +181,7 @@ def choose_suite(
         settings = msgspec.convert(merged, suite.settings, strict=False)
     except msgspec.ValidationError as error:
         raise BadConfiguration(f"--set: {error}") from error
-    return ChosenSuite(spec=spec, suite=suite, settings=settings, compat=compat)
+    return SuiteChoice(spec=spec, suite=suite, settings=settings, compat=compat)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,7 +203,7 @@ class RunRequest:
     #: Names of tasks, such as `csbdata eval --help` lists them.
     tasks: Sequence[str] = ()
     #: The suite whose records models answer; None: that of the tasks.
-    suite: ChosenSuite | None = None
+    suite: SuiteChoice | None = None
     data: Data = None
     #: A tokenizer's name, its path, or a model on the Hub.
     tokenizer: str = "smollm2"

@@ -14,8 +14,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import msgspec
 
 from curation.system.errors import BadData, NoInput
-from evaluation.asking.inspect_logs import inspect_responses, is_inspect_log
-from evaluation.asking.openai_batches import batch_responses
+from evaluation.asking.other_layouts import (
+    batch_responses,
+    inspect_responses,
+    is_inspect_log,
+)
 from evaluation.core.suite_records import SuiteResponse
 
 if TYPE_CHECKING:

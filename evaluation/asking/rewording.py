@@ -9,20 +9,19 @@ from evaluation.answers.extraction import split_thinking
 from evaluation.asking.request import ModelOptions, RunRequest
 from evaluation.asking.writers import engines_of, open_writers
 from evaluation.core.cases import Sample
-from evaluation.generation.requests import GenerationRequest
-from evaluation.generation.text_generation import TextEnding
+from evaluation.generation.text_generation import GenerationRequest, TextEnding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from curation.download.acquire import FetchSettings
-    from evaluation.asking.request import ChosenSuite
+    from evaluation.asking.request import SuiteChoice
     from evaluation.core.suite_records import SuitePrompt, SuiteRecord
     from evaluation.generation.text_generation import Generation
 
 
 def reworded_records(
-    chosen: ChosenSuite,
+    choice: SuiteChoice,
     records: Sequence[SuiteRecord],
     model: ModelOptions,
     fetch: FetchSettings,
@@ -31,7 +30,7 @@ def reworded_records(
     """Return the records with a model's texts, each kept as it was if that lost a fact.
 
     Args:
-        chosen: The suite, with its settings.
+        choice: The suite, with its settings.
         records: Generated records.
         model: The model that rewords.
         fetch: Settings of fetching a model's files.
@@ -41,11 +40,11 @@ def reworded_records(
         BadConfiguration: the suite cannot have its records reworded.
         CsbdataError: the model cannot be loaded, or its server does not answer.
     """
-    rewording = chosen.suite.rewording
+    rewording = choice.suite.rewording
     if rewording is None:
         then = "leave --rewriter out"
-        raise BadConfiguration(f"suite {chosen.suite.name} has no rewriter", then=then)
-    request = RunRequest(suite=chosen, models=(model,), fetch=fetch)
+        raise BadConfiguration(f"suite {choice.suite.name} has no rewriter", then=then)
+    request = RunRequest(suite=choice, models=(model,), fetch=fetch)
     (writer,) = open_writers(request, engines_of(request), say)
     reworded = list(records)
 
@@ -58,7 +57,7 @@ def reworded_records(
     try:
         if writer.writer is None:
             raise BadConfiguration(f"{model.model}: {writer.unavailable}")
-        prompts = (rewording.prompt(record, chosen.settings) for record in records)
+        prompts = (rewording.prompt(record, choice.settings) for record in records)
         requests = [
             _request(record, prompt)
             for record, prompt in zip(records, prompts, strict=True)

@@ -26,11 +26,17 @@ from curation.system.extras import install_extra
 from curation.system.progress import Quiet, announce
 from curation.system.registry import closest_names
 from evaluation.asking.header import header, suite_header
-from evaluation.asking.records import RECORDS, encode_records, read_records, records_of
+from evaluation.asking.records import (
+    RECORDS,
+    encode_records,
+    open_samples,
+    read_records,
+    records_of,
+)
 from evaluation.asking.request import (
     RUNS,
-    ChosenSuite,
     RunResult,
+    SuiteChoice,
     choose_suite,
 )
 from evaluation.asking.response_files import (
@@ -38,7 +44,6 @@ from evaluation.asking.response_files import (
     encode_responses,
     read_responses,
 )
-from evaluation.asking.samples import open_samples
 from evaluation.asking.scoring import LiveScorer, score_into
 from evaluation.asking.writers import engines_of, open_writers
 from evaluation.asking.writing import Questioner, ResponseStore
@@ -75,9 +80,8 @@ if TYPE_CHECKING:
     from evaluation.asking.request import RunRequest
     from evaluation.asking.response_files import ResponseFile
     from evaluation.asking.writers import Writer
-    from evaluation.core.participant import Participant
+    from evaluation.core.run_header import Participant, TaskSettings
     from evaluation.core.task import Task
-    from evaluation.core.task_settings import TaskSettings
     from evaluation.data import Dataset
     from evaluation.servers.model_server import ModelServer
 
@@ -115,25 +119,25 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
     """
     progress = progress or Quiet()
     tasks = [task_named(name) for name in dict.fromkeys(request.tasks)]
-    chosen = request.suite or _suite_of(request, tasks)
-    check_settings(tasks, request.settings, chosen)
+    choice = request.suite or _suite_of(request, tasks)
+    check_settings(tasks, request.settings, choice)
     check_repeats(tasks, request.repeats)
     _check_servers(request, tasks)
     sides = engines_of(request)
     engines = [engine for _, side in sides for engine in side]
-    _check_usable(engines, request, tasks, chosen)
+    _check_usable(engines, request, tasks, choice)
     tasks = [task.prepared(request.fetch, progress.say) for task in tasks]
     data = _open_data(request, tasks, progress)
     with ExitStack() as stack:
         writers: list[Writer] = []
         records = None
-        if chosen is not None:
-            records = records_of(chosen, request.records(data))
+        if choice is not None:
+            records = records_of(choice, request.records(data))
             writers = open_writers(request, sides, progress.say)
             for writer in writers:
                 stack.callback(writer.close)
         plan = _plan(request, tasks, data, writers, progress)
-        head = _header(request, chosen, engines, plan, data, records, writers)
+        head = _header(request, choice, engines, plan, data, records, writers)
         cases = _count_cases(engines, plan, data)
         texts = 0 if records is None else _count_texts(records, writers)
         head["asked"] = cases + texts
@@ -144,9 +148,9 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
         stack.enter_context(hold_run_folder(folder, head))
         totals = _measure(engines, plan, folder, head, cases, progress)
         problems: Sequence[str] = ()
-        if chosen is not None and records is not None:
-            totals.add(_write(request, chosen, records, writers, folder, progress))
-            problems = _score(chosen, records, folder, head, request.jobs, progress)
+        if choice is not None and records is not None:
+            totals.add(_write(request, choice, records, writers, folder, progress))
+            problems = _score(choice, records, folder, head, request.jobs, progress)
         # A text that a server in trouble left without an answer is asked for again.
         if not totals.unanswered:
             record_end(folder, _finished(head, totals, folder))
@@ -173,38 +177,38 @@ def score_file(
         Fault: the folder cannot be written.
     """
     progress = progress or Quiet()
-    chosen = request.suite
-    if chosen is None:
+    choice = request.suite
+    if choice is None:
         raise BadUsage("no suite is named")
     is_folder = path.is_dir()
     file = read_responses(
-        path / RESPONSES if is_folder else path, chosen.suite.published_response
+        path / RESPONSES if is_folder else path, choice.suite.published_response
     )
-    records = _records_beside(request, chosen, path)
+    records = _records_beside(request, choice, path)
     head = dict(open_run(path).raw_header) if is_folder else None
     folder = path
-    same = head is not None and chosen.header().items() <= head.get(SUITE, {}).items()
+    same = head is not None and choice.header().items() <= head.get(SUITE, {}).items()
     if head is None or request.run_dir is not None or not same:
         participants = _participants(file) if head is None else head["engines"]
         facts: dict[str, Json] = {"file": path.name, "sha256": file.sha256}
-        head = suite_header(chosen, records, participants, facts)
+        head = suite_header(choice, records, participants, facts)
         folder = request.run_dir or RUNS / _name(head)
     with hold_run_folder(folder, head):
         if folder != path:
             atomic_write_bytes(folder / RECORDS, encode_records(records.records))
             atomic_write_bytes(folder / RESPONSES, encode_responses(file.responses))
-        problems = _score(chosen, records, folder, head, request.jobs, progress, file)
+        problems = _score(choice, records, folder, head, request.jobs, progress, file)
         record_end(folder, open_run(folder).row_counts)
     return RunResult(folder=folder, totals=RunTotals(), problems=problems)
 
 
-def _records_beside(request: RunRequest, chosen: ChosenSuite, path: Path) -> RecordSet:
+def _records_beside(request: RunRequest, choice: SuiteChoice, path: Path) -> RecordSet:
     """Return the records that responses answer."""
     beside = (path if path.is_dir() else path.parent) / RECORDS
     if request.data is None and beside.is_file():
         records = read_records(beside)
         return RecordSet(name=str(beside), origin="file", records=records)
-    return records_of(chosen, request.records())
+    return records_of(choice, request.records())
 
 
 def _participants(file: ResponseFile) -> list[dict[str, Json]]:
@@ -215,7 +219,7 @@ def _participants(file: ResponseFile) -> list[dict[str, Json]]:
     return [{"engine": label, "name": label} for label in labels]
 
 
-def _suite_of(request: RunRequest, tasks: Sequence[Task]) -> ChosenSuite | None:
+def _suite_of(request: RunRequest, tasks: Sequence[Task]) -> SuiteChoice | None:
     """Return the suite whose answers the tasks of a request read; None if none does."""
     names = dict.fromkeys(task.reads or task.name for task in tasks if task.needs_model)
     if not names:
@@ -237,8 +241,10 @@ def _open_data(
     reading = [task for task in tasks if task.needs_data]
     if not reading:
         return None
-    made = not request.given_only and any(task.needs_instances for task in reading)
-    return open_samples(request, progress, instances=made)
+    make_instances = not request.given_only and any(
+        task.needs_instances for task in reading
+    )
+    return open_samples(request, progress, instances=make_instances)
 
 
 def _plan(
@@ -271,7 +277,7 @@ def _plan(
 
 def _header(  # noqa: PLR0913, PLR0917 (the run's own parts)
     request: RunRequest,
-    chosen: ChosenSuite | None,
+    choice: SuiteChoice | None,
     engines: Sequence[Participant],
     plan: RunPlan | None,
     data: Dataset | None,
@@ -279,16 +285,16 @@ def _header(  # noqa: PLR0913, PLR0917 (the run's own parts)
     writers: Sequence[Writer],
 ) -> dict[str, Json]:
     if plan is None:
-        if chosen is None or records is None:
+        if choice is None or records is None:
             raise BadUsage("neither a task nor a suite is named")
         entries = [writer.header() for writer in writers]
         facts = _facts(request)
-        return suite_header(chosen, records, entries, facts, request.shard)
+        return suite_header(choice, records, entries, facts, request.shard)
     models: dict[str, Json] = {}
-    if chosen is not None and writers:
+    if choice is not None and writers:
         models = writers[0].loaded.header()
-        if chosen.suite.facts is not None:
-            models |= chosen.suite.facts(chosen.settings)
+        if choice.suite.facts is not None:
+            models |= choice.suite.facts(choice.settings)
     about = {} if data is None else data.header()
     return header(engines, plan, about, request.limit, models)
 
@@ -376,7 +382,7 @@ def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
 
 def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
     request: RunRequest,
-    chosen: ChosenSuite,
+    choice: SuiteChoice,
     records: RecordSet,
     writers: Sequence[Writer],
     folder: Path,
@@ -384,18 +390,18 @@ def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
 ) -> RunTotals:
     """Have models answer the records; responses are in the folder then."""
     atomic_write_bytes(folder / RECORDS, encode_records(records.records))
-    seconds = _most_seconds(request, chosen, records, writers)
+    seconds = _most_seconds(request, choice, records, writers)
     if seconds:
         announce(progress, "Writing", seconds, "at most, at the model's speed here")
     with ExitStack() as stack:
         store = stack.enter_context(ResponseStore(folder))
         scorer = None
         if request.repairs:
-            scorer = stack.enter_context(LiveScorer(chosen))
+            scorer = stack.enter_context(LiveScorer(choice))
         texts = _count_texts(records, writers)
         advance = stack.enter_context(progress.bar("Writing", texts))
         questioner = Questioner(
-            chosen=chosen,
+            choice=choice,
             store=store,
             scorer=scorer,
             repairs=request.repairs,
@@ -408,13 +414,13 @@ def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
 
 def _most_seconds(
     request: RunRequest,
-    chosen: ChosenSuite,
+    choice: SuiteChoice,
     records: RecordSet,
     writers: Sequence[Writer],
 ) -> float:
     """Return how long writing takes if every answer uses its budget; 0 of servers."""
     prompts = [
-        chosen.suite.prompt(record, chosen.settings)
+        choice.suite.prompt(record, choice.settings)
         for record in islice(records.records, _LOOKED_AT)
     ]
     speeds: dict[str, float] = {}
@@ -436,7 +442,7 @@ def _most_seconds(
 
 
 def _score(  # noqa: PLR0913, PLR0917 (the run's own parts)
-    chosen: ChosenSuite,
+    choice: SuiteChoice,
     records: RecordSet,
     folder: Path,
     head: Mapping[str, Json],
@@ -448,11 +454,11 @@ def _score(  # noqa: PLR0913, PLR0917 (the run's own parts)
     if file is None and not (folder / RESPONSES).stat().st_size:
         return [f"no response to any of {len(records.records):,} records"]
     file = file or read_responses(folder / RESPONSES)
-    name = lines_name(head, chosen.suite.name)
+    name = lines_name(head, choice.suite.name)
     with progress.bar("Scoring", len(file.responses)) as advance:
         matched = score_into(
             folder / f"{name}.jsonl",
-            chosen,
+            choice,
             records.records,
             file.responses,
             jobs=jobs or os.cpu_count() or 1,
@@ -470,14 +476,15 @@ def _finished(
     head: Mapping[str, Any], totals: RunTotals, folder: Path
 ) -> dict[tuple[str, str], int]:
     """Return the number of rows by participant and task, of all that could run."""
-    there = open_run(folder).row_counts
+    row_counts = open_run(folder).row_counts
     # The rows of a task that only reads are those of the task that it reads.
-    known = all_tasks()
+    by_name = all_tasks()
     tasks = dict.fromkeys(
-        known[name].reads or name if name in known else name for name in head["tasks"]
+        by_name[name].reads or name if name in by_name else name
+        for name in head["tasks"]
     )
     return {
-        (label, task): there.get((label, task), 0)
+        (label, task): row_counts.get((label, task), 0)
         for label in (entry["engine"] for entry in head["engines"])
         if label not in totals.unavailable
         for task in tasks
@@ -485,22 +492,22 @@ def _finished(
 
 
 def check_settings(
-    tasks: Sequence[Task], settings: TaskSettings, chosen: ChosenSuite | None = None
+    tasks: Sequence[Task], settings: TaskSettings, choice: SuiteChoice | None = None
 ) -> None:
     """Check that a task of the run, or its suite, reads every setting that it is given.
 
     Args:
         tasks: The tasks of the run.
         settings: Their settings.
-        chosen: The suite that models are asked; None if none is.
+        choice: The suite that models are asked; None if none is.
 
     Raises:
         BadUsage: no task reads one of them.
     """
     names = [*settings.values, *(["orders"] if settings.orders else [])]
     accepted = {setting.name for task in tasks for setting in task.settings}
-    if chosen is not None:
-        accepted |= set(chosen.suite.settings.__struct_fields__)
+    if choice is not None:
+        accepted |= set(choice.suite.settings.__struct_fields__)
     for name in names:
         if name not in accepted:
             named = ", ".join(task.name for task in tasks)
@@ -512,13 +519,13 @@ def check_settings(
 
 def _alternatives(name: str, tasks: Sequence[Task], accepted: set[str]) -> str:
     """Return other tasks that have the setting, or other settings of these."""
-    others = [
+    other_tasks = [
         task.name
         for task in all_tasks().values()
         if any(setting.name == name for setting in task.settings)
     ]
-    if others:
-        return f"{' and '.join(others)} has it: --task {others[0]}"
+    if other_tasks:
+        return f"{' and '.join(other_tasks)} has it: --task {other_tasks[0]}"
     close = closest_names(name, accepted)
     if close:
         return f"did you mean {close[0]}?"
@@ -568,7 +575,7 @@ def _check_usable(
     engines: Sequence[EngineUnderTest | ModelServer],
     request: RunRequest,
     tasks: Sequence[Task],
-    chosen: ChosenSuite | None,
+    choice: SuiteChoice | None,
 ) -> None:
     """Check that there is something to measure with, before 93 MB are fetched for it.
 
@@ -597,5 +604,5 @@ def _check_usable(
     for options in local:
         for name in judging:
             check_learnt(options.model, name)
-    if chosen is not None and local:
+    if choice is not None and local:
         check_installed()

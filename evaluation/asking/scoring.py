@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from curation.workers.outcomes import ProcessResult
-    from evaluation.asking.request import ChosenSuite
+    from evaluation.asking.request import SuiteChoice
     from evaluation.core.suite_records import SuiteRecord, SuiteResponse
 
     #: One answer: record key, repeat, model, condition.
@@ -53,7 +53,7 @@ _FOREVER: Final = 1 << 40
 
 def score_into(  # noqa: PLR0913 (one parameter an independent choice)
     path: Path,
-    chosen: ChosenSuite,
+    choice: SuiteChoice,
     records: Sequence[SuiteRecord],
     responses: Iterable[SuiteResponse],
     *,
@@ -64,7 +64,7 @@ def score_into(  # noqa: PLR0913 (one parameter an independent choice)
 
     Args:
         path: The file, in a run's folder whose lock the caller holds.
-        chosen: The suite, with its settings.
+        choice: The suite, with its settings.
         records: The records of the run.
         responses: The answers to them.
         jobs: Number of workers.
@@ -75,18 +75,18 @@ def score_into(  # noqa: PLR0913 (one parameter an independent choice)
     """
     matched = match_responses(records, responses)
     verdicts = score_all(
-        chosen,
+        choice,
         matched.pairs,
         jobs=jobs,
         advance=advance,
     )
-    settings = msgspec.to_builtins(chosen.settings)
+    settings = msgspec.to_builtins(choice.settings)
     with atomic_file(path) as temporary, temporary.open("wb") as file:
         for scored, marks in _scored(matched.pairs, verdicts):
             mark = fingerprint(
-                suite=chosen.suite.name, settings=settings, responses=marks
+                suite=choice.suite.name, settings=settings, responses=marks
             )
-            row = row_from_scored(scored, chosen.suite.name, mark)
+            row = row_from_scored(scored, choice.suite.name, mark)
             file.write(orjson.dumps(row, default=msgspec.to_builtins) + b"\n")
     return matched
 
@@ -124,8 +124,8 @@ def _answer_key(record: SuiteRecord, response: SuiteResponse) -> AnswerKey:
 
 def _sum(figures: Sequence[_Number | None]) -> _Number | None:
     """Return the sum; None if any is not known."""
-    known = [figure for figure in figures if figure is not None]
-    return sum(known[1:], known[0]) if len(known) == len(figures) else None
+    present = [figure for figure in figures if figure is not None]
+    return sum(present[1:], present[0]) if len(present) == len(figures) else None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -209,14 +209,14 @@ def _names(records: Sequence[SuiteRecord]) -> dict[str, SuiteRecord]:
 
 
 def _line(names: Sequence[str], what: str) -> str:
-    shown = ", ".join(dict.fromkeys(names[:5]))
+    examples = ", ".join(dict.fromkeys(names[:5]))
     more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""  # noqa: PLR2004 (those above)
     number = "1 response" if len(names) == 1 else f"{len(names):,} responses"
-    return f"{number} {what}: {shown}{more}"
+    return f"{number} {what}: {examples}{more}"
 
 
 def score_all(
-    chosen: ChosenSuite,
+    choice: SuiteChoice,
     pairs: Sequence[tuple[SuiteRecord, SuiteResponse]],
     *,
     jobs: int,
@@ -225,7 +225,7 @@ def score_all(
     """Return the verdict on every response, in order.
 
     Args:
-        chosen: The suite, with its settings.
+        choice: The suite, with its settings.
         pairs: Each response with its record; those of one record should stand
             together, as scorers keep the schemas that were asked last.
         jobs: Number of workers.
@@ -234,23 +234,23 @@ def score_all(
     Raises:
         WorkerDidNotStart: the suite cannot be loaded in a worker.
     """
-    verdicts = _verdicts(chosen, pairs, jobs, advance)
+    verdicts = _verdicts(choice, pairs, jobs, advance)
     failed = [
         place
         for place, verdict in enumerate(verdicts)
         if verdict.failure_class in SCORING_CLASSES
     ]
-    if failed and chosen.suite.fallback is not None:
+    if failed and choice.suite.fallback is not None:
         again = [pairs[place] for place in failed]
         for place, verdict in zip(
-            failed, _verdicts(chosen, again, jobs, fallback=True), strict=True
+            failed, _verdicts(choice, again, jobs, fallback=True), strict=True
         ):
             verdicts[place] = verdict
     return verdicts
 
 
 def _verdicts(
-    chosen: ChosenSuite,
+    choice: SuiteChoice,
     pairs: Sequence[tuple[SuiteRecord, SuiteResponse]],
     jobs: int,
     advance: Callable[[int], None] = lambda _steps: None,
@@ -262,8 +262,8 @@ def _verdicts(
     )
     batches = in_batches(cases, _weight, most=_MOST, heaviest=_HEAVIEST)
     results: dict[int, Sequence[ProcessResult]] = {}
-    program = _program(chosen, fallback=fallback)
-    limits = _limits(chosen)
+    program = _program(choice, fallback=fallback)
+    limits = _limits(choice)
     with Pool(program, jobs=jobs, limits=limits, attempts=1) as pool:
         for batch in pool.run_batches(batches):
             results[batch.index] = batch.results
@@ -279,9 +279,9 @@ class LiveScorer:
         ...     scorer.score(record, response).passed
     """
 
-    def __init__(self, chosen: ChosenSuite) -> None:
+    def __init__(self, choice: SuiteChoice) -> None:
         """Prepare; the process is started when first needed."""
-        self._worker = Worker(_program(chosen), _limits(chosen))
+        self._worker = Worker(_program(choice), _limits(choice))
 
     def __enter__(self) -> Self:
         """Return the scorer."""
@@ -305,15 +305,15 @@ def _weight(case: ScoringCase) -> int:
     return len(case.response.text or "") + len(case.record.schema or "")
 
 
-def _limits(chosen: ChosenSuite) -> Limits:
-    return Limits(seconds=chosen.suite.scoring_seconds, recycle_after=_FOREVER)
+def _limits(choice: SuiteChoice) -> Limits:
+    return Limits(seconds=choice.suite.scoring_seconds, recycle_after=_FOREVER)
 
 
-def _program(chosen: ChosenSuite, *, fallback: bool = False) -> Program:
-    spec = chosen.spec
+def _program(choice: SuiteChoice, *, fallback: bool = False) -> Program:
+    spec = choice.spec
     if is_path(spec):
         spec = str(Path(spec).resolve())
-    settings = msgspec.to_builtins(chosen.settings)
+    settings = msgspec.to_builtins(choice.settings)
     return Program(
         file=Path(scoring_worker.__file__),
         setup=ScoringSetup(suite=spec, settings=settings, fallback=fallback),

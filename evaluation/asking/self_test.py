@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from curation.system.progress import Progress
-    from evaluation.asking.request import ChosenSuite
+    from evaluation.asking.request import SuiteChoice
     from evaluation.core.suite import KnownAnswer
     from evaluation.core.suite_records import SuiteRecord, Verdict
     from evaluation.reporting.tables import Cell
@@ -28,58 +28,58 @@ class TestedAnswer:
     """One known answer with the verdict that it got."""
 
     record: SuiteRecord
-    known: KnownAnswer
+    answer: KnownAnswer
     verdict: Verdict
 
     @property
     def as_expected(self) -> bool:
         """Whether class and reason are those intended."""
-        verdict, known = self.verdict, self.known
+        verdict, answer = self.verdict, self.answer
         if verdict.passed:
-            return not known.expected
-        return verdict.failure_class == known.expected and (
-            not known.because
-            or any(known.because in reason for reason in verdict.reasons)
+            return not answer.expected
+        return verdict.failure_class == answer.expected and (
+            not answer.because
+            or any(answer.because in reason for reason in verdict.reasons)
         )
 
 
 def known_pairs(
-    chosen: ChosenSuite,
+    choice: SuiteChoice,
     records: Sequence[SuiteRecord],
     advance: Callable[[int], None] = lambda _steps: None,
 ) -> list[tuple[SuiteRecord, KnownAnswer, SuiteResponse]]:
     """Return every known answer of some records, as a response too.
 
     Args:
-        chosen: The suite, with its settings.
+        choice: The suite, with its settings.
         records: The records.
         advance: Called with the number of records whose answers were made.
     """
     pairs = []
     for record in records:
-        answers = chosen.suite.known_answers(record, chosen.settings)
+        answers = choice.suite.known_answers(record, choice.settings)
         pairs += [
-            (record, known, _as_response(record, known, place))
-            for place, known in enumerate(answers)
+            (record, answer, _as_response(record, answer, place))
+            for place, answer in enumerate(answers)
         ]
         advance(1)
     return pairs
 
 
-def _as_response(record: SuiteRecord, known: KnownAnswer, place: int) -> SuiteResponse:
+def _as_response(record: SuiteRecord, answer: KnownAnswer, place: int) -> SuiteResponse:
     return SuiteResponse(
         record=record.key,
-        model=known.kind,
+        model=answer.kind,
         repeat=place,
-        text=known.text,
-        reasoning=known.reasoning,
-        finish=known.finish,
-        error=known.error,
+        text=answer.text,
+        reasoning=answer.reasoning,
+        finish=answer.finish,
+        error=answer.error,
     )
 
 
 def self_test(
-    chosen: ChosenSuite,
+    choice: SuiteChoice,
     records: Sequence[SuiteRecord],
     *,
     jobs: int,
@@ -88,24 +88,24 @@ def self_test(
     """Return every known answer of some records, scored.
 
     Args:
-        chosen: The suite, with its settings.
+        choice: The suite, with its settings.
         records: The records whose answers are made.
         jobs: Processes that score.
         progress: Told how many answers are made, and how many scored.
     """
     progress = progress or Quiet()
     with progress.bar("Making known answers", len(records)) as advance:
-        known = known_pairs(chosen, records, advance)
-    with progress.bar("Scoring", len(known)) as advance:
+        pairs = known_pairs(choice, records, advance)
+    with progress.bar("Scoring", len(pairs)) as advance:
         verdicts = score_all(
-            chosen,
-            [(record, response) for record, _, response in known],
+            choice,
+            [(record, response) for record, _, response in pairs],
             jobs=jobs,
             advance=advance,
         )
     return [
-        TestedAnswer(record=record, known=answer, verdict=verdict)
-        for (record, answer, _), verdict in zip(known, verdicts, strict=True)
+        TestedAnswer(record=record, answer=answer, verdict=verdict)
+        for (record, answer, _), verdict in zip(pairs, verdicts, strict=True)
     ]
 
 
@@ -113,7 +113,7 @@ def kinds_table(tested: Sequence[TestedAnswer]) -> Table:
     """Return how many answers of each kind got the verdict intended."""
     kinds: dict[tuple[str, str], list[bool]] = defaultdict(list)
     for answer in tested:
-        key = (answer.known.kind, answer.known.expected)
+        key = (answer.answer.kind, answer.answer.expected)
         kinds[key].append(answer.as_expected)
     rows: list[tuple[Cell, ...]] = [
         (kind, expected or "passes", Rate(sum(good), len(good)))
@@ -138,8 +138,8 @@ def surprises_table(tested: Sequence[TestedAnswer]) -> Table:
         rows=tuple(
             (
                 answer.record.key,
-                answer.known.kind,
-                f"{answer.known.expected or 'passes'} {answer.known.because}".strip(),
+                answer.answer.kind,
+                f"{answer.answer.expected or 'passes'} {answer.answer.because}".strip(),
                 answer.verdict.failure_class or "passes",
                 answer.verdict.reasons[0] if answer.verdict.reasons else "",
             )

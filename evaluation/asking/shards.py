@@ -37,14 +37,14 @@ class PlainRequest:
     @classmethod
     def of(cls, request: RunRequest) -> PlainRequest:
         """Return a request in this form."""
-        chosen = request.suite
-        if chosen is None:
+        choice = request.suite
+        if choice is None:
             return cls(request=request)
         return cls(
             request=replace(request, suite=None),
-            suite=chosen.spec,
-            settings=msgspec.to_builtins(chosen.settings),
-            compat=chosen.compat,
+            suite=choice.spec,
+            settings=msgspec.to_builtins(choice.settings),
+            compat=choice.compat,
         )
 
     def unpacked(self) -> RunRequest:
@@ -107,20 +107,20 @@ def run_here_or_in_shards(
     if (folder / HEADER).exists():
         done = open_run(folder)
         return RunResult(folder=folder, totals=RunTotals(reused=len(done)))
-    kept = folder.with_name(f"{folder.name}.shards")
+    parts_folder = folder.with_name(f"{folder.name}.shards")
     busy = TemporarilyUnavailable("another run is at work here", str(folder))
-    with locked(kept / "lock", busy, guarded=kept):
+    with locked(parts_folder / "lock", busy, guarded=parts_folder):
         folders = run_shards(
             run_shard,
             plain,
             executor=executor,
-            folder=kept,
+            folder=parts_folder,
             fingerprint=mark,
             use_gpus=writes,
             say=progress.say,
         )
         merged = merge(folders, folder)
-    shutil.rmtree(kept, ignore_errors=True)
+    shutil.rmtree(parts_folder, ignore_errors=True)
     lacking = {
         one.engine: one.unavailable for one in merged.header.engines if one.unavailable
     }

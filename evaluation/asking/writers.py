@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Final
 
 from curation.system.errors import BadConfiguration
 from evaluation.core.suite_records import FREE
-from evaluation.generation.requests import AUTO_BATCH
+from evaluation.generation.text_generation import AUTO_BATCH
 from evaluation.models.base import RowLogits, TokenQuestion
 from evaluation.models.store import DEFAULT, check_installed, get_model
 from evaluation.servers.client import RequestLimits
 from evaluation.servers.model_server import ModelServer, served_model
-from evaluation.servers.server_writer import ServerWriter
+from evaluation.servers.writer import ServerWriter
 from evaluation.setup.engine_files import UNCONSTRAINED
 from evaluation.setup.selected_engines import EngineUnderTest, select_engines
 from evaluation.tokenizers import get_tokenizer
@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.download.acquire import FetchSettings
     from evaluation.asking.request import ModelOptions, RunRequest
-    from evaluation.core.messages import Message
-    from evaluation.core.suite_records import SuiteRecord
-    from evaluation.generation.requests import TextWriter
+    from evaluation.core.suite_records import Message, SuiteRecord
+    from evaluation.generation.text_generation import TextWriter
     from evaluation.models.base import Decoding, LanguageModel
     from evaluation.tokenizers import TokenizerFiles
 
@@ -397,7 +396,7 @@ def _wanted_backends(
     Raises:
         BadConfiguration: an option is another one, and no model of the run runs here.
     """
-    wanted: dict[str, str] = {}
+    backends: dict[str, str] = {}
     for assignment in request.options:
         option, equals, text = assignment.partition("=")
         dialect, _, name = option.rpartition(".")
@@ -407,10 +406,10 @@ def _wanted_backends(
             if server.dialect.constrains and dialect in ("", server.dialect.name)
         ]
         if name == "backend" and equals and matching:
-            wanted |= dict.fromkeys(matching, text)
+            backends |= dict.fromkeys(matching, text)
         elif all(options.over_http for options in request.models):
             raise BadConfiguration(
                 f"--option {assignment}: no server of this run has that option",
                 then="a server has backend alone, such as --option backend=xgrammar",
             )
-    return wanted
+    return backends

@@ -18,10 +18,12 @@ from curation.workers.fingerprint import fingerprint
 from curation.workers.worker import WorkerDidNotStart
 from evaluation.asking.response_files import RESPONSES, parse_response
 from evaluation.core.cases import Sample
-from evaluation.core.messages import Message
-from evaluation.core.suite_records import SuiteResponse
-from evaluation.generation.requests import GenerationRequest
-from evaluation.generation.text_generation import FINISHES, TextEnding
+from evaluation.core.suite_records import Message, SuiteResponse
+from evaluation.generation.text_generation import (
+    FINISHES,
+    GenerationRequest,
+    TextEnding,
+)
 from evaluation.walking.code_digest import writing_digest
 from evaluation.walking.plan import RunTotals
 from evaluation.walking.run_folder import AppendedLines, whole_lines
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Self
 
-    from evaluation.asking.request import ChosenSuite
+    from evaluation.asking.request import SuiteChoice
     from evaluation.asking.scoring import LiveScorer
     from evaluation.asking.writers import Writer
     from evaluation.core.suite_records import SuiteRecord, Verdict
@@ -93,7 +95,7 @@ class _Conversation:
 class Questioner:
     """Puts records to writers, and failed answers back to them."""
 
-    chosen: ChosenSuite
+    choice: SuiteChoice
     store: ResponseStore
     #: Needed if answers are handed back.
     scorer: LiveScorer | None
@@ -147,7 +149,7 @@ class Questioner:
     def _conversations(
         self, record: SuiteRecord, writer: Writer
     ) -> Iterator[_Conversation]:
-        prompt = self.chosen.suite.prompt(record, self.chosen.settings)
+        prompt = self.choice.suite.prompt(record, self.choice.settings)
         budget = writer.options.budget or prompt.tokens(writer.count)
         for repeat in range(writer.options.samples):
             yield _Conversation(
@@ -173,7 +175,7 @@ class Questioner:
         def keep(place: int, generation: Generation) -> None:
             conversation, _, mark = missing[place]
             response = _response(generation, conversation, writer, attempt, mark)
-            if self.chosen.suite.keeps_writing:
+            if self.choice.suite.keeps_writing:
                 response = msgspec.structs.replace(
                     response, writing=generation.as_json()
                 )

@@ -239,4 +239,4 @@ def _environment(environment: Environment) -> dict[str, Json]:
 def _known_versions() -> list[tuple[str, str]]:
     from evaluation.setup.environments import known_versions as rows
 
-    return [(known.engine, known.version) for known in rows()]
+    return [(version.engine, version.version) for version in rows()]

@@ -188,12 +188,12 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
     run = result.open()
     for line in not_run(run.header):
         say(line, style="yellow")
-    found = reports(run)
+    task_reports = reports(run)
     print_tables(
-        [report.tables[0] for report in found.values() if report.tables],
+        [report.tables[0] for report in task_reports.values() if report.tables],
         format_,
         {"run": str(folder), "header": run.raw_header},
-        every=[table for report in found.values() for table in report.tables],
+        every=[table for report in task_reports.values() for table in report.tables],
     )
     done = f"{totals.ran + totals.reused:,} rows: {totals.ran:,} run now"
     if totals.reused:

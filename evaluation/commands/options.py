@@ -14,14 +14,13 @@ from msgspec import Meta
 from curation.commands.options import ExecutorOption, shard_of
 from curation.credentials import redacted
 from curation.system.errors import BadConfiguration, BadUsage
-from evaluation.generation.requests import AUTO_BATCH, TokenPrices
-from evaluation.generation.text_generation import LoopOptions
+from evaluation.generation.text_generation import AUTO_BATCH, LoopOptions, TokenPrices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from curation.core.json_types import Json
-    from evaluation.asking.request import ChosenSuite, ModelOptions, RunRequest
+    from evaluation.asking.request import ModelOptions, RunRequest, SuiteChoice
 
 
 #: Whether compiles, and whether masks, overlap the model's passes.
@@ -283,17 +282,17 @@ def split_settings(
         BadUsage: an assignment without `=`, or a value of another type.
     """
     shared: dict[str, Json] = {}
-    others: dict[str, Json] = {}
+    values: dict[str, Json] = {}
     for name, value in read_assignments(assignments).items():
         own = name in RunSettings.__struct_fields__ and name not in claimed
-        (shared if own else others)[name] = value
+        (shared if own else values)[name] = value
     try:
-        return msgspec.convert(shared, RunSettings, strict=False), others
+        return msgspec.convert(shared, RunSettings, strict=False), values
     except msgspec.ValidationError as error:
         raise BadUsage(f"--set: {error}") from error
 
 
-def choose_named_suite(name: str, values: Mapping[str, Json]) -> ChosenSuite:
+def choose_named_suite(name: str, values: Mapping[str, Json]) -> SuiteChoice:
     """Return the suite of a command line: `NAME`, a folder, or either with `@paper`.
 
     Raises:
@@ -372,7 +371,7 @@ def run_request(  # noqa: PLR0913 - groups of options
     settings: RunSettings,
     values: Mapping[str, Json],
     run_dir: Path | None,
-    suite: ChosenSuite | None = None,
+    suite: SuiteChoice | None = None,
     **more: Any,  # noqa: ANN401 - other fields of the request
 ) -> RunRequest:
     """Return the request of `evaluation.run`.
@@ -381,7 +380,7 @@ def run_request(  # noqa: PLR0913 - groups of options
         BadConfiguration: an option makes no sense.
     """
     from evaluation.asking.request import RunRequest
-    from evaluation.core.task_settings import TaskSettings
+    from evaluation.core.run_header import TaskSettings
     from evaluation.walking.engine_worker import Bounds
 
     default = 40.0 if suite is None else 120.0

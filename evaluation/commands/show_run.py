@@ -1,4 +1,4 @@
-"""What `csbdata results show` prints of a run."""
+"""Print a run for `csbdata results show`: tables, or failures."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from curation.system.progress import Progress
-    from evaluation.asking.request import ChosenSuite, RunRequest, RunResult
+    from evaluation.asking.request import RunRequest, RunResult, SuiteChoice
 
 
 class SuiteGroup(TyperGroup):
@@ -124,7 +124,7 @@ def _request(  # noqa: PLR0913 (groups of options)
     models: ModelGroup | None = None,
     work: WorkOptions | None = None,
     run_dir: Path | None = None,
-) -> tuple[ChosenSuite, RunRequest]:
+) -> tuple[SuiteChoice, RunRequest]:
     """Return a suite with its settings, and the request of a run of it.
 
     Raises:
@@ -134,7 +134,7 @@ def _request(  # noqa: PLR0913 (groups of options)
 
     suite = suite_named(name.removesuffix("@paper"))
     settings, values = split_settings(assignments, suite.settings.__struct_fields__)
-    chosen = choose_named_suite(name, values)
+    choice = choose_named_suite(name, values)
     request = run_request(
         data or DataOptions(),
         engines or EngineOptions(),
@@ -143,9 +143,9 @@ def _request(  # noqa: PLR0913 (groups of options)
         settings=settings,
         values={},
         run_dir=run_dir,
-        suite=chosen,
+        suite=choice,
     )
-    return chosen, request
+    return choice, request
 
 
 @app.command("run", cls=GroupedCommand)
@@ -297,12 +297,12 @@ def prompts_command(  # noqa: PLR0913 (groups of options)
         records_of,
     )
 
-    chosen, request = _request(name, value, data=data)
-    records = records_of(chosen, request.records()).records
+    choice, request = _request(name, value, data=data)
+    records = records_of(choice, request.records()).records
     lines = [
-        batch_line(chosen, record, model)
+        batch_line(choice, record, model)
         if format_ is PromptFormat.OPENAI_BATCH
-        else prompt_line(chosen, record)
+        else prompt_line(choice, record)
         for record in records
     ]
     if out is None:
@@ -343,21 +343,21 @@ def generate_command(  # noqa: PLR0913 (options of one command)
     from curation.system.atomic_files import atomic_write_bytes
     from evaluation.asking.records import layout_of
 
-    chosen, request = _request(name, value)
-    encode = layout_of(chosen, layout)
-    generate = chosen.suite.generate
+    choice, request = _request(name, value)
+    encode = layout_of(choice, layout)
+    generate = choice.suite.generate
     if generate is None:
         raise BadConfiguration(
-            f"suite {chosen.suite.name} generates no records",
+            f"suite {choice.suite.name} generates no records",
             then="run takes them from --data",
         )
-    records = list(generate(rows, seed, chosen.settings))
+    records = list(generate(rows, seed, choice.settings))
     if rewriter is not None:
         from evaluation.asking.request import ModelOptions
         from evaluation.asking.rewording import reworded_records
 
         model = ModelOptions(model=rewriter)
-        records = reworded_records(chosen, records, model, request.fetch, say)
+        records = reworded_records(choice, records, model, request.fetch, say)
     atomic_write_bytes(out, encode(records))
     say(f"{len(records):,} records in {out}")
     say(f"Next: csbdata suite run {name} --data {out}")
@@ -387,10 +387,10 @@ def selftest_command(
     )
 
     options = DataOptions(data=data, limit=limit)
-    chosen, request = _request(name, value, data=options)
+    choice, request = _request(name, value, data=options)
     tested = self_test(
-        chosen,
-        records_of(chosen, request.records()).records,
+        choice,
+        records_of(choice, request.records()).records,
         jobs=os.cpu_count() or 1,
         progress=_progress(format_),
     )
@@ -398,7 +398,7 @@ def selftest_command(
     surprises = surprises_table(tested)
     if surprises.rows:
         tables.append(surprises)
-    print_tables(tables, format_, {"suite": chosen.header()})
+    print_tables(tables, format_, {"suite": choice.header()})
     wrong = sum(not answer.as_expected for answer in tested)
     if wrong or not tested:
         say(f"{wrong:,} of {len(tested):,} verdicts are not as intended", style="red")

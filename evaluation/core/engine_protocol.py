@@ -1,4 +1,4 @@
-"""What an engine is, to us.
+"""The protocol of an engine.
 
 An engine is one file with a function `load(tokenizer, options)` that returns an
 `Engine`. The file is run by its path inside a worker whose environment may know

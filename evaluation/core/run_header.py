@@ -1,18 +1,74 @@
-"""The header of a run, `run.json`, as it is read: what was asked of whom.
+"""The header of a run, `run.json`: participants, data, limits, settings.
 
-Runs of other versions have other members: one that is not known is left alone, one
-that is missing has its default. `RecordedRun.raw_header` has the file's whole content.
+Runs of other versions have other members: an unknown one is ignored, a missing one has
+its default. `RecordedRun.raw_header` has the file's whole content.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias
 
 import msgspec
 
 from curation.core.json_types import UntypedJson
-from evaluation.core.refusal_pattern import RefusalPattern
-from evaluation.core.task_settings import TaskSettings
+from evaluation.core.cases import Label  # noqa: TC001 (msgspec evaluates the annotations)
+
+if TYPE_CHECKING:
+    from curation.core.json_types import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskSettings:
+    """The settings of a run that its tasks read; recorded in the run's header."""
+
+    #: Decides every draw: which samples a limit keeps, which orders are tried.
+    seed: int = 0
+    #: Seeded permutations of the members of each valid instance's objects.
+    orders: int = 0
+    #: What one task alone understands, by name: `drafts`, `sizes`, ... (`--set`).
+    values: Label = field(default_factory=dict)
+
+
+#: Why a schema is refused. `keyword`: one that is not supported; `reference`: a `$ref`
+#: that is not followed; `regex`: a pattern that is not read; `limit`: too large or too
+#: deep; `unsatisfiable`: nothing fits, the engine finds; `malformed`: no schema to it;
+#: `defect`: it stumbles over itself.
+RefusalKind: TypeAlias = Literal[
+    "keyword", "reference", "regex", "limit", "unsatisfiable", "malformed", "defect"
+]
+
+
+class RefusalPattern(msgspec.Struct, frozen=True, kw_only=True):
+    """One kind of message of an engine, when it refuses a schema or warns about it."""
+
+    #: A regular expression that is searched for in the message. Groups that it may
+    #: have: `keys`, text with keywords in double quotes, each of them meant; `keyword`,
+    #: one keyword; `format`, a value of `format`; `node`, the schema that is refused,
+    #: as JSON or as Python writes it: the keywords at its top are meant.
+    pattern: str
+    kind: RefusalKind = "keyword"
+    #: Keywords that are meant beside those that a group finds.
+    keywords: tuple[str, ...] = ()
+
+
+class Participant(Protocol):
+    """One that takes part, as the header of a run needs it.
+
+    `EngineUnderTest` is one, and so is `ModelServer`.
+    """
+
+    @property
+    def label(self) -> str:
+        """What rows and tables call it."""
+
+    @property
+    def identity(self) -> str:
+        """Fingerprint of everything about it that decides its answers."""
+
+    def header(self) -> dict[str, Json]:
+        """Return its entry in the run's header; see `ParticipantHeader`."""
+
 
 _NS_PER_SECOND = 1_000_000_000
 #: What a header says of a model that moves by itself: the same command goes on where

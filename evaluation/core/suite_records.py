@@ -1,4 +1,4 @@
-"""What suites are made of: records, prompts, responses and verdicts.
+"""Records, prompts, responses and verdicts of suites.
 
 All of them cross a file or a process, so they are structs: responses stand in
 `responses.jsonl` of a run's folder, one a line, and records in `records.jsonl`.
@@ -16,7 +16,15 @@ from evaluation.core.cases import Label
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evaluation.core.messages import Message
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One turn of a conversation."""
+
+    #: `system`, `user` or `assistant`.
+    role: str
+    content: str
+
 
 #: The condition of a response that nothing has constrained.
 FREE = "free"

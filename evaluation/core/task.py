@@ -1,4 +1,4 @@
-"""What a task is: samples in, cases out; rows in, tables out.
+"""The task: samples in, cases out; rows in, tables out.
 
 A task is a folder of `evaluation.tasks` whose module `task` holds a `TASK`. It never
 runs an engine: it says what is asked of engines, and what their answers mean.
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.download.acquire import FetchSettings
     from evaluation.core.cases import Case, Row, Sample
-    from evaluation.core.run_header import RunHeader
-    from evaluation.core.task_settings import TaskSettings
+    from evaluation.core.run_header import RunHeader, TaskSettings
     from evaluation.reporting.report import Report
 
 

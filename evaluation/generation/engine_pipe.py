@@ -45,7 +45,7 @@ class EngineAnswer(msgspec.Struct):
     printed: str = ""
     running: bool = False
     forced: tuple[int, ...] = ()
-    taken: bool = False
+    accepted: bool = msgspec.field(default=False, name="taken")
     mask_ns: int = 0
     may_end: bool = False
     closed: bool = False
@@ -76,7 +76,7 @@ class EngineQuestion:
 
     asker: Asker
     text: int
-    asked: dict[str, Json]
+    message: dict[str, Json]
     #: Deadline of the answer.
     seconds: float
 
@@ -118,7 +118,7 @@ class EnginePipe:
         """
         self._worker.start()
 
-    def put(self, question: EngineQuestion) -> None:
+    def queue(self, question: EngineQuestion) -> None:
         """Queue a question."""
         self._queued.append(question)
 
@@ -135,7 +135,7 @@ class EnginePipe:
         self._queued = []
         self._child = self._worker.child
         self._worker.begin(
-            [question.asked for question in self._sent],
+            [question.message for question in self._sent],
             [question.seconds for question in self._sent],
         )
         # The questions are on their way only when the pipe has been served once.
@@ -146,13 +146,13 @@ class EnginePipe:
 
         The first mask names the texts whose masks may be computed beside it.
         """
-        masks = [question for question in self._queued if "mask" in question.asked]
+        masks = [question for question in self._queued if "mask" in question.message]
         if len(masks) < 2 or self._apart:  # noqa: PLR2004 - one is beside another
             return self._queued
-        others = [one for one in self._queued if "mask" not in one.asked]
-        places = [question.asked["text"] for question in masks]
-        masks[0].asked = {**masks[0].asked, "all": places}
-        return [*others, *masks]
+        tokens_first = [one for one in self._queued if "mask" not in one.message]
+        places = [question.message["text"] for question in masks]
+        masks[0].message = {**masks[0].message, "all": places}
+        return [*tokens_first, *masks]
 
     def _is_another_process(self) -> bool:
         """Return whether the process has ended unasked; then all is redone."""
@@ -195,9 +195,9 @@ class EnginePipe:
         being computed, unless one of them came too late. Then every text is redone
         without anything beside it, and whoever is to blame dies alone.
         """
-        masks = sum("mask" in sent.asked for sent in (question, *self._sent))
+        masks = sum("mask" in sent.message for sent in (question, *self._sent))
         self._forget_process()
-        over_masks = masks > 1 and not self._apart and "mask" in question.asked
+        over_masks = masks > 1 and not self._apart and "mask" in question.message
         over_masks = over_masks and ended.result is not Result.TIMEOUT
         unclear = over_masks or any(
             asker.is_compiling_beside and asker is not question.asker

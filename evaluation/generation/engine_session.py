@@ -1,26 +1,33 @@
-"""The loop's side of one text under an engine's constraint."""
+"""Sessions of an engine process: one for each text of a batch."""
 
 from __future__ import annotations
 
 from collections import deque
+from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
+from curation.workers import protocol
+from curation.workers.process import Program
+from curation.workers.shared_memory import SharedMemory
 from evaluation.core.cases import Result
 from evaluation.generation.engine_pipe import (
     EngineAnswer,
     EngineEnded,
+    EnginePipe,
     EngineQuestion,
 )
+from evaluation.walking import engine_process
 from evaluation.walking.rows import printed_lines
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from curation.workers.shared_memory import SharedMemory
-    from evaluation.generation.engine_pipe import EnginePipe
+    from curation.workers.limits import Limits
+
 
 #: Seconds for which the process looks for a grammar before it looks at the rest.
 _LOOK: Final = 0.05
@@ -66,7 +73,7 @@ class _UnsureToken:
 class EngineSession:
     """One text at a time under an engine's constraint, asked ahead.
 
-    Made by `evaluation.generation.engine_batch.EngineProcess`.
+    Made by `evaluation.generation.engine_session.EngineProcess`.
     """
 
     def __init__(
@@ -202,7 +209,7 @@ class EngineSession:
             return ()
         token, answer = self._unsure.token, self._next()
         self._unsure = None
-        if not answer.taken:
+        if not answer.accepted:
             detail = f"token {token} was in the mask, and commit refuses it"
             raise EngineEnded(Result.ENGINE_ERROR, detail)
         self._taken += [token, *answer.forced]
@@ -246,8 +253,8 @@ class EngineSession:
 
         It is given up where its deadline has passed.
         """
-        left = max(0.0, since + self._compile_seconds - monotonic())
-        self._ask({"compiled": min(seconds, left)}, left + _GRACE)
+        remaining = max(0.0, since + self._compile_seconds - monotonic())
+        self._ask({"compiled": min(seconds, remaining)}, remaining + _GRACE)
         while self._waiting and not self._lost:
             self._pipe.serve(None)
         if self._lost or not self._answers:
@@ -259,7 +266,7 @@ class EngineSession:
             self._answers.append(answer)
             self._ask_opening(self._compile_seconds)
             self._pipe.flush()
-        elif not left:
+        elif not remaining:
             detail = f"no answer within {self._compile_seconds:g} s"
             self._pipe.abandon(self, EngineEnded(Result.TIMEOUT, detail))
 
@@ -314,27 +321,27 @@ class EngineSession:
             EngineEnded: it has not; the first thing that went wrong.
         """
         answers, self._answers = self._answers, deque()
-        taken = False
+        accepted = False
         for answer in answers:
             if isinstance(answer, EngineEnded):
                 raise answer
             if answer.refusal is not None:
                 detail = f"its process ended; the next one refuses it: {answer.refusal}"
                 raise EngineEnded(Result.ENGINE_ERROR, detail)
-            taken = answer.taken
-        if not taken:
+            accepted = answer.accepted
+        if not accepted:
             detail = "its process ended, and the next one refuses what was written"
             raise EngineEnded(Result.ENGINE_ERROR, detail)
 
-    def _ask(self, asked: dict[str, Json], seconds: float) -> None:
+    def _ask(self, message: dict[str, Json], seconds: float) -> None:
         question = EngineQuestion(
             asker=self,
             text=self._text,
-            asked={**asked, "text": self._place},
+            message={**message, "text": self._place},
             seconds=seconds,
         )
         self._waiting.append(question)
-        self._pipe.put(question)
+        self._pipe.queue(question)
 
     def _next(self) -> EngineAnswer:
         while not self._answers:
@@ -351,3 +358,105 @@ class EngineSession:
             detail = "commit refuses a token that was forced"
             raise EngineEnded(Result.ENGINE_ERROR, detail)
         return answer
+
+
+_ENGINES: Final = Path(engine_process.__file__)
+
+
+class EngineProcess:
+    """One engine process that constrains as many texts at a time as it has sessions.
+
+    A question is under way until it is waited for. Where several texts are under way,
+    grammars are compiled beside the masks of the others. A process that dies takes
+    only that text with it on which it died: the others are brought back in a new one.
+
+    Example:
+        >>> with EngineProcess(program, 1, vocab_size=49152, limits=Limits()) as engine:
+        ...     (session,) = engine.sessions
+        ...     session.compile('{"type": "null"}', seconds=40.0)
+        ...     session.compiled()
+        ...     np.unpackbits(session.mask().allowed).sum()
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        texts: int,
+        *,
+        vocab_size: int,
+        limits: Limits,
+        mask_threads: int = 1,
+    ) -> None:
+        """Prepare; the process is started when first needed.
+
+        Args:
+            program: The engine's interpreter, and as its setup what
+                `evaluation.walking.engine_process` is given: engine, options and
+                tokenizer.
+            texts: How many texts may be under way.
+            vocab_size: The number of ids that a mask covers.
+            limits: What the process may use.
+            mask_threads: How many masks may be computed at a time, where the engine
+                allows it.
+        """
+        self._open = ExitStack()
+        size = (vocab_size + 7) // 8
+        masks = self._open.enter_context(SharedMemory(size * texts))
+        printed = self._open.enter_context(SharedMemory(0))
+        self._pipe = EnginePipe(
+            _session_program(program, masks, printed, texts, mask_threads), limits
+        )
+        self._open.callback(self._pipe.close)
+        self.sessions = tuple(
+            EngineSession(self._pipe, place, masks, vocab_size, beside_others=texts > 1)
+            for place in range(texts)
+        )
+        self._pipe.serve_for(self.sessions)
+
+    def __enter__(self) -> Self:
+        """Return the process."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End it."""
+        self.close()
+
+    def close(self) -> None:
+        """End the process."""
+        self._open.close()
+
+    def start(self) -> None:
+        """Start the process and load the engine, so that no text waits for it.
+
+        Raises:
+            WorkerDidNotStart: the engine cannot be loaded.
+        """
+        self._pipe.start()
+
+
+def _session_program(
+    program: Program,
+    masks: SharedMemory,
+    printed: SharedMemory,
+    texts: int,
+    mask_threads: int,
+) -> Program:
+    setup = program.setup
+    if not isinstance(setup, dict):
+        raise TypeError
+    return Program(
+        file=_ENGINES,
+        setup={
+            **setup,
+            "masks": masks.path,
+            "texts": texts,
+            "mask_threads": mask_threads,
+        },
+        interpreter=program.interpreter,
+        arguments=(
+            str(Path(protocol.__file__)),
+            printed.path,
+            str(_ENGINES.with_name("generation_session.py")),
+        ),
+        environment=program.environment,
+    )

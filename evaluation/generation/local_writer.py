@@ -10,7 +10,7 @@ from curation.workers.limits import Limits
 from curation.workers.process import Program
 from evaluation.core.cases import Result
 from evaluation.core.run_header import MOVING_FACTS
-from evaluation.generation.engine_batch import EngineProcess
+from evaluation.generation.engine_session import EngineProcess
 from evaluation.generation.loop import generate
 from evaluation.generation.text_generation import (
     DecidedApart,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from evaluation.generation.engine_session import EngineSession
-    from evaluation.generation.requests import GenerationRequest
+    from evaluation.generation.text_generation import GenerationRequest
     from evaluation.models.base import LanguageModel
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
@@ -119,16 +119,16 @@ class LocalWriter:
             WorkerDidNotStart: the engine cannot be loaded.
         """
         tokenized = [self._tokenize(request) for request in requests]
-        found: dict[int, Generation] = {}
+        generations: dict[int, Generation] = {}
 
         def note(place: int, generation: Generation) -> None:
-            found[place] = generation
+            generations[place] = generation
             ended(place, generation)
 
         for place, request in enumerate(tokenized):
             if request.budget < 1:
                 note(place, self._no_room(request))
-        places = [place for place in range(len(tokenized)) if place not in found]
+        places = [place for place in range(len(tokenized)) if place not in generations]
         again: dict[int, Generation] = {}
 
         def note_first(place: int, generation: Generation) -> None:
@@ -143,7 +143,7 @@ class LocalWriter:
             places = self._write_in_batches(tokenized, places, note_first)
         for place, first in sorted(again.items()):
             note(place, self._written_alone(tokenized[place], first))
-        return [found[place] for place in range(len(tokenized))]
+        return [generations[place] for place in range(len(tokenized))]
 
     def _write_in_batches(
         self,

@@ -20,8 +20,12 @@ import numpy as np
 from evaluation.core.cases import Result
 from evaluation.generation.engine_pipe import EngineEnded
 from evaluation.generation.text_generation import TextEnding
-from evaluation.generation.text_under_way import TextChoice, TextUnderWay
-from evaluation.generation.token_choice import LogitsError, is_choice
+from evaluation.generation.text_under_way import (
+    LogitsError,
+    TextChoice,
+    TextUnderWay,
+    is_choice,
+)
 from evaluation.models.base import RowLogits
 from evaluation.models.hardware import check_device, is_memory_used_up
 
@@ -191,14 +195,14 @@ class _Batch:
         """Return whether the others go on while this text's grammar is compiled."""
         if text.session is None or not text.is_compiling():
             return False
-        others = [
+        other_texts = [
             other
             for other in self._active
             if other is not text and other.outcome is None
         ]
         # Alone it may as well stand still; else it looks, longer if all are waiting.
-        idle = not any(other.ahead or not other.is_compiling() for other in others)
-        return bool(others) and text.session.is_waiting(_LOOK if idle else 0.0)
+        idle = not any(other.ahead or not other.is_compiling() for other in other_texts)
+        return bool(other_texts) and text.session.is_waiting(_LOOK if idle else 0.0)
 
     def _look_for_mask(
         self, text: TextUnderWay, logits: RowLogits
@@ -218,9 +222,11 @@ class _Batch:
 
     def _choose(self, ready: Sequence[TextChoice]) -> None:
         """Choose the next token of each text, and hand it to its engine."""
-        asked = [choice.question(look_for_ties=not self._is_alone) for choice in ready]
+        questions = [
+            choice.question(look_for_ties=not self._is_alone) for choice in ready
+        ]
         try:
-            chosen = self._decoding.choose(asked)
+            chosen = self._decoding.choose(questions)
             took = chosen.work.ns()
         except Exception as error:  # noqa: BLE001 - a model's code may raise anything
             self._lose_all(error)
@@ -282,10 +288,10 @@ class _Batch:
         text.ahead = [token]
         if self._is_used_up(text) or self._is_late(text) or text.session is None:
             return
-        left = text.request.budget - len(text.tokens)
+        remaining = text.request.budget - len(text.tokens)
         text.session.take(
             token,
-            forced=left if self._options.forced else 0,
+            forced=remaining if self._options.forced else 0,
             seconds=self._options.run_seconds,
         )
 
@@ -330,11 +336,13 @@ class _Batch:
             Unavailable: the device has failed, and every other text would too.
         """
         check_device(error)
-        said = f"{type(error).__name__}: {str(error)[:500]}"
+        message = f"{type(error).__name__}: {str(error)[:500]}"
         full = is_memory_used_up(error)
         result = Result.OUT_OF_MEMORY if full else Result.ERROR
         logits = isinstance(error, LogitsError)
-        self._end(text, TextEnding.LOGITS if logits else TextEnding.MODEL, said, result)
+        self._end(
+            text, TextEnding.LOGITS if logits else TextEnding.MODEL, message, result
+        )
 
     def _end(
         self,

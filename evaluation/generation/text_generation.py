@@ -1,20 +1,22 @@
-"""One text that a model writes under an engine: its request and its outcome."""
+"""The request for one text, how a model writes it under an engine, and the outcome."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
 from evaluation.core.cases import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from curation.core.json_types import Json, UntypedJson
-    from evaluation.core.suite_records import SuiteResponse
+    from evaluation.core.cases import Sample
+    from evaluation.core.suite_records import Message, SuiteResponse
+
 
 _NS: Final = 1e9
 
@@ -199,8 +201,8 @@ class Generation:
             return None
         if self.pieces is not None and self.pieces < 2:  # noqa: PLR2004 (a second one)
             return None
-        seen = self.pieces is None and self.ending is TextEnding.END
-        later = length - 1 + seen
+        counts_end = self.pieces is None and self.ending is TextEnding.END
+        later = length - 1 + counts_end
         own = sum(step.loop_ns for step in self.steps[1:])
         return (self.total_ns - self.ttft_ns - own) / later if later > 0 else None
 
@@ -218,12 +220,12 @@ class Generation:
 
     def as_json(self) -> dict[str, Json]:
         """Return the text with all its figures, each figure of its steps as a list."""
-        found: dict[str, Json] = msgspec.to_builtins(replace(self, steps=()))
-        found["steps"] = {
+        record: dict[str, Json] = msgspec.to_builtins(replace(self, steps=()))
+        record["steps"] = {
             column.name: [getattr(step, column.name) for step in self.steps]
             for column in fields(DecodingStep)
         }
-        return found
+        return record
 
 
 def generation_from_json(figures: Mapping[str, UntypedJson]) -> Generation:
@@ -256,8 +258,8 @@ def generation_of(response: SuiteResponse) -> Generation:
     if response.writing is not None:
         return generation_from_json(response.writing)
     ending = _ENDINGS.get(response.finish, TextEnding.END)
-    known = {member.value for member in TextEnding}
-    if response.finish in known:
+    endings = {member.value for member in TextEnding}
+    if response.finish in endings:
         ending = TextEnding(response.finish)
     result = Result.OK
     if response.error:
@@ -281,3 +283,75 @@ def generation_of(response: SuiteResponse) -> Generation:
         cost=response.cost,
         **facts,
     )
+
+
+#: A batch of as many texts as fit into the memory of the model's device.
+AUTO_BATCH: Final = 0
+_MILLION: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenerationRequest:
+    """One text that a model is asked for."""
+
+    #: The schema that the text is to satisfy.
+    sample: Sample
+    #: The conversation that asks for it.
+    messages: tuple[Message, ...]
+    #: Most tokens of the text.
+    budget: int
+    #: Which of the texts for this sample it is, from 0.
+    repeat: int = 0
+    #: Seed of the draw, where the temperature is not 0.
+    seed: int = 0
+    #: 0 is greedy decoding.
+    temperature: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenPrices:
+    """What a million tokens cost, in the currency of the user's choice."""
+
+    prompt: float
+    output: float
+
+    def cost(self, prompt: int | None, output: int | None) -> float | None:
+        """Return what a text of so many tokens costs; None if they are not known."""
+        if prompt is None or output is None:
+            return None
+        return (prompt * self.prompt + output * self.output) / _MILLION
+
+
+class TextWriter(Protocol):
+    """What writes texts: a model here under an engine, or one behind a server.
+
+    Example:
+        >>> writer = LocalWriter(model, engine, tokenizer, LoopOptions())
+        >>> (generation,) = writer.write([request])
+        >>> generation.text
+        '{"depth": 3}'
+    """
+
+    @property
+    def label(self) -> str:
+        """Its name in rows and tables."""
+
+    @property
+    def identity(self) -> str:
+        """Fingerprint of everything about it that decides its texts."""
+
+    def write(
+        self,
+        requests: Sequence[GenerationRequest],
+        ended: Callable[[int, Generation], None] = ...,
+    ) -> Sequence[Generation]:
+        """Write texts; return what came of each request, in order.
+
+        Args:
+            requests: The texts that are wanted.
+            ended: Called as soon as a text has ended, with its place among the
+                requests.
+        """
+
+    def close(self) -> None:
+        """End its processes and connections."""

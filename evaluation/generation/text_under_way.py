@@ -1,10 +1,11 @@
-"""A text under way in the generation loop: what it has, and what it waits for."""
+"""The state of a text in the generation loop."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from time import perf_counter_ns
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from evaluation.generation.text_generation import DecodingStep, Generation
 from evaluation.models.base import NO_WORK, TimedWork, TokenQuestion
@@ -16,6 +17,27 @@ if TYPE_CHECKING:
     from evaluation.generation.engine_session import EngineSession, TokenMask
     from evaluation.generation.text_generation import TextEnding, TokenizedRequest
     from evaluation.models.base import RowLogits
+
+
+#: No logit of a token that may come next is as low: some models put tokens that are
+#: none there, and masks put tokens that are forbidden lower still.
+_LOWEST: Final = -1.5e38
+
+
+class LogitsError(ArithmeticError):
+    """What a model computes are no numbers; there is nothing to choose from."""
+
+
+def is_choice(best: float) -> bool:
+    """Return whether the best logit is that of a token which may come next.
+
+    Raises:
+        LogitsError: it is no number, or infinite.
+    """
+    if math.isnan(best) or best == math.inf:
+        message = f"the model's best logit is {best}"
+        raise LogitsError(message)
+    return best > _LOWEST
 
 
 @dataclass(slots=True)
@@ -62,15 +84,15 @@ class TextUnderWay:
         """Return for how long it has been under way."""
         return perf_counter_ns() - self.start
 
-    def waited_ns(self, begun: int, there: int) -> int:
+    def waited_ns(self, begun: int, ready_ns: int) -> int:
         """Return how long the loop stood waiting when the logits were there.
 
         Args:
             begun: When it began to look for what it waited for.
-            there: When it had that.
+            ready_ns: When it had that.
         """
         logits_there = self.handed_over + self.work.ns()
-        return max(0, there - max(begun, logits_there))
+        return max(0, ready_ns - max(begun, logits_there))
 
     def note_step(
         self, wait_ns: int | None, mask_ns: int | None, chosen_ns: int
@@ -121,7 +143,7 @@ class TextChoice:
     mask: TokenMask | None
     #: When the loop began to look for the mask, and when it had it.
     begun: int
-    there: int
+    ready_ns: int
 
     def question(self, *, look_for_ties: bool) -> TokenQuestion:
         """Return what the model is asked: a token of these, whether one is near it."""
@@ -138,6 +160,6 @@ class TextChoice:
     def note_step(self, chosen_ns: int) -> int | None:
         """Keep the figures of the pass; return how long the mask was waited for."""
         text, mask = self.text, self.mask
-        wait = None if mask is None else text.waited_ns(self.begun, self.there)
+        wait = None if mask is None else text.waited_ns(self.begun, self.ready_ns)
         text.note_step(wait, None if mask is None else mask.ns, chosen_ns)
         return wait

@@ -22,22 +22,20 @@ import numpy as np
 from curation.system.errors import BadUsage
 from evaluation.core.cases import Result
 from evaluation.generation.text_generation import TextEnding
-from evaluation.servers.asked_text import AskedText
 from evaluation.servers.client import (
     DeadlinePassed,
     RequestRefused,
     RetriesExhausted,
     ServerClient,
 )
-from evaluation.servers.request_body import request_body
-from evaluation.servers.request_refusals import RefusalCause
+from evaluation.servers.responses import RefusalCause
+from evaluation.servers.writer import AskedText, request_body
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from curation.core.json_types import Json
-    from evaluation.generation.requests import GenerationRequest
-    from evaluation.generation.text_generation import Generation
+    from evaluation.generation.text_generation import Generation, GenerationRequest
     from evaluation.servers.model_server import ModelServer
 
 #: The times that a limit can be set for.

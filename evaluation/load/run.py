@@ -22,7 +22,7 @@ from evaluation.core.cases import Result, Sample
 from evaluation.core.suite import RecordRequest
 from evaluation.core.suite_records import SuiteRecord, SuiteResponse
 from evaluation.data import SampleSelection, open_data
-from evaluation.generation.requests import GenerationRequest
+from evaluation.generation.text_generation import GenerationRequest
 from evaluation.load.arrivals import (
     OpenLoopSender,
     SchemaChoice,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.system.progress import Progress
-    from evaluation.asking.request import ChosenSuite
+    from evaluation.asking.request import SuiteChoice
     from evaluation.data import Dataset
     from evaluation.load.arrivals import LoadSettings, PlannedRequest, SentRequest
     from evaluation.reporting.tables import Table
@@ -217,7 +217,7 @@ def _rows(  # noqa: PLR0913, PLR0917 - the run's own parts
 
 def _requests(
     request: LoadRequest,
-    suite: ChosenSuite,
+    suite: SuiteChoice,
     data: Dataset,
     say: Callable[[str], None],
 ) -> list[GenerationRequest]:
@@ -255,7 +255,7 @@ def _header(
     request: LoadRequest,
     servers: Sequence[ModelServer],
     data: dict[str, Json],
-    suite: ChosenSuite,
+    suite: SuiteChoice,
 ) -> dict[str, Json]:
     """Return the content of `run.json`; `plan` is the fingerprint of the request."""
     models: dict[str, Json] = {

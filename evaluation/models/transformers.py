@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
     from curation.core.json_types import Json
-    from evaluation.core.messages import Message
+    from evaluation.core.suite_records import Message
     from evaluation.models.abilities import CacheAbilities
     from evaluation.models.base import ChosenTokens, TokenQuestion
     from evaluation.models.kept_step import SlotCache

@@ -23,7 +23,7 @@ from jinja2 import StrictUndefined, TemplateError
 from jinja2.sandbox import SandboxedEnvironment
 
 from curation.system.errors import BadConfiguration, NoInput
-from evaluation.core.messages import Message
+from evaluation.core.suite_records import Message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -128,8 +128,8 @@ def read_template(which: str) -> Template:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        known = ", ".join(template_names())
-        message = f"--prompt {which}: no such template; say {known}, or name a file"
+        names = ", ".join(template_names())
+        message = f"--prompt {which}: no such template; say {names}, or name a file"
         raise NoInput(message) from error
     cuts = list(_PART.finditer(text))
     ends = [*(cut.start() for cut in cuts[1:]), len(text)] if cuts else []
@@ -149,13 +149,13 @@ def worked_examples(count: int) -> tuple[WorkedExample, ...]:
     Raises:
         BadConfiguration: there are not so many.
     """
-    listed = json.loads(_SHOTS.read_text(encoding="utf-8"))
-    if not 0 <= count <= len(listed):
-        message = f"--shots {count}: there are {len(listed)} worked examples"
-        raise BadConfiguration(f"{message}; say 0 to {len(listed)}")
+    shots = json.loads(_SHOTS.read_text(encoding="utf-8"))
+    if not 0 <= count <= len(shots):
+        message = f"shots={count}: there are {len(shots)} worked examples"
+        raise BadConfiguration(f"{message}; say 0 to {len(shots)}")
     return tuple(
         WorkedExample(
             schema=json.dumps(shot["schema"]), output=json.dumps(shot["output"])
         )
-        for shot in listed[:count]
+        for shot in shots[:count]
     )

@@ -1,9 +1,9 @@
-"""Asking a server for one text, and asking again where that may help.
+"""Ask a server for one text, and retry where that may help.
 
-429, 5xx, cut streams and lost connections are tried again, all requests of a client
-waiting together (`evaluation.servers.shared_backoff`); `Retry-After` is honoured. The
-key is taken from the environment, sent to the server it belongs to, and never printed
-or recorded.
+429, 5xx, cut streams and lost connections are retried. All requests to a server share
+one backoff: a request that meets trouble makes all of them wait; `Retry-After` is
+honoured, and the time without a single answer is bounded. The key is taken from the
+environment, sent to the server it belongs to, and never printed or recorded.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import json
 import os
 import time
 from dataclasses import dataclass, field
+from threading import Lock
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
 
@@ -21,21 +22,104 @@ from urllib3.exceptions import HTTPError, ReadTimeoutError
 
 from curation.system.errors import BadConfiguration, NotPermitted, Unavailable
 from curation.system.retry import retry_after
-from evaluation.servers.event_stream import BrokenStream, ServerAnswer, read_stream
-from evaluation.servers.request_refusals import RefusalWords, read_refusal
-from evaluation.servers.response_lines import (
+from evaluation.servers.responses import (
+    BrokenStream,
+    RefusalWords,
+    ServerAnswer,
     TooLate,
     beginning,
     drain,
+    read_refusal,
+    read_stream,
     response_lines,
     response_pieces,
 )
-from evaluation.servers.shared_backoff import SharedBackoff
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from curation.core.json_types import Json
+
+
+#: Seconds of the first pause; doubled after each further trouble without an answer.
+_FIRST_PAUSE: Final = 1.0
+_LONGEST_PAUSE: Final = 60.0
+
+
+class SharedBackoff:
+    """When the next request may be sent.
+
+    Example:
+        >>> backoff = SharedBackoff(minutes=10)
+        >>> sent = backoff.wait()
+        >>> backoff.again_after(sent, requested=2.0)  # HTTP 429, Retry-After: 2
+        True
+        >>> backoff.wait()  # doctest: +SKIP
+        >>> backoff.answered()
+    """
+
+    def __init__(
+        self,
+        minutes: float,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """Prepare; nobody waits yet.
+
+        Args:
+            minutes: For how long a server may give no answer at all.
+            clock: Tells the time in seconds.
+            sleep: Waits so many seconds.
+        """
+        self._budget = minutes * 60
+        self._clock = clock
+        self._sleep = sleep
+        self._lock = Lock()
+        # When requests may go on, and when the last pause was begun.
+        self._until = self._begun = float("-inf")
+        #: When trouble began; None while the server answers.
+        self._since: float | None = None
+        self._pause = _FIRST_PAUSE
+
+    def wait(self) -> float:
+        """Wait until a request may be sent; return the moment at which that was."""
+        while True:
+            with self._lock:
+                now = self._clock()
+                remaining = self._until - now
+            if remaining <= 0:
+                return now
+            self._sleep(remaining)
+
+    def answered(self) -> None:
+        """Take note that the server answers: trouble that comes now is a new one."""
+        with self._lock:
+            self._since = None
+            self._pause = _FIRST_PAUSE
+
+    def again_after(self, sent: float, requested: float = 0.0) -> bool:
+        """Have all requests wait; return whether there is time to ask again.
+
+        Args:
+            sent: What `wait` returned for the request that met the trouble.
+            requested: Seconds that the server wants to be left alone (`Retry-After`).
+        """
+        with self._lock:
+            now = self._clock()
+            if self._since is None:
+                self._since = now
+            # A request that was under way when others began to wait tells nothing new.
+            pause = self._pause if sent >= self._begun else 0.0
+            until = max(self._until, now + max(pause, requested))
+            if until - self._since > self._budget:
+                return False
+            if pause:
+                self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+                self._begun = now
+            self._until = until
+            return True
+
 
 _CONNECT_SECONDS: Final = 10.0
 #: What may happen where an object was to be read.
@@ -190,10 +274,10 @@ class ServerClient:
                 if not response.ok:
                     drain(response)
                     return None
-                found = json.loads(b"".join(response_pieces(response, limit)))
+                answer = json.loads(b"".join(response_pieces(response, limit)))
         except _NO_OBJECT:
             return None
-        return found if isinstance(found, dict) else None
+        return answer if isinstance(answer, dict) else None
 
     def ask(self, body: Mapping[str, Json]) -> tuple[ServerAnswer, int]:
         """Ask for one text; where the server is in trouble, later and again.
@@ -216,7 +300,7 @@ class ServerClient:
         while True:
             sent = self._backoff.wait()
             try:
-                found = self._ask_once(body)
+                answer = self._ask_once(body)
             except _TryAgain as trouble:
                 tries += not trouble.told_to_wait
                 seconds = time.monotonic() - begun
@@ -233,7 +317,7 @@ class ServerClient:
                 self._backoff.answered()
                 raise
             self._backoff.answered()
-            return found
+            return answer
 
     def ask_once(self, body: Mapping[str, Json]) -> ServerAnswer:
         """Ask for one text a single time, whatever others are waiting for.
@@ -289,13 +373,13 @@ class ServerClient:
         words = read_refusal(self._words(response))
         if status in _REFUSED:
             raise RequestRefused(status, words)
-        said = f"HTTP {status}: {words}".removesuffix(": ")
+        answer_text = f"HTTP {status}: {words}".removesuffix(": ")
         if status in _TRY_LATER or status >= 500:  # noqa: PLR2004 (the server's trouble)
             wait = retry_after(response.headers) or 0.0
-            told = status in _TOLD_TO_WAIT
-            raise _TryAgain(said, wait, told_to_wait=told)
+            must_wait = status in _TOLD_TO_WAIT
+            raise _TryAgain(answer_text, wait, told_to_wait=must_wait)
         raise BadConfiguration(
-            f"the server answers {said}",
+            f"the server answers {answer_text}",
             self._connection.base,
             "look at the address; it ends in /v1 as a rule",
         )
@@ -327,9 +411,9 @@ class _TryAgain(Exception):  # noqa: N818 (it says what it is)
 
 
 def _model_ids(models: Mapping[str, Json]) -> tuple[str, ...]:
-    listed = models.get("data")
+    entries = models.get("data")
     return tuple(
         str(model.get("id"))
-        for model in (listed if isinstance(listed, list) else ())
+        for model in (entries if isinstance(entries, list) else ())
         if isinstance(model, dict)
     )

@@ -12,14 +12,14 @@ from evaluation.servers.client import (
     ServerConnection,
     split_address,
 )
-from evaluation.servers.server_dialects import server_dialect
+from evaluation.servers.dialect import server_dialect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from curation.core.json_types import Json
     from evaluation.servers.client import RequestLimits
-    from evaluation.servers.server_dialect import ServerDialect
+    from evaluation.servers.dialect import ServerDialect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,10 +46,10 @@ class ModelServer:
     @property
     def backend(self) -> str:
         """Which library constrains its texts, and who says so."""
-        told = self.dialect.backend(self.about)
-        if not told and self.wanted_backend:
+        backend = self.dialect.backend(self.about)
+        if not backend and self.wanted_backend:
             return f"{self.wanted_backend} (the server does not tell)"
-        return told or "not told by the server"
+        return backend or "not told by the server"
 
     def check_backend(self) -> None:
         """Check that the server is not constrained by another library than is wanted.
@@ -57,10 +57,10 @@ class ModelServer:
         Raises:
             BadConfiguration: it tells that it is (exit 78).
         """
-        told = self.dialect.backend(self.about)
-        if told and self.wanted_backend and self.wanted_backend != told:
+        backend = self.dialect.backend(self.about)
+        if backend and self.wanted_backend and self.wanted_backend != backend:
             raise BadConfiguration(
-                f"the server's texts are constrained by {told}, "
+                f"the server's texts are constrained by {backend}, "
                 f"not by {self.wanted_backend}",
                 self.connection.base,
                 "start it with the other one, or leave --option backend out",
@@ -109,7 +109,7 @@ def server_participants(
     Raises:
         BadConfiguration: there is no such dialect.
     """
-    found = [server_dialect(name) for name in dict.fromkeys(dialects)]
+    named_dialects = [server_dialect(name) for name in dict.fromkeys(dialects)]
     return [
         ModelServer(
             dialect=dialect,
@@ -120,7 +120,7 @@ def server_participants(
                 limits=limits,
             ),
         )
-        for dialect in found
+        for dialect in named_dialects
     ]
 
 

@@ -18,7 +18,7 @@ import msgspec
 
 from curation.system.errors import BadConfiguration, BadUsage, NoInput
 from curation.system.registry import closest_names, entry_points_of
-from evaluation.core.refusal_pattern import RefusalPattern
+from evaluation.core.run_header import RefusalPattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Coverage: does what a model writes under an engine satisfy its schema?"""
+"""Task `coverage`: validity of the texts of suite coverage."""
 
 from __future__ import annotations
 

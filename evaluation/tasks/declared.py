@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from evaluation.core.cases import Row, Sample
-    from evaluation.core.refusal_pattern import RefusalPattern
+    from evaluation.core.run_header import RefusalPattern, TaskSettings
     from evaluation.core.task import RunRows
-    from evaluation.core.task_settings import TaskSettings
     from evaluation.reporting.tables import Cell
     from evaluation.tasks.refusal_messages import Refusal
 

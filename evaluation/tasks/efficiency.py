@@ -1,4 +1,4 @@
-"""Efficiency: the cost of a constraint while a model writes."""
+"""Task `efficiency`: times of the texts of suite coverage."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from curation.schema.keywords import ANNOTATIONS, CONTAINERS, KNOWN_KEYWORDS
-from evaluation.core.refusal_pattern import RefusalPattern
+from evaluation.core.run_header import RefusalPattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

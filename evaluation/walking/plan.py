@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evaluation.core.cases import Sample
+    from evaluation.core.run_header import TaskSettings
     from evaluation.core.task import Task
-    from evaluation.core.task_settings import TaskSettings
     from evaluation.tokenizers import TokenizerFiles
     from evaluation.walking.engine_worker import Bounds
 

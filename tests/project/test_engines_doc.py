@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import get_args
 
 from evaluation.core.cases import Result, WalkVerdict
-from evaluation.core.refusal_pattern import RefusalKind
+from evaluation.core.run_header import RefusalKind
 from evaluation.setup.engine_files import choose_options, find_engine
 from tests.evaluation.measuring import measured, request_of, sample
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from evaluation.servers.server_dialect import ServerDialect, response_format
+from evaluation.servers.dialect import ServerDialect, response_format
 
 DIALECT: Final = ServerDialect(
     name="json_schema",

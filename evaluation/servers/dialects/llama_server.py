@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from evaluation.servers.server_dialect import ServerDialect
+from evaluation.servers.dialect import ServerDialect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 def _backend(answers: Mapping[str, Json]) -> str:
     """Return its own grammars with the build that has them: it has no other engine."""
-    told = answers.get("/props")
-    build = told.get("build_info") if isinstance(told, dict) else None
+    props = answers.get("/props")
+    build = props.get("build_info") if isinstance(props, dict) else None
     return f"llama.cpp grammars ({build})" if isinstance(build, str) else ""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from evaluation.servers.server_dialect import ServerDialect
+from evaluation.servers.dialect import ServerDialect
 
 DIALECT: Final = ServerDialect(
     name="none",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from evaluation.servers.schema_adaptation import for_openai
-from evaluation.servers.server_dialect import ServerDialect, response_format
+from evaluation.servers.dialect import ServerDialect, for_openai, response_format
 
 DIALECT: Final = ServerDialect(
     name="openai",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from evaluation.servers.server_dialect import ServerDialect, response_format
+from evaluation.servers.dialect import ServerDialect, response_format
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,9 +17,9 @@ _PATHS: Final = ("/server_info", "/get_server_info")
 
 def _backend(answers: Mapping[str, Json]) -> str:
     for path in _PATHS:
-        told = answers.get(path)
-        if isinstance(told, dict) and isinstance(told.get("grammar_backend"), str):
-            return str(told["grammar_backend"])
+        info = answers.get(path)
+        if isinstance(info, dict) and isinstance(info.get("grammar_backend"), str):
+            return str(info["grammar_backend"])
     return ""
 
 

@@ -10,7 +10,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Final
 
-from evaluation.servers.server_dialect import ServerDialect
+from evaluation.servers.dialect import ServerDialect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,8 +25,8 @@ _BACKEND: Final = re.compile(
 
 def _backend(answers: Mapping[str, Json]) -> str:
     """Return the engine of the server's configuration, a text or an object."""
-    found = _BACKEND.search(json.dumps(answers.get("/server_info")).replace("\\", ""))
-    return found[1] if found else ""
+    match = _BACKEND.search(json.dumps(answers.get("/server_info")).replace("\\", ""))
+    return match[1] if match else ""
 
 
 DIALECT: Final = ServerDialect(

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from evaluation.core.messages import Message
-from evaluation.core.suite_records import SuitePrompt
+from evaluation.core.suite_records import Message, SuitePrompt
 from evaluation.suites.concodeeval.representations import REPRESENTATIONS, write_sample
 from evaluation.suites.concodeeval.settings import Output, TaskName, fields_of
 

@@ -75,12 +75,12 @@ def report(run: ScoredRun, header: RunHeader) -> Report:
     texts = texts_by_engine(run)
     common = on_common_samples(texts)
     limits = header.limits
-    found = [
+    tables = [
         efficiency(common, limits),
         steps(common.sides, header.timer_ns),
         pairs(texts, limits),
     ]
-    return Report(tables=tuple(table for table in found if table.rows))
+    return Report(tables=tuple(table for table in tables if table.rows))
 
 
 def efficiency(common: CommonTexts, limits: LimitsHeader) -> Table:
@@ -89,22 +89,22 @@ def efficiency(common: CommonTexts, limits: LimitsHeader) -> Table:
     figures = TextFigures(limits)
     for config in configs_of_texts(common.sides):
         for engine, side in common.sides.items():
-            listed = list(texts_of_config(side, config))
-            found = [text.generation for text in listed]
+            texts = list(texts_of_config(side, config))
+            generations = [text.generation for text in texts]
             no_engine = MissingFigure("no engine") if is_unconstrained(engine) else None
             rows.append(
                 (
                     config,
                     engine,
-                    len({text.schema_key for text in listed}),
-                    len(found),
-                    no_engine or spread(found, figures.compile),
-                    spread(found, figures.first_token),
-                    spread(found, figures.first_token_without_compile),
-                    spread(found, figures.per_token),
-                    spread(found, figures.total),
-                    spread(found, tokens, "tokens"),
-                    spread(found, forced_tokens, "tokens"),
+                    len({text.schema_key for text in texts}),
+                    len(generations),
+                    no_engine or spread(generations, figures.compile),
+                    spread(generations, figures.first_token),
+                    spread(generations, figures.first_token_without_compile),
+                    spread(generations, figures.per_token),
+                    spread(generations, figures.total),
+                    spread(generations, tokens, "tokens"),
+                    spread(generations, forced_tokens, "tokens"),
                 )
             )
     return Table(
@@ -197,16 +197,16 @@ def _tokens_per_pass(side: Sequence[GeneratedText]) -> float | None:
     """Return the tokens of all texts, their ends among them, for each pass."""
     written = passes = 0
     for text in side:
-        made = text.generation
-        written += len(made.tokens) + (made.ending is TextEnding.END)
-        passes += len(made.steps) - (made.ending is TextEnding.DEAD_END)
+        generation = text.generation
+        written += len(generation.tokens) + (generation.ending is TextEnding.END)
+        passes += len(generation.steps) - (generation.ending is TextEnding.DEAD_END)
     return written / passes if passes else None
 
 
 def pairs(sides: Mapping[str, Sequence[GeneratedText]], limits: LimitsHeader) -> Table:
     """Return the times of every two participants on the texts that both wrote."""
     figures = TextFigures(limits)
-    found = [
+    ns = [
         (pair, _ratio(pair, figures.per_token))
         for pair in pair_texts(
             {
@@ -218,7 +218,7 @@ def pairs(sides: Mapping[str, Sequence[GeneratedText]], limits: LimitsHeader) ->
     ]
     ps = {
         place: ratio.p
-        for place, (_, ratio) in enumerate(found)
+        for place, (_, ratio) in enumerate(ns)
         if ratio is not None and ratio.p is not None
     }
     adjusted = holm(ps)
@@ -234,7 +234,7 @@ def pairs(sides: Mapping[str, Sequence[GeneratedText]], limits: LimitsHeader) ->
             _cell(_ratio(pair, figures.total)),
             _cut_off(pair, figures.total),
         )
-        for place, (pair, per_token) in enumerate(found)
+        for place, (pair, per_token) in enumerate(ns)
     ]
     columns = ("TTFT", "TPOT", "p", "p adjusted", "TGT", "cut off")
     return Table(
@@ -271,13 +271,13 @@ def _ratio(pair: PairedTexts, figure: Figure) -> PairedRatio | None:
     )
 
 
-def _cell(found: PairedRatio | None) -> Ratio | None:
-    return None if found is None else Ratio(found.value, found.interval)
+def _cell(ratio: PairedRatio | None) -> Ratio | None:
+    return None if ratio is None else Ratio(ratio.value, ratio.interval)
 
 
 def _cut_off(pair: PairedTexts, figure: Figure) -> int:
-    known = _known(pair, figure)
-    return sum(first.at_least or second.at_least for first, second, _ in known)
+    bounds = _known(pair, figure)
+    return sum(first.at_least or second.at_least for first, second, _ in bounds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,18 +304,18 @@ class TextFigures:
         """Return the same less what was waited for the compile; of a server unknown."""
         if text.pieces is not None:
             return None
-        found = text.ttft_without_compile_ns
-        if found is not None:
-            return Quantile(found)
+        ns = text.ttft_without_compile_ns
+        if ns is not None:
+            return Quantile(ns)
         if _compile_cut_off(text):
             return None
         return self._deadline(text, after_compile=True)
 
     def per_token(self, text: Generation) -> Quantile | None:
         """Return the mean time of each later token; of a time-out at least that."""
-        found = text.tpot_ns
+        ns = text.tpot_ns
         late = text.result is Result.TIMEOUT
-        return None if found is None else Quantile(found, at_least=late)
+        return None if ns is None else Quantile(ns, at_least=late)
 
     def total(self, text: Generation) -> Quantile | None:
         """Return the time of the whole text; of one that was cut off at least that."""
@@ -336,8 +336,8 @@ class TextFigures:
         else:
             waited = 0 if after_compile else text.compile_wait_ns or 0
             bound = None if self.limits.run_ns is None else self.limits.run_ns + waited
-        found = max(bound or 0, text.total_ns or 0)
-        return Quantile(found, at_least=True) if found else None
+        ns = max(bound or 0, text.total_ns or 0)
+        return Quantile(ns, at_least=True) if ns else None
 
 
 def tokens(text: Generation) -> Quantile | None:
@@ -369,10 +369,10 @@ def spread(
 
 
 def _quantiles(texts: Iterable[Generation], figure: Figure) -> Quantiles:
-    found = [one for one in map(figure, texts) if one is not None]
+    bounds = [one for one in map(figure, texts) if one is not None]
     return Quantiles.of(
-        [one.value for one in found if not one.at_least],
-        [one.value for one in found if one.at_least],
+        [one.value for one in bounds if not one.at_least],
+        [one.value for one in bounds if one.at_least],
     )
 
 

@@ -84,16 +84,16 @@ def adapted(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
     """Return what texts are worth under the schemas that providers were sent."""
     rows: list[tuple[Cell, ...]] = []
     for engine, side in sides.items():
-        found = [text for text in side if text.generation.adapted]
-        if found:
+        texts = [text for text in side if text.generation.adapted]
+        if texts:
             sent = share_of_texts(
-                found,
+                texts,
                 lambda text: (
                     text.judgement is not None
                     and text.judgement.adapted is TextVerdict.VALID
                 ),
             )
-            own = share_of_texts(found, lambda text: text.compliant)
+            own = share_of_texts(texts, lambda text: text.compliant)
             rows.append((engine, sent, own))
     return Table(
         title="Adapted schemas",
@@ -126,12 +126,12 @@ def coverage(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
     )
 
 
-def _rates(engine: str, found: Sequence[GeneratedText]) -> tuple[Cell, ...]:
+def _rates(engine: str, texts: Sequence[GeneratedText]) -> tuple[Cell, ...]:
     free = is_unconstrained(engine)
-    declared = [text for text in found if text.declared]
-    cells: list[Cell] = [share_of_texts(found, lambda text: text.declared)]
+    declared = [text for text in texts if text.declared]
+    cells: list[Cell] = [share_of_texts(texts, lambda text: text.declared)]
     for good in _READINGS.values():
-        cells += [share_of_texts(found, good), share_of_texts(declared, good)]
+        cells += [share_of_texts(texts, good), share_of_texts(declared, good)]
     if free:
         # Declared coverage, and what is divided by it.
         cells[::2] = [_NOTHING] * len(cells[::2])
@@ -144,7 +144,9 @@ def outcomes(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
         engine: Counter(text.outcome for text in side) for engine, side in sides.items()
     }
     used = [
-        kind for kind in TextClass if any(kind in found for found in counts.values())
+        kind
+        for kind in TextClass
+        if any(kind in counter for counter in counts.values())
     ]
     return Table(
         title="What became of every text",
@@ -169,8 +171,8 @@ def keywords(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
         for engine, side in sides.items()
     }
     total: Counter[str] = Counter()
-    for found in counts.values():
-        total.update(found)
+    for counter in counts.values():
+        total.update(counter)
     names = sorted(total, key=lambda name: (-total[name], name))
     return Table(
         title="Violated keywords",
@@ -226,9 +228,9 @@ def outputs(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
 
 def _lengths(written: Sequence[Generation]) -> Quartiles | None:
     """Return the tokens of texts; one that the budget cut off has at least so many."""
-    known = [(text, n) for text in written if (n := text.length) is not None]
-    ended = [n for text, n in known if text.ending is not TextEnding.TRUNCATED]
-    cut_off = [n for text, n in known if text.ending is TextEnding.TRUNCATED]
+    lengths = [(text, n) for text in written if (n := text.length) is not None]
+    ended = [n for text, n in lengths if text.ending is not TextEnding.TRUNCATED]
+    cut_off = [n for text, n in lengths if text.ending is TextEnding.TRUNCATED]
     return Quartiles.of(Quantiles.of(ended, cut_off), "tokens")
 
 
@@ -239,10 +241,13 @@ def _forced(texts: Sequence[GeneratedText]) -> Rate | None:
     """
     counts: dict[tuple[str, str], tuple[int, int]] = {}
     for text in texts:
-        made = text.generation
-        if made.pieces is None:
+        generation = text.generation
+        if generation.pieces is None:
             forced, of = counts.get(text.schema_key, (0, 0))
-            counts[text.schema_key] = (forced + made.forced, of + len(made.tokens))
+            counts[text.schema_key] = (
+                forced + generation.forced,
+                of + len(generation.tokens),
+            )
     if not counts:
         return None
     return Rate.total(Rate(forced, of) for forced, of in counts.values())
@@ -254,24 +259,24 @@ def _is_trivial(text: GeneratedText) -> bool:
 
 def _cost(written: Sequence[Generation]) -> float | None:
     """Return what the texts cost together; None where no price is known."""
-    known = [generation.cost for generation in written if generation.cost is not None]
-    return sum(known) if known else None
+    costs = [generation.cost for generation in written if generation.cost is not None]
+    return sum(costs) if costs else None
 
 
 def share_of_texts(
-    found: Iterable[GeneratedText], good: Callable[[GeneratedText], bool]
+    texts: Iterable[GeneratedText], good: Callable[[GeneratedText], bool]
 ) -> Rate:
     """Return how many texts are so; texts for one schema are not independent."""
-    return Rate.of_answers((text.schema_key, good(text)) for text in found)
+    return Rate.of_answers((text.schema_key, good(text)) for text in texts)
 
 
 def paired(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
     """Return the empirical coverage of every two participants on the same requests."""
-    found = [pair for pair in pair_texts(sides) if pair.texts]
-    ps = {place: sign_flip(_differences(pair)) for place, pair in enumerate(found)}
+    pairs = [pair for pair in pair_texts(sides) if pair.texts]
+    ps = {place: sign_flip(_differences(pair)) for place, pair in enumerate(pairs)}
     adjusted = holm(ps)
     rows: list[tuple[Cell, ...]] = []
-    for place, pair in enumerate(found):
+    for place, pair in enumerate(pairs):
         only_a = sum(a.compliant and not b.compliant for a, b in pair.texts)
         only_b = sum(b.compliant and not a.compliant for a, b in pair.texts)
         rows.append(
@@ -300,19 +305,19 @@ def paired(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
 
 def _differences(pair: PairedTexts) -> list[int]:
     """Return for each schema how many more of its texts of b are compliant."""
-    found: Counter[tuple[str, str]] = Counter()
+    sums: Counter[tuple[str, str]] = Counter()
     for a, b in pair.texts:
-        found[a.schema_key] += b.compliant - a.compliant
-    return list(found.values())
+        sums[a.schema_key] += b.compliant - a.compliant
+    return list(sums.values())
 
 
 def _shift(pair: PairedTexts) -> Shift | None:
-    found = mean_difference(
+    difference = mean_difference(
         [float(a.compliant) for a, _ in pair.texts],
         [float(b.compliant) for _, b in pair.texts],
         [a.schema_key for a, _ in pair.texts],
     )
-    return None if found is None else Shift(found.value, found.interval)
+    return None if difference is None else Shift(difference.value, difference.interval)
 
 
 def decided_apart(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:

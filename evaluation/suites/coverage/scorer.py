@@ -187,11 +187,11 @@ def is_trivial(value: Json, schema: str) -> bool:
         return value in _spelt_out(root)
     if not isinstance(value, dict) or not isinstance(root, dict):
         return False
-    required, known = root.get("required"), root.get("properties")
-    if not isinstance(required, list) or not isinstance(known, dict):
+    required, properties = root.get("required"), root.get("properties")
+    if not isinstance(required, list) or not isinstance(properties, dict):
         return False
     names = {name for name in required if isinstance(name, str)}
-    return set(value) <= names < set(known)
+    return set(value) <= names < set(properties)
 
 
 def _spelt_out(schema: Json) -> Iterator[str]:
@@ -200,8 +200,8 @@ def _spelt_out(schema: Json) -> Iterator[str]:
     while waiting:
         part = waiting.pop()
         if isinstance(part, dict):
-            listed = part.get("enum")
-            values = listed if isinstance(listed, list) else []
+            values = part.get("enum")
+            values = values if isinstance(values, list) else []
             yield from (
                 value
                 for value in [*values, part.get("const")]

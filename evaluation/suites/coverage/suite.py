@@ -1,4 +1,4 @@
-"""Coverage: does what a model writes under an engine satisfy its schema?
+"""Suite coverage: texts that a model writes for schemas, under each engine.
 
 Sources: sections 4 and 5 of arXiv 2501.10868. The same texts are read by task
 efficiency (`evaluation.suites.coverage.efficiency`).

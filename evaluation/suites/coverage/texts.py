@@ -54,16 +54,16 @@ class GeneratedText:
         passed while the text was written is no refusal; one that passed before shows
         no schema taken. Of a server, whatever is answered shows that it was.
         """
-        made = self.generation
+        generation = self.generation
         begun = (
-            made.compile_ns is not None
-            or made.ttft_ns is not None
-            or bool(made.reasoning)
+            generation.compile_ns is not None
+            or generation.ttft_ns is not None
+            or bool(generation.reasoning)
         )
-        by_model = made.ending in (TextEnding.MODEL, TextEnding.LOGITS)
-        if by_model or made.result is Result.TIMEOUT:
+        by_model = generation.ending in (TextEnding.MODEL, TextEnding.LOGITS)
+        if by_model or generation.result is Result.TIMEOUT:
             return begun
-        return made.result is Result.OK
+        return generation.result is Result.OK
 
     @property
     def schema_key(self) -> tuple[str, str]:
@@ -179,14 +179,14 @@ def on_common_samples(sides: Mapping[str, Sequence[GeneratedText]]) -> CommonTex
         engine: {text_key(text): text for text in side if text.timed}
         for engine, side in sides.items()
     }
-    taking_part = {engine: found for engine, found in timed.items() if found}
+    taking_part = {engine: texts for engine, texts in timed.items() if texts}
     common = set.intersection(*map(set, taking_part.values())) if taking_part else set()
     return CommonTexts(
         sides={
-            engine: [found[key] for key in sorted(common)]
-            for engine, found in taking_part.items()
+            engine: [texts[key] for key in sorted(common)]
+            for engine, texts in taking_part.items()
         },
-        left_out=tuple(engine for engine, found in timed.items() if not found),
+        left_out=tuple(engine for engine, texts in timed.items() if not texts),
     )
 
 
@@ -223,7 +223,7 @@ def text_key(text: GeneratedText) -> tuple[str, str, int]:
 
 
 def texts_of_config(
-    listed: Iterable[GeneratedText], config: str
+    texts: Iterable[GeneratedText], config: str
 ) -> Iterator[GeneratedText]:
     """Yield the texts of one config, or of all."""
-    return (text for text in listed if config in (ALL, text.config))
+    return (text for text in texts if config in (ALL, text.config))

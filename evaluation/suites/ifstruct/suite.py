@@ -15,9 +15,8 @@ import msgspec
 from curation.core.documents import Rejected
 from curation.json.text import parse
 from curation.system.errors import BadData, NoInput
-from evaluation.core.messages import Message
 from evaluation.core.suite import KnownAnswer, RecordSet, Rewording, Suite
-from evaluation.core.suite_records import SuitePrompt, SuiteRecord
+from evaluation.core.suite_records import Message, SuitePrompt, SuiteRecord
 from evaluation.suites.ifstruct.rows import (
     TEXT_COLUMNS,
     AnswerFormat,

@@ -15,8 +15,7 @@ from curation.json.pointer import member, tokens_of_fragment
 from curation.json.text import parse, plain
 from curation.json.values import type_of
 from curation.system.errors import NoInput
-from evaluation.core.messages import Message
-from evaluation.core.suite_records import SuitePrompt
+from evaluation.core.suite_records import Message, SuitePrompt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from evaluation.core.messages import Message
 from evaluation.core.suite import KnownAnswer, Suite
-from evaluation.core.suite_records import SuitePrompt
+from evaluation.core.suite_records import Message, SuitePrompt
 from evaluation.suites.quality.problems import ANSWER, REASONING
 from evaluation.suites.quality.records import (
     MEMBERS,

@@ -10,9 +10,8 @@ import msgspec
 from msgspec.structs import replace
 
 from curation.json.pointer import at, replaced
-from evaluation.core.messages import Message
 from evaluation.core.suite import KnownAnswer, RecordSet, Suite
-from evaluation.core.suite_records import SuitePrompt
+from evaluation.core.suite_records import Message, SuitePrompt
 from evaluation.suites.sob.generator import OWN_RECORDS, generated_records
 from evaluation.suites.sob.metrics import (
     PUBLISHED,

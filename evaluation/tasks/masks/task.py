@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from evaluation.core.cases import Instance, Sample
-    from evaluation.core.task_settings import TaskSettings
+    from evaluation.core.run_header import TaskSettings
     from evaluation.reporting.report import Report
 
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from curation.download.acquire import FetchSettings
     from evaluation.core.cases import Sample
-    from evaluation.core.task_settings import TaskSettings
+    from evaluation.core.run_header import TaskSettings
 
 #: Where the suite's own server would be; nothing is ever asked there.
 _REMOTES: Final = "http://localhost:1234/"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from evaluation.core.cases import Row
-    from evaluation.core.refusal_pattern import RefusalPattern
+    from evaluation.core.run_header import RefusalPattern
 
 _TABLE: Final = Path(__file__).with_name("support.toml")
 #: What stands for a version that no document says.

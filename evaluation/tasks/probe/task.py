@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from curation.schema.dialects import Dialect
     from evaluation.core.cases import Sample
-    from evaluation.core.task_settings import TaskSettings
+    from evaluation.core.run_header import TaskSettings
     from evaluation.tasks.probe.probe import PlacedProbe, Probe
 
 #: In the order of the reports.

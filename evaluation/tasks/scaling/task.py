@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from evaluation.core.cases import Sample
-    from evaluation.core.task_settings import TaskSettings
+    from evaluation.core.run_header import TaskSettings
     from evaluation.reporting.report import Report
 
 #: Times that every size is measured; `--set repeats=N`.

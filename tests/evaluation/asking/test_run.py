@@ -23,7 +23,7 @@ from evaluation.asking.run import _most_seconds, run, score_file
 from evaluation.asking.writers import Writer
 from evaluation.core.suite import RecordSet
 from evaluation.core.suite_records import SuiteRecord
-from evaluation.generation.requests import TokenPrices
+from evaluation.generation.text_generation import TokenPrices
 from evaluation.results.suite_rows import scored_run
 from tests.evaluation.servers.loopback import Said, answer, loopback
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from evaluation.asking.request import RunResult
     from evaluation.asking.writers import LoadedModel
-    from evaluation.core.messages import Message
+    from evaluation.core.suite_records import Message
     from evaluation.setup.selected_engines import EngineUnderTest
 
 _SCHEMA = json.dumps(

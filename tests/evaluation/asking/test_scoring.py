@@ -15,7 +15,7 @@ from tests.evaluation.asking.doubling import lay_out
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evaluation.asking.request import ChosenSuite
+    from evaluation.asking.request import SuiteChoice
 
 _TROUBLE = """
 
@@ -39,7 +39,7 @@ def scorer(settings):
 
 
 @pytest.fixture
-def troubled(tmp_path: Path) -> ChosenSuite:
+def troubled(tmp_path: Path) -> SuiteChoice:
     """Return a suite whose scorer does what a response says."""
     folder = lay_out(tmp_path, f"troubled_{tmp_path.name}")
     source = (folder / "suite.py").read_text("utf-8")
@@ -49,7 +49,7 @@ def troubled(tmp_path: Path) -> ChosenSuite:
     return replace(chosen, suite=replace(chosen.suite, scoring_seconds=0.5))
 
 
-def test_every_response_has_a_verdict(troubled: ChosenSuite) -> None:
+def test_every_response_has_a_verdict(troubled: SuiteChoice) -> None:
     """In order; those that go wrong have classes that every suite has."""
     record = SuiteRecord(id="a")
     texts = ["x", "hang", "x", "die", "raise", "grow", "x"]
@@ -73,7 +73,7 @@ def test_every_response_has_a_verdict(troubled: ChosenSuite) -> None:
 
 
 @pytest.mark.slow
-def test_a_live_scorer_goes_on_after_trouble(troubled: ChosenSuite) -> None:
+def test_a_live_scorer_goes_on_after_trouble(troubled: SuiteChoice) -> None:
     """A run whose answers are handed back does not end with one of them."""
     record = SuiteRecord(id="a")
     with LiveScorer(troubled) as scorer:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from curation.workers.limits import Limits
 from curation.workers.process import Program
-from evaluation.core.messages import Message
-from evaluation.generation.engine_batch import EngineProcess
+from evaluation.core.suite_records import Message
+from evaluation.generation.engine_session import EngineProcess
 from evaluation.generation.loop import generate
 from evaluation.generation.text_generation import LoopOptions, TokenizedRequest
 

@@ -17,11 +17,11 @@ import torch
 from curation.download.acquire import FetchSettings
 from curation.system.errors import Unavailable
 from evaluation.core.cases import Result, Sample
-from evaluation.core.messages import Message
+from evaluation.core.suite_records import Message
 from evaluation.generation.local_writer import LocalWriter
-from evaluation.generation.requests import GenerationRequest
 from evaluation.generation.text_generation import (
     DecidedApart,
+    GenerationRequest,
     LoopOptions,
     TextEnding,
 )
@@ -274,7 +274,7 @@ import sys, time
 from pathlib import Path
 from curation.workers.limits import Limits
 from curation.workers.process import Program
-from evaluation.generation.engine_batch import EngineProcess
+from evaluation.generation.engine_session import EngineProcess
 
 engine = sys.argv[1]
 given = {"tokens": sys.argv[2], "vocab_size": 64, "eos_id": 0, "special_ids": [],

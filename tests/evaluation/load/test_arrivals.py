@@ -10,8 +10,8 @@ import pytest
 
 from curation.system.errors import BadUsage
 from evaluation.core.cases import Sample
-from evaluation.core.messages import Message
-from evaluation.generation.requests import GenerationRequest
+from evaluation.core.suite_records import Message
+from evaluation.generation.text_generation import GenerationRequest
 from evaluation.load.arrivals import (
     LoadSettings,
     SchemaChoice,

@@ -9,9 +9,12 @@ import msgspec
 import pytest
 
 from evaluation.core.cases import Result, Sample
-from evaluation.core.messages import Message
-from evaluation.generation.requests import GenerationRequest
-from evaluation.generation.text_generation import Generation, TextEnding
+from evaluation.core.suite_records import Message
+from evaluation.generation.text_generation import (
+    Generation,
+    GenerationRequest,
+    TextEnding,
+)
 from evaluation.load.arrivals import (
     LoadSettings,
     PlannedRequest,

@@ -10,9 +10,8 @@ import pytest
 
 from curation.system.errors import NotPermitted
 from evaluation.core.cases import Result, Sample
-from evaluation.core.messages import Message
-from evaluation.generation.requests import GenerationRequest
-from evaluation.generation.text_generation import TextEnding
+from evaluation.core.suite_records import Message
+from evaluation.generation.text_generation import GenerationRequest, TextEnding
 from evaluation.load.arrivals import (
     LoadSettings,
     OpenLoopSender,

@@ -9,7 +9,7 @@ import torch
 
 from curation.system.errors import BadConfiguration
 from evaluation.commands.options import parse_batch
-from evaluation.generation.requests import AUTO_BATCH
+from evaluation.generation.text_generation import AUTO_BATCH
 from evaluation.models import hardware as memory
 from evaluation.models.loading import LoadOptions, load_model
 from tests.evaluation.small_model import small_model

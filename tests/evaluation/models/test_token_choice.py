@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.generation.token_choice import LogitsError, is_choice
+from evaluation.generation.text_under_way import LogitsError, is_choice
 from evaluation.models.base import ChosenToken, RowLogits, TokenQuestion
 from evaluation.models.hardware import DeviceClock
 from evaluation.models.token_choice import TokenChooser

@@ -18,9 +18,9 @@ from evaluation.servers.client import (
     RetriesExhausted,
     ServerClient,
     ServerConnection,
+    SharedBackoff,
     split_address,
 )
-from evaluation.servers.shared_backoff import SharedBackoff
 from tests.evaluation.servers.loopback import Loopback, Said, answer, event, loopback
 
 if TYPE_CHECKING:
@@ -241,7 +241,7 @@ def test_a_server_that_sends_for_ever_is_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What has no end is cut off by its size, and does not fill memory."""
-    monkeypatch.setattr("evaluation.servers.response_lines._MOST_BYTES", 2**20)
+    monkeypatch.setattr("evaluation.servers.responses._MOST_BYTES", 2**20)
     _serve(httpserver, _for_ever(piece))
     with pytest.raises(RetriesExhausted, match="bytes"):
         client.ask({})

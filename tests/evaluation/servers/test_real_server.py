@@ -15,12 +15,15 @@ import pytest
 import requests
 
 from evaluation.core.cases import Result, Sample
-from evaluation.core.messages import Message
-from evaluation.generation.requests import GenerationRequest, TokenPrices
-from evaluation.generation.text_generation import TextEnding
+from evaluation.core.suite_records import Message
+from evaluation.generation.text_generation import (
+    GenerationRequest,
+    TextEnding,
+    TokenPrices,
+)
 from evaluation.servers.client import RequestLimits, ServerClient, ServerConnection
 from evaluation.servers.model_server import server_participants
-from evaluation.servers.server_writer import ServerWriter
+from evaluation.servers.writer import ServerWriter
 from tests.evaluation.servers.flaky_proxy import flaky_proxy
 from tests.evaluation.small_model import small_model
 

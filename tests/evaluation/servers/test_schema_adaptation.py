@@ -7,7 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.servers.schema_adaptation import for_gemini, for_openai, unchanged
+from evaluation.servers.dialect import for_gemini, for_openai, unchanged
 
 _SCHEMA = {
     "$schema": "http://json-schema.org/draft-07/schema#",

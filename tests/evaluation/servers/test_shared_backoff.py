@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.servers.shared_backoff import SharedBackoff
+from evaluation.servers.client import SharedBackoff
 
 
 class Clock:
@@ -67,7 +67,7 @@ def test_one_request_that_is_told_to_wait_holds_all(clock: Clock) -> None:
     backoff = _backoff(clock)
     early, late = backoff.wait(), backoff.wait()
     backoff.again_after(late)
-    backoff.again_after(early, asked=40.0)
+    backoff.again_after(early, requested=40.0)
     backoff.wait()
     assert sum(clock.slept) == 40.0
 

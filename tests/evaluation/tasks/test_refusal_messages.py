@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.core.refusal_pattern import RefusalPattern
+from evaluation.core.run_header import RefusalPattern
 from evaluation.setup.engine_files import engine_paths
 from evaluation.tasks.refusal_messages import Refusal, _messages, explain
 

@@ -12,7 +12,7 @@ import pytest
 import evaluation
 from curation.system.errors import BadUsage
 from evaluation.core.cases import Result
-from evaluation.core.task_settings import TaskSettings
+from evaluation.core.run_header import TaskSettings
 from evaluation.walking.engine_worker import Bounds
 from tests.evaluation.measuring import measured, miniature, request_of, sample
 

@@ -18,8 +18,8 @@ from curation.workers.limits import Limits
 from curation.workers.process import Program
 from evaluation.asking.header import header
 from evaluation.core.cases import Result, WalkVerdict
-from evaluation.core.task_settings import TaskSettings
-from evaluation.generation.engine_batch import EngineProcess
+from evaluation.core.run_header import TaskSettings
+from evaluation.generation.engine_session import EngineProcess
 from evaluation.results.reader import open_run
 from evaluation.setup.engine_files import find_engine
 from evaluation.setup.selected_engines import EngineUnderTest

@@ -41,7 +41,7 @@ def test_every_known_answer_gets_its_class(mode: str) -> None:
     mutants = replace(chosen.suite, known_answers=known_answers)
     tested = self_test(replace(chosen, suite=mutants), records, jobs=1)
     assert [answer for answer in tested if not answer.as_expected] == []
-    failing = {answer.known.kind for answer in tested if answer.known.expected}
+    failing = {answer.answer.kind for answer in tested if answer.answer.expected}
     assert len(failing) >= 38
     assert {"reference", "an undeclared member inside, forbidden"} <= {
         row[0] for row in kinds_table(tested).rows
@@ -55,7 +55,7 @@ def test_the_answers_of_the_selftest_get_their_classes(mode: str) -> None:
     record = SuiteRecord(id="r", schema=json.dumps(_SCHEMA))
     tested = self_test(chosen, [record], jobs=1)
     assert [answer for answer in tested if not answer.as_expected] == []
-    classes = {answer.known.expected for answer in tested}
+    classes = {answer.answer.expected for answer in tested}
     assert len(classes) == (9 if mode == "strict" else 8)
 
 

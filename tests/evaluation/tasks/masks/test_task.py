@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evaluation.core.cases import Instance, Sample, WalkVerdict
-from evaluation.core.task_settings import TaskSettings
+from evaluation.core.run_header import TaskSettings
 from evaluation.reporting.printing import as_json
 from evaluation.results.outcomes import Outcome, outcome_of
 from evaluation.tasks.masks.task import cases, report

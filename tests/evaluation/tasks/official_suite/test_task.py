@@ -10,7 +10,7 @@ import pytest
 
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration
-from evaluation.core.task_settings import TaskSettings
+from evaluation.core.run_header import TaskSettings
 from evaluation.reporting.printing import as_markdown
 from evaluation.results.reader import open_run
 from evaluation.tasks.official_suite.task import TASK, draft_cases

@@ -11,8 +11,7 @@ import pytest
 
 from curation.system.errors import BadConfiguration
 from evaluation.core.cases import Result
-from evaluation.core.refusal_pattern import RefusalPattern
-from evaluation.core.task_settings import TaskSettings
+from evaluation.core.run_header import RefusalPattern, TaskSettings
 from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import NOT_RUN, Rate
 from evaluation.results.reader import open_run

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from curation.system.errors import BadConfiguration
 from evaluation.core.cases import InstanceResult, Result, WalkVerdict
-from evaluation.core.task_settings import TaskSettings
+from evaluation.core.run_header import TaskSettings
 from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import Duration
 from evaluation.results.reader import open_run

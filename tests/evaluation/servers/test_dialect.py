@@ -10,7 +10,7 @@ import pytest
 import evaluation
 from curation.system.errors import BadConfiguration
 from evaluation.asking.request import ModelOptions
-from evaluation.servers.server_dialects import server_dialect, server_dialects
+from evaluation.servers.dialect import server_dialect, server_dialects
 from tests.evaluation.measuring import request_of, sample
 from tests.evaluation.servers.loopback import Said, answer, loopback
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _THEIRS = """
 import json
-from evaluation.servers.server_dialect import ServerDialect
+from evaluation.servers.dialect import ServerDialect
 
 DIALECT = ServerDialect(
     name={name!r},

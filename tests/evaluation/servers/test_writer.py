@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from evaluation.core.cases import Result, Sample
-from evaluation.core.messages import Message
-from evaluation.generation.requests import GenerationRequest
-from evaluation.generation.text_generation import TextEnding
-from evaluation.servers.client import RequestLimits, ServerClient
+from evaluation.core.suite_records import Message
+from evaluation.generation.text_generation import GenerationRequest, TextEnding
+from evaluation.servers.client import RequestLimits, ServerClient, SharedBackoff
 from evaluation.servers.model_server import server_participants
-from evaluation.servers.server_writer import ServerWriter
-from evaluation.servers.shared_backoff import SharedBackoff
+from evaluation.servers.writer import ServerWriter
 from evaluation.suites.coverage.judgement import TextClass
 from evaluation.suites.coverage.scorer import judge
 from tests.evaluation.servers.loopback import Said, answer, event, loopback, refusal

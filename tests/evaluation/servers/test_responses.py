@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.servers.request_refusals import RefusalCause, read_refusal
+from evaluation.servers.responses import RefusalCause, read_refusal
 
 _SAID: dict[str, tuple[object, RefusalCause]] = {
     "openai schema": (

@@ -1,0 +1,251 @@
+"""Have a model behind a server write texts."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Final
+
+from evaluation.answers.extraction import split_thinking
+from evaluation.core.cases import Result
+from evaluation.generation.text_generation import Generation, TextEnding
+from evaluation.servers.client import (
+    DeadlinePassed,
+    RequestRefused,
+    RetriesExhausted,
+    ServerClient,
+)
+from evaluation.servers.responses import RefusalCause
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from curation.core.json_types import Json
+    from evaluation.generation.text_generation import GenerationRequest, TokenPrices
+    from evaluation.servers.dialect import ServerDialect
+    from evaluation.servers.model_server import ModelServer
+    from evaluation.servers.responses import ServerAnswer
+
+
+def request_body(
+    dialect: ServerDialect, request: GenerationRequest, schema: str | None
+) -> Mapping[str, Json]:
+    """Return the members of a request beside `model` and `stream`.
+
+    Args:
+        dialect: The way to ask.
+        request: What is wanted.
+        schema: The schema that is sent; None sends none.
+    """
+    plain: dict[str, Json] = {
+        "messages": [
+            {"role": message.role, "content": message.content}
+            for message in request.messages
+        ],
+        dialect.budget: request.budget,
+        "temperature": request.temperature,
+        "seed": request.seed % 2**31,
+        "stream_options": {"include_usage": True},
+    }
+    return plain if schema is None else {**plain, **dialect.body(schema)}
+
+
+#: What servers call the end of a text, in small letters.
+_FINISHED: Final = ("stop", "eos", "eos_token", "stop_sequence", "end_turn")
+_USED_UP: Final = ("length", "max_tokens", "model_length")
+_FILTERED: Final = (
+    "content_filter",
+    "safety",
+    "recitation",
+    "blocklist",
+    "prohibited_content",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedText:
+    """A request, with the schema that is sent for it where it is another one."""
+
+    request: GenerationRequest
+    adapted: str
+    edits: tuple[str, ...]
+    prices: TokenPrices | None
+
+    def failed(self, result: Result, ending: TextEnding, detail: str) -> Generation:
+        """Return the generation of a request that has no answer."""
+        return Generation(
+            id=self.request.sample.id,
+            result=result,
+            ending=ending,
+            detail=detail,
+            pieces=0,
+            adapted=self.adapted,
+            edits=self.edits,
+        )
+
+    def written(self, answer: ServerAnswer, start: int) -> Generation:
+        """Return the generation of an answer.
+
+        Args:
+            answer: The whole of it, or what there was when the deadline passed.
+            start: When it was asked for (`perf_counter_ns`).
+        """
+        parts = split_thinking(answer.text)
+        begins = answer.text.rfind(parts.answer) if parts.answer else len(answer.text)
+        moments = _moments(answer, max(0, begins))
+        thoughts = [part for part in (answer.reasoning, parts.thinking) if part]
+        ending = _ending(answer)
+        odd = f"finish_reason {answer.finish!r}" if ending is TextEnding.MODEL else ""
+        return Generation(
+            id=self.request.sample.id,
+            result=Result.OK,
+            ending=ending,
+            detail=answer.refusal or odd,
+            text=parts.answer,
+            reasoning="\n".join(thoughts),
+            tagged=bool(parts.thinking) or bool(answer.text and not parts.answer),
+            prompt_tokens=answer.prompt_tokens or 0,
+            ttft_ns=moments[0] - start if moments else None,
+            total_ns=moments[-1] - start if moments else None,
+            counted=_answer_tokens(answer, apart=not thoughts),
+            reasoning_tokens=answer.reasoning_tokens,
+            pieces=len(moments),
+            adapted=self.adapted,
+            edits=self.edits,
+            cost=self.prices.cost(answer.prompt_tokens, answer.output_tokens)
+            if self.prices
+            else None,
+        )
+
+    def late(self, answer: ServerAnswer, start: int) -> Generation:
+        """Return the generation of an answer that the deadline cut off."""
+        generation = self.written(answer, start)
+        return replace(
+            generation,
+            result=Result.TIMEOUT,
+            ending=TextEnding.TIMEOUT,
+            detail="not written in time" if answer.begun else "nothing came in time",
+            total_ns=perf_counter_ns() - start,
+        )
+
+
+def _ending(answer: ServerAnswer) -> TextEnding:
+    if answer.refusal:
+        return TextEnding.REFUSED
+    finish = answer.finish.lower()
+    endings = {
+        TextEnding.END: _FINISHED,
+        TextEnding.TRUNCATED: _USED_UP,
+        TextEnding.FILTERED: _FILTERED,
+    }
+    return next(
+        (ending for ending, names in endings.items() if finish in names),
+        TextEnding.MODEL,
+    )
+
+
+def _moments(answer: ServerAnswer, thought: int) -> list[int]:
+    """Return when pieces came, those left out that only have `thought` characters."""
+    moments: list[int] = []
+    end = 0
+    for moment, characters in answer.pieces:
+        end += characters
+        if end > thought:
+            moments.append(moment)
+    return moments
+
+
+def _answer_tokens(answer: ServerAnswer, *, apart: bool) -> int | None:
+    """Return the tokens of the answer without those of a thought; None if not known."""
+    thought = answer.reasoning_tokens
+    if answer.output_tokens is None or (thought is None and not apart):
+        return None
+    return max(0, answer.output_tokens - (thought or 0))
+
+
+#: Tokens of a text that is asked for only to see whether it is refused.
+_CONTROL_BUDGET: Final = 16
+
+
+class ServerWriter:
+    """Has a server write; the texts of one batch are asked for at the same time."""
+
+    def __init__(
+        self,
+        server: ModelServer,
+        *,
+        prices: TokenPrices | None = None,
+        client: ServerClient | None = None,
+    ) -> None:
+        """Prepare; nothing is sent yet."""
+        self._dialect = server.dialect
+        self._client = client or ServerClient(server.connection)
+        self._prices = prices
+        self.label = server.label
+        self.identity = server.identity
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._client.close()
+
+    def write(
+        self,
+        requests: Sequence[GenerationRequest],
+        ended: Callable[[int, Generation], None] = lambda _place, _generation: None,
+    ) -> list[Generation]:
+        """Write a batch of texts; see `evaluation.generation.text_generation.TextWriter`.
+
+        Raises:
+            NotPermitted: the key is missing or wrong (exit 77).
+        """
+        with ThreadPoolExecutor(len(requests) or 1) as pool:
+            futures = [pool.submit(self._write_one, request) for request in requests]
+            places = {future: place for place, future in enumerate(futures)}
+            for future in as_completed(futures):
+                ended(places[future], future.result())
+            return [future.result() for future in futures]
+
+    def _write_one(self, request: GenerationRequest) -> Generation:
+        sample = request.sample
+        schema, edits = self._dialect.adapt(sample.schema, sample.dialect)
+        text = AskedText(request, schema if edits else "", edits, self._prices)
+        try:
+            answer, start = self._client.ask(
+                request_body(self._dialect, request, schema)
+            )
+        except RequestRefused as refused:
+            return self._refused(text, refused)
+        except DeadlinePassed as late:
+            return text.late(late.answer, late.start)
+        except RetriesExhausted as gave_up:
+            return text.failed(Result.ERROR, TextEnding.MODEL, str(gave_up))
+        return text.written(answer, start)
+
+    def _refused(self, text: AskedText, refused: RequestRefused) -> Generation:
+        """Return the generation of a request that the server does not take."""
+        cause, detail = refused.words.cause, str(refused)
+        if cause is RefusalCause.UNKNOWN and self._dialect.constrains:
+            cause, more = self._cause_without_schema(text.request)
+            detail = f"{detail}; {more}"
+        if cause is RefusalCause.SCHEMA and self._dialect.constrains:
+            return text.failed(Result.COMPILE_ERROR, TextEnding.ENGINE, detail)
+        endings = {
+            RefusalCause.CONTEXT: TextEnding.PROMPT,
+            RefusalCause.FILTER: TextEnding.FILTERED,
+        }
+        ending = endings.get(cause, TextEnding.REQUEST)
+        return text.failed(Result.ERROR, ending, detail)
+
+    def _cause_without_schema(
+        self, request: GenerationRequest
+    ) -> tuple[RefusalCause, str]:
+        """Ask for the same without the schema: only then is it to blame."""
+        short = replace(request, budget=min(request.budget, _CONTROL_BUDGET))
+        try:
+            self._client.ask(request_body(self._dialect, short, None))
+        except RequestRefused as refused:
+            return RefusalCause.OTHER, f"without the schema {refused}"
+        except (DeadlinePassed, RetriesExhausted) as trouble:
+            return RefusalCause.OTHER, f"without the schema {trouble}"
+        return RefusalCause.SCHEMA, "without the schema it is answered"
