@@ -224,8 +224,8 @@ class ComparisonRequest:
     slower: float | None = None
     #: Whether cases that only the baseline has are left out.
     common_only: bool = False
-    #: Cases that moved to list.
-    limit: int = 20
+    #: Most cases that moved to list; None for all.
+    limit: int | None = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -219,7 +219,7 @@ def shrinking_command(run: RecordedRun, failure: FailedCase) -> str:
 def failures_table(
     run: RecordedRun,
     failed: Sequence[FailedCase],
-    limit: int,
+    limit: int | None,
     *,
     control_apart: bool = True,
 ) -> Table:
@@ -230,7 +230,7 @@ def failures_table(
     Args:
         run: The run.
         failed: Its failures, the worst first.
-        limit: How many of them are shown.
+        limit: Most of them that are shown; None for all.
         control_apart: Whether those of the control were left out.
     """
     from evaluation.walking.reproducers import rerun_command  # noqa: PLC0415 (imports the driver)
@@ -251,7 +251,7 @@ def failures_table(
         for failure in failed[:limit]
     )
     hidden = len(failed) - len(rows)
-    more = f"{hidden:,} more: --limit {len(failed)}." if hidden else ""
+    more = f"{hidden:,} more: --format json." if hidden else ""
     names = {run.header.names().get(engine, engine) for engine, _ in run.row_counts}
     apart = (
         "The control, under which everything may be written, is left out: "

@@ -178,7 +178,7 @@ def hold_against(
     )
 
 
-def difference_table(difference: RatchetDifference, limit: int) -> Table:
+def difference_table(difference: RatchetDifference, limit: int | None) -> Table:
     """List what is worse, then missing, then better."""
     ways = {"worse": difference.worse, "better": difference.better}
     rows: list[tuple[Cell, ...]] = [
@@ -190,10 +190,10 @@ def difference_table(difference: RatchetDifference, limit: int) -> Table:
     rows[worse:worse] = [
         ("missing", *place, None, None) for place in difference.missing
     ]
-    more = len(rows) - limit
+    more = 0 if limit is None else len(rows) - limit
     return Table(
         title="Schemas beside the ratchet",
         columns=("way", "task", "schema", "before", "now"),
         rows=tuple(rows[:limit]),
-        note=f"{more:,} more: --limit {len(rows)}" if more > 0 else "",
+        note=f"{more:,} more: --format json" if more > 0 else "",
     )

@@ -242,15 +242,15 @@ def gate_table(gates: Sequence[BaselineComparison], percent: float) -> Table:
     )
 
 
-def moved_table(gates: Sequence[BaselineComparison], limit: int) -> Table:
+def moved_table(gates: Sequence[BaselineComparison], limit: int | None) -> Table:
     """List the cases that became worse, then those that became better."""
     moved = list(_moved(gates))
-    more = len(moved) - limit
+    more = 0 if limit is None else len(moved) - limit
     return Table(
         title="Cases that moved",
         columns=("engine", "way", "task", "schema", "before", "now"),
         rows=tuple(moved[:limit]),
-        note=f"{more:,} more: --limit {len(moved)}" if more > 0 else "",
+        note=f"{more:,} more: --format json" if more > 0 else "",
     )
 
 

@@ -113,7 +113,6 @@ def add(
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Do not ask before downloading.")
     ] = False,
-    format_: FormatOption = Format.AUTO,
 ) -> None:
     """Make an isolated environment of an engine's version, in the cache.
 
@@ -143,25 +142,20 @@ def add(
             raise typer.Exit(1)
     else:
         say(f"{ready.engine} {ready.version} was there already")
-    if format_ is Format.JSON:
-        print_json(_environment(ready))
-    else:
-        show(f"csbdata eval --engine {ready.engine}=={ready.version}")
+    show(f"csbdata eval --engine {ready.engine}=={ready.version}")
 
 
 @app.command()
-def remove(spec: _SpecArgument, format_: FormatOption = Format.AUTO) -> None:
+def remove(spec: _SpecArgument) -> None:
     """Remove an engine's environment; without a version, all of its environments.
 
     Example: csbdata engines remove xgrammar==0.1.8
     """
     from evaluation.setup.environments import remove_environments
 
-    gone = remove_environments(FetchSettings.from_environment().cache, spec)
-    if format_ is Format.JSON:
-        print_json({"removed": [_environment(environment) for environment in gone]})
-        return
-    for environment in gone:
+    for environment in remove_environments(
+        FetchSettings.from_environment().cache, spec
+    ):
         show(f"removed {environment.engine}=={environment.version}")
 
 

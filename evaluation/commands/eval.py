@@ -17,6 +17,7 @@ from evaluation.commands.options import (
     EngineOptions,
     ModelGroup,
     RunFolderOption,
+    RunSettings,
     SetOption,
     WorkOptions,
     read_assignments,
@@ -62,7 +63,7 @@ class TaskOptions:
     ] = ""
 
 
-@with_settings
+@with_settings(RunSettings)
 @with_option_groups
 def evaluate(  # noqa: PLR0913 (groups of options)
     *,

@@ -95,7 +95,6 @@ class DataOptions:
         int | None,
         typer.Option(min=1, help="Only so many, each config by its share."),
     ] = None
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all draws.")] = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,6 +163,7 @@ class RunSettings(
 ):
     """Settings of `--set` that belong to no single task or suite."""
 
+    seed: Annotated[int, Meta(ge=0, description="seed of all draws")] = 0
     dtype: Annotated[
         str, Meta(description="bf16, fp16 or fp32; auto: bf16 on a GPU, else fp32")
     ] = "auto"
@@ -237,18 +237,22 @@ class RunSettings(
     ] = 4096
 
 
-def with_settings(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command whose help lists `RunSettings` in place of `{settings}`."""
-    lines = []
-    for member in msgspec.json.schema(RunSettings)["$defs"]["RunSettings"][
-        "properties"
-    ].items():
-        name, schema = member
-        default = msgspec.json.encode(schema["default"]).decode()
-        lines.append(f"{name}={default}: {schema['description']}")
-    text = "\n      ".join(lines)
-    command.__doc__ = (command.__doc__ or "").replace("{settings}", text)
-    return command
+def with_settings(
+    settings: type[msgspec.Struct],
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return a decorator that lists settings in a command's help, at `{settings}`."""
+    members = msgspec.json.schema(settings)["$defs"][settings.__name__]["properties"]
+    text = "\n      ".join(
+        f"{name}={msgspec.json.encode(about['default']).decode()}: "
+        f"{about['description']}"
+        for name, about in members.items()
+    )
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        command.__doc__ = (command.__doc__ or "").replace("{settings}", text)
+        return command
+
+    return decorate
 
 
 def read_assignments(assignments: Sequence[str] | None) -> dict[str, Json]:
@@ -305,7 +309,7 @@ def choose_named_suite(name: str, values: Mapping[str, Json]) -> SuiteChoice:
 
 
 def model_options(
-    models: ModelGroup, settings: RunSettings, seed: int, run_seconds: float
+    models: ModelGroup, settings: RunSettings, run_seconds: float
 ) -> list[ModelOptions]:
     """Return each model with how it writes.
 
@@ -352,7 +356,7 @@ def model_options(
                 temperature=settings.temperature,
                 batch=parse_batch(str(settings.batch)),
                 budget=settings.budget,
-                seed=seed,
+                seed=settings.seed,
                 options=loop,
                 memory_mb=settings.memory,
                 prices=price,
@@ -395,7 +399,9 @@ def run_request(  # noqa: PLR0913 - groups of options
         only=data.only or (),
         limit=data.limit,
         first=settings.first,
-        settings=TaskSettings(seed=data.seed, orders=settings.orders, values=values),
+        settings=TaskSettings(
+            seed=settings.seed, orders=settings.orders, values=values
+        ),
         bounds=Bounds(
             compile_seconds=settings.compile_seconds,
             run_seconds=run_seconds,
@@ -407,7 +413,7 @@ def run_request(  # noqa: PLR0913 - groups of options
         given_only=settings.given_only,
         shard=shard_of(work.shard),
         run_dir=run_dir,
-        models=model_options(models, settings, data.seed, run_seconds),
+        models=model_options(models, settings, run_seconds),
         repairs=settings.repairs,
         **more,
     )

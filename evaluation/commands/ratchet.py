@@ -11,6 +11,7 @@ import typer
 from curation.commands.options import with_option_groups
 from curation.system.terminal import say
 from evaluation.commands.opened_run import RunArgument, open_and_report_problems
+from evaluation.commands.show_run import SHOWN
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption, print_tables
 
 if TYPE_CHECKING:
@@ -50,7 +51,6 @@ class RatchetOptions:
         list[str] | None,
         typer.Option(metavar="TASK", help="Only this task; repeatable."),
     ] = None
-    limit: Annotated[int, typer.Option(min=0, help="Schemas to list.")] = 20
 
 
 @with_option_groups
@@ -84,7 +84,9 @@ def ratchet(
     before = {} if fresh else read_ratchet(file)
     found = hold_against(before, now, common_only=asked.common)
     print_tables(
-        [difference_table(found, asked.limit)], format_, {"ratchet": found.summary()}
+        [difference_table(found, SHOWN if format_ is ReportFormat.AUTO else None)],
+        format_,
+        {"ratchet": found.summary()},
     )
     if asked.update:
         participant = opened_run.header.participant(label)

@@ -6,7 +6,7 @@ import shlex
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path  # noqa: TC003 - typer reads it off the signature
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -20,7 +20,12 @@ from evaluation.commands.opened_run import (
 )
 from evaluation.commands.options import local_path
 from evaluation.commands.ratchet import ratchet
-from evaluation.commands.show_run import FailureOptions, show_failures, show_tables
+from evaluation.commands.show_run import (
+    SHOWN,
+    FailureOptions,
+    show_failures,
+    show_tables,
+)
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption, print_tables
 
 if TYPE_CHECKING:
@@ -31,6 +36,11 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
+
+
+#: Deadline of one try of `shrink` in seconds, and the most tries.
+_TRY_SECONDS: Final = 10.0
+_MOST_TRIES: Final = 300
 
 
 class ExportFormat(StrEnum):
@@ -87,7 +97,7 @@ def show(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateOptions:
-    """What runs are compared with, and when the comparison fails."""
+    """Baseline and gate."""
 
     baseline: Annotated[
         Path | None,
@@ -117,7 +127,6 @@ class GateOptions:
         bool,
         typer.Option(help="Leave out what the baseline has and the runs have not."),
     ] = False
-    limit: Annotated[int, typer.Option(min=0, help="Cases that moved to list.")] = 20
 
     @property
     def gated(self) -> bool:
@@ -137,7 +146,6 @@ class GateOptions:
 def compare(
     *,
     runs: RunsArgument,
-    task: _TaskOption = None,
     gate: GateOptions,
     everything: Annotated[
         bool, typer.Option("--all", help="Every table, not the one that decides.")
@@ -167,11 +175,10 @@ def compare(
         baseline=None
         if gate.baseline is None
         else open_and_report_problems(gate.baseline),
-        tasks=task or [],
         percent=gate.percent,
         slower=gate.fail_slower,
         common_only=gate.common,
-        limit=gate.limit,
+        limit=SHOWN if format_ is ReportFormat.AUTO else None,
     )
     answer = compare_runs(request)
     for objection in answer.objections:
@@ -197,7 +204,6 @@ def merge(
         Path,
         typer.Option(metavar="DIR", help="The new run's folder.", parser=local_path),
     ],
-    format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
     """Join the shards of a run, or runs of other engines, into one run.
 
@@ -212,7 +218,7 @@ def merge(
 
     joined = join(runs, out)
     say(f"{len(joined):,} rows in {out}")
-    print_tables([conditions_of(joined)], format_, {"run": str(out)})
+    print_tables([conditions_of(joined)], ReportFormat.AUTO, {"run": str(out)})
 
 
 @app.command()
@@ -221,7 +227,7 @@ def export(
     form: Annotated[
         ExportFormat,
         typer.Option(
-            "--as",
+            "--format",
             help="html: a page without scripts; plots: SVG and PNG; csv, parquet: a "
             "line a case and a line a walk; maskbench: its result files; bowtie: a "
             "report of task test-suite for each draft.",
@@ -233,37 +239,32 @@ def export(
             metavar="PATH", help="A folder; of html the file.", parser=local_path
         ),
     ],
-    task: _TaskOption = None,
 ) -> None:
     """Hand a run on to other tools and people.
 
-    Example: csbdata results export runs/4f1c22a09b3e --as html --out report.html
+    Example: csbdata results export runs/4f1c22a09b3e --format html --out report.html
     """
     opened_run = open_and_report_problems(run)
-    for path in _export(opened_run, form, out, task or []):
+    for path in _export(opened_run, form, out):
         print_line(str(path))
 
 
-def _export(
-    run: RecordedRun, form: ExportFormat, out: Path, tasks: list[str]
-) -> list[Path]:
+def _export(run: RecordedRun, form: ExportFormat, out: Path) -> list[Path]:
     if form is ExportFormat.HTML:
         from evaluation.analysis.page import write_page
 
-        return [write_page(run, out, tasks)]
+        return [write_page(run, out, [])]
     from evaluation.analysis.page import write_notice
 
-    return [*_export_files(run, form, out, tasks), *write_notice(run, out)]
+    return [*_export_files(run, form, out), *write_notice(run, out)]
 
 
-def _export_files(
-    run: RecordedRun, form: ExportFormat, out: Path, tasks: list[str]
-) -> list[Path]:
+def _export_files(run: RecordedRun, form: ExportFormat, out: Path) -> list[Path]:
     if form is ExportFormat.PLOTS:
         from evaluation.analysis.page import draw_all, notice_of
         from evaluation.analysis.run_report import reports
 
-        found = reports(run, tasks)
+        found = reports(run)
         plots = [plot for report in found.values() for plot in report.plots]
         return draw_all(plots, out, "; ".join(notice_of(run)))
     if form is ExportFormat.MASKBENCH:
@@ -301,7 +302,7 @@ def paper_table(
 
 
 @app.command()
-def shrink(  # noqa: PLR0913, PLR0917 (one parameter for each option)
+def shrink(
     run: RunArgument,
     case: Annotated[
         str, typer.Argument(metavar="CONFIG/ID", help="As --failures names it.")
@@ -312,10 +313,6 @@ def shrink(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     engine: Annotated[
         str | None, typer.Option(metavar="LABEL", help="As the run names it.")
     ] = None,
-    seconds: Annotated[
-        float, typer.Option(min=0.1, help="Deadline of each try.")
-    ] = 10.0,
-    most: Annotated[int, typer.Option(min=1, help="Tries at most.")] = 300,
 ) -> None:
     """Find the smallest part of a schema that still fails in the same way.
 
@@ -339,10 +336,10 @@ def shrink(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     participant = engine_of_failure(opened_run, engine, case, task, fetch.cache)
     wanted = case_of(opened_run, task, case, fetch)
     tokenizer = get_tokenizer(str(opened_run.header.tokenizer.name), fetch)
-    bounds = Bounds(compile_seconds=seconds, run_seconds=seconds)
+    bounds = Bounds(compile_seconds=_TRY_SECONDS, run_seconds=_TRY_SECONDS)
     with open_engine(participant, tokenizer, bounds) as ask:
         afresh = ask_in_new_process(participant, tokenizer, bounds)
-        found = shrink_failure(wanted, ask, most, afresh)
+        found = shrink_failure(wanted, ask, _MOST_TRIES, afresh)
     say(f"{found.before:,} characters, {found.after:,} left")
     say(f"{len(wanted.walks):,} texts, {len(found.walks):,} needed")
     print_json(found.as_json(f"{participant.label}: {found.row.result}"))

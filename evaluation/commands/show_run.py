@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -17,9 +17,13 @@ if TYPE_CHECKING:
     from evaluation.results.reader import RecordedRun
 
 
+#: Lines of a list that people are shown; other formats have all.
+SHOWN: Final = 20
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailureOptions:
-    """Whether failures are shown instead of tables, and which."""
+    """Failures."""
 
     failures: Annotated[
         bool, typer.Option("--failures", help="List the worst failures instead.")
@@ -40,9 +44,6 @@ class FailureOptions:
             "under-constrained; repeatable.",
         ),
     ] = None
-    limit: Annotated[
-        int, typer.Option(min=1, help="Failures to list with --failures.")
-    ] = 20
 
     @property
     def wanted(self) -> bool:
@@ -91,7 +92,12 @@ def show_failures(
         run, tasks=tasks, engines=chosen.engine or (), outcomes=chosen.outcome or ()
     )
     found = failures(run, choice)
-    table = failures_table(run, found, chosen.limit, control_apart=not chosen.engine)
+    table = failures_table(
+        run,
+        found,
+        SHOWN if format_ is ReportFormat.AUTO else None,
+        control_apart=not chosen.engine,
+    )
     print_tables([table], format_, _head(run))
     if found and format_ is ReportFormat.AUTO and not is_suite_run(run.raw_header):
         command = shrinking_command(run, found[0])

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path  # noqa: TC003 - typer reads it off the signature
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from typer.core import TyperGroup
@@ -21,6 +21,7 @@ from evaluation.commands.options import (
     EngineOptions,
     ModelGroup,
     RunFolderOption,
+    RunSettings,
     SetOption,
     WorkOptions,
     choose_named_suite,
@@ -81,6 +82,14 @@ def _suite_names() -> list[str]:
     return list(suites())
 
 
+_DataOption = Annotated[
+    str | None, typer.Option(metavar="DATA", help="The records, as of run.")
+]
+_LimitOption = Annotated[
+    int | None, typer.Option(min=1, help="Only so many, each config by its share.")
+]
+#: The model that requests of OpenAI's batch interface name.
+_BATCH_MODEL: Final = "gpt-4o-mini"
 _NameArgument = Annotated[
     str,
     typer.Argument(
@@ -149,7 +158,7 @@ def _request(  # noqa: PLR0913 (groups of options)
 
 
 @app.command("run", cls=GroupedCommand)
-@with_settings
+@with_settings(RunSettings)
 @with_option_groups
 def run_command(  # noqa: PLR0913 (groups of options)
     *,
@@ -267,7 +276,8 @@ class PromptFormat(StrEnum):
 def prompts_command(  # noqa: PLR0913 (groups of options)
     *,
     name: _NameArgument,
-    data: DataOptions,
+    data: _DataOption = None,
+    limit: _LimitOption = None,
     value: SetOption = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="[default: stdout]")
@@ -275,9 +285,6 @@ def prompts_command(  # noqa: PLR0913 (groups of options)
     format_: Annotated[
         PromptFormat, typer.Option("--format", help="jsonl, or openai-batch.")
     ] = PromptFormat.JSONL,
-    model: Annotated[
-        str, typer.Option(help="The model that openai-batch requests name.")
-    ] = "gpt-4o-mini",
 ) -> None:
     """Write the prompts, to ask models elsewhere.
 
@@ -286,7 +293,8 @@ def prompts_command(  # noqa: PLR0913 (groups of options)
       csbdata suite prompts passrate --limit 20 --out prompts.jsonl
       csbdata suite prompts passrate --format openai-batch --out batch.jsonl
 
-    Beside --out stands `records.jsonl`, which `score` looks for.
+    Beside --out stands `records.jsonl`, which `score` looks for. Batch requests name
+    the model gpt-4o-mini.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.system.atomic_files import atomic_write_bytes
     from evaluation.asking.records import (
@@ -297,10 +305,10 @@ def prompts_command(  # noqa: PLR0913 (groups of options)
         records_of,
     )
 
-    choice, request = _request(name, value, data=data)
+    choice, request = _request(name, value, data=DataOptions(data=data, limit=limit))
     records = records_of(choice, request.records()).records
     lines = [
-        batch_line(choice, record, model)
+        batch_line(choice, record, _BATCH_MODEL)
         if format_ is PromptFormat.OPENAI_BATCH
         else prompt_line(choice, record)
         for record in records

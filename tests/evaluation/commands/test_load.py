@@ -30,7 +30,7 @@ def _words(folder: Path, base: str, *more: str) -> list[str]:
             (data / f"{name}.json").write_text(json.dumps(schema))
     return [
         *(f"{base}#small", "--data", str(data)),
-        *("--engine", "json_schema", "--engine", "none", "--budget", "9"),
+        *("--engine", "json_schema", "--engine", "none", "--set", "budget=9"),
         *("--run-dir", str(folder / "run"), "--format", "json", *more),
     ]
 
@@ -54,8 +54,8 @@ def test_every_stream_is_sent_judged_and_shown(tmp_path: Path) -> None:
         told = _run(
             tmp_path,
             server.base,
-            *("--rate", "500", "--warm-up", "2", "--goodput", "ttft:20s tpot:20s"),
-            *("--schemas", "one", "--schemas", "marked", "--schemas", "each"),
+            *("--rate", "500", "--set", "warm_up=2", "--goodput", "ttft:20s tpot:20s"),
+            *("--set", "schemas=one,marked,each"),
         )
         asked = len(server.asked)
     assert asked == 5 * (2 + 3)
@@ -77,7 +77,7 @@ def test_every_stream_is_sent_judged_and_shown(tmp_path: Path) -> None:
 def test_the_same_command_asks_only_for_what_has_no_row(tmp_path: Path) -> None:
     """Lines that a kill has lost are asked for again, after a warm-up; no others."""
     with loopback(_reply) as server:
-        more = ("--rate", "500", "--warm-up", "1", "--schemas", "each")
+        more = ("--rate", "500", "--set", "warm_up=1", "--set", "schemas=each")
         _run(tmp_path, server.base, *more)
         lines = tmp_path / "run" / "rows.jsonl"
         rows = lines.read_bytes().splitlines(keepends=True)
@@ -107,7 +107,7 @@ def test_a_server_that_is_gone_is_no_result(tmp_path: Path) -> None:
     """What failed because nobody was there is asked for again by the same command."""
     with loopback(_reply) as server:
         base = server.base
-        words = _words(tmp_path, base, "--rate", "500", "--schemas", "one")
+        words = _words(tmp_path, base, "--rate", "500", "--set", "schemas=one")
         server.over.set()
     # The address is that of a server which has ended.
     with pytest.raises(Unavailable, match="no server answers"):
@@ -120,7 +120,7 @@ def test_a_server_that_is_gone_is_no_result(tmp_path: Path) -> None:
         (("--goodput", "ttft:1s"), "needs a rate"),
         (("--rate", "0"), "above 0"),
         (("--rate", "nan"), "above 0"),
-        (("--rate", "2", "--schemas", "some"), "one of one, marked, each"),
+        (("--rate", "2", "--set", "schemas=some"), "one of one, marked, each"),
         (("--rate", "2", "--goodput", "ttft:soon"), "no limit"),
     ],
 )

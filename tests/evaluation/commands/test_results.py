@@ -104,9 +104,11 @@ def test_failures_come_worst_first_with_the_command(tmp_path: Path) -> None:
         "--id 'Github_easy/o 2' --set compile_seconds=40 --set run_seconds=40 "
         "--set memory=4096"
     )
-    cut = _ask("show", str(tmp_path / "run"), "--failures", "--limit", "1")
-    assert "1 of 3" in cut.stdout
-    assert "--limit 3" in cut.stdout
+    many_refused = [replace(refused, id=f"o{place}") for place in range(30)]
+    write_run(tmp_path / "many", many_refused, _HEAD)
+    cut = _ask("show", str(tmp_path / "many"), "--failures")
+    assert "20 of 30" in cut.stdout
+    assert "10 more: --format json" in cut.stdout
 
 
 def test_failures_of_a_run_without_a_command_have_none(tmp_path: Path) -> None:
@@ -284,7 +286,7 @@ def test_merge_says_what_it_made(tmp_path: Path) -> None:
     [
         ["show", "memory://bucket/run"],
         ["merge", "RUN", "--out", "memory://bucket/whole"],
-        ["export", "RUN", "--as", "csv", "--out", "memory://bucket/out"],
+        ["export", "RUN", "--format", "csv", "--out", "memory://bucket/out"],
     ],
 )
 def test_a_url_is_no_folder_of_a_run(words: list[str], tmp_path: Path) -> None:
@@ -310,7 +312,7 @@ def test_every_export_says_that_its_data_are_partial(form: str, tmp_path: Path) 
     for name, head, said in (("partial", partial, True), ("whole", _HEAD, False)):
         run = str(write_run(tmp_path / name, many("alpha 1.0", 5), head))
         out = tmp_path / f"{name}-out"
-        answer = _ask("export", run, "--as", form, "--out", str(out))
+        answer = _ask("export", run, "--format", form, "--out", str(out))
         texts = "".join(
             path.read_text("utf-8", "replace")
             for path in map(Path, answer.stdout.splitlines())
@@ -326,7 +328,7 @@ def test_export_names_what_it_wrote(form: str, tmp_path: Path) -> None:
     """Each line of stdout is a path that is there."""
     pytest.importorskip("matplotlib")
     run, out = _run(tmp_path / "run"), str(tmp_path / "out")
-    answer = _ask("export", run, "--as", form, "--out", out)
+    answer = _ask("export", run, "--format", form, "--out", out)
     assert answer.exit_code == 0
     paths = answer.stdout.splitlines()
     assert paths
