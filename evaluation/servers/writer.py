@@ -194,7 +194,7 @@ class ServerWriter:
         requests: Sequence[GenerationRequest],
         ended: Callable[[int, Generation], None] = lambda _place, _generation: None,
     ) -> list[Generation]:
-        """Write a batch of texts; see `evaluation.generation.text_generation.TextWriter`.
+        """Write a batch of texts; see `text_generation.TextWriter`.
 
         Raises:
             NotPermitted: the key is missing or wrong (exit 77).
