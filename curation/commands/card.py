@@ -16,6 +16,8 @@ from curation.system.terminal import Format, FormatOption, print_json, say, show
 if TYPE_CHECKING:
     from curation.packaging.manifest import BuildFacts
 
+#: Title of the options on publication, in the help.
+_PLACE = "Publication, kept in the manifest"
 #: Forms of the places of publication.
 _FORMS = {
     "repository": re.compile(r"[\w.-]+/[\w.-]+", re.ASCII),
@@ -34,10 +36,21 @@ def card(  # noqa: PLR0913 (one parameter an option)
         typer.Option("--check", help="Write nothing; exit 1 if anything differs."),
     ] = False,
     repo: Annotated[
-        str, typer.Option(metavar="OWNER/NAME", help="Where it will be published.")
+        str,
+        typer.Option(
+            metavar="OWNER/NAME",
+            help="Its repository on the Hub.",
+            rich_help_panel=_PLACE,
+        ),
     ] = "",
-    doi: Annotated[str, typer.Option(help="Its DOI, 10.PREFIX/SUFFIX.")] = "",
-    code: Annotated[str, typer.Option(help="Address of the code, https://...")] = "",
+    doi: Annotated[
+        str,
+        typer.Option(help="Its DOI, 10.PREFIX/SUFFIX.", rich_help_panel=_PLACE),
+    ] = "",
+    code: Annotated[
+        str,
+        typer.Option(help="Address of the code, https://...", rich_help_panel=_PLACE),
+    ] = "",
     sign: SignOption = None,
     format_: FormatOption = Format.AUTO,
 ) -> None:

@@ -24,16 +24,24 @@ if TYPE_CHECKING:
     from curation.publish.push import PushPreview, PushRequest, PushResult
 
 _MAIN = "main"
+#: Title of the options on the destination, in the help.
+_DESTINATION = "Destination"
 #: Files named of each kind before the rest is counted.
 _FEW = 20
 _Repo = Annotated[
-    str, typer.Option(metavar="OWNER/NAME", help="The dataset on the Hub.")
+    str,
+    typer.Option(
+        metavar="OWNER/NAME",
+        help="The dataset on the Hub.",
+        rich_help_panel=_DESTINATION,
+    ),
 ]
 _To = Annotated[
     str,
     typer.Option(
         metavar="DIR|URL",
-        help="Write it there instead: a folder, or what fsspec knows (s3://...).",
+        help="A folder instead, or a URL that fsspec knows (s3://...).",
+        rich_help_panel=_DESTINATION,
     ),
 ]
 _DryRun = Annotated[
@@ -41,16 +49,31 @@ _DryRun = Annotated[
 ]
 _Yes = Annotated[bool, typer.Option("-y", "--yes", help="Do not ask.")]
 _Public = Annotated[
-    bool, typer.Option("--public", help="Let everyone see a repository made here.")
+    bool,
+    typer.Option(
+        "--public",
+        help="Make a new repository public.",
+        rich_help_panel=_DESTINATION,
+    ),
 ]
 _AllowPartial = Annotated[
     bool, typer.Option("--allow-partial", help="Push a partial build too.")
 ]
 _CreatePr = Annotated[
-    bool, typer.Option("--create-pr", help="Propose it as a pull request.")
+    bool,
+    typer.Option(
+        "--create-pr",
+        help="Propose it as a pull request.",
+        rich_help_panel=_DESTINATION,
+    ),
 ]
 _Revision = Annotated[
-    str, typer.Option(metavar="BRANCH", help="The branch to push to.")
+    str,
+    typer.Option(
+        metavar="BRANCH",
+        help="The branch to push to.",
+        rich_help_panel=_DESTINATION,
+    ),
 ]
 
 

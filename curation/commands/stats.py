@@ -28,6 +28,8 @@ _CATEGORIES = {
     "WashingtonPost": "Resource Access API",
 }
 _MISC = "Misc"
+#: Features and formats that are listed.
+_TOP = 25
 
 
 def stats(
@@ -39,7 +41,6 @@ def stats(
         Path | None,
         typer.Option(metavar="DIR", help="Also draw them there, as SVG and PNG."),
     ] = None,
-    top: Annotated[int, typer.Option(min=1, help="Features and formats to list.")] = 25,
     format_: FormatOption = Format.AUTO,
 ) -> None:
     """Print the paper's tables of an edition: counts, measures, drafts, features.
@@ -69,14 +70,14 @@ def stats(
     if format_ is Format.JSON:
         print_json(as_json(statistics))
     else:
-        _print(statistics, top)
+        _print(statistics)
 
 
-def _print(statistics: EditionStatistics, top: int) -> None:
+def _print(statistics: EditionStatistics) -> None:
     _print_table_1(statistics.records)
     _print_table_8(statistics)
     _print_table_9(statistics.declared)
-    _print_figure_2(statistics.records, top)
+    _print_figure_2(statistics.records)
     _print_sizes(statistics)
 
 
@@ -129,7 +130,7 @@ def _print_table_9(schemas: Sequence[SchemaMeasures]) -> None:
     stdout().print(table(["config", *DRAFTS], rows, numbers=range(1, 7)))
 
 
-def _print_figure_2(schemas: Sequence[SchemaMeasures], top: int) -> None:
+def _print_figure_2(schemas: Sequence[SchemaMeasures]) -> None:
     from curation.dataset.paper_tables import figure_2
 
     figure = figure_2(schemas)
@@ -138,10 +139,10 @@ def _print_figure_2(schemas: Sequence[SchemaMeasures], top: int) -> None:
         ("b", "format", figure.formats),
     ):
         show(f"Figure 2{letter}: records with each {name}", style="bold")
-        rows = [(shortened(value), count) for value, count in counts[:top]]
+        rows = [(shortened(value), count) for value, count in counts[:_TOP]]
         stdout().print(table([name, "records"], rows, numbers=[1]))
-        if len(counts) > top:
-            show(f"... and {len(counts) - top:,} more (--top, --format json)")
+        if len(counts) > _TOP:
+            show(f"... and {len(counts) - _TOP:,} more (--format json)")
 
 
 def _print_sizes(statistics: EditionStatistics) -> None:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from curation.verification import Finding, Verification
 
 
+#: Findings of a check that are listed for people.
+_LISTED = 10
 _All = Annotated[
     bool,
     typer.Option(
@@ -38,7 +40,7 @@ _Jobs = Annotated[
 ]
 
 
-def verify(  # noqa: PLR0913, PLR0917 (one parameter an option)
+def verify(
     where: Annotated[
         str,
         typer.Argument(
@@ -49,9 +51,6 @@ def verify(  # noqa: PLR0913, PLR0917 (one parameter an option)
     whole: _All = False,
     public_key: _PublicKey = None,
     jobs: _Jobs = None,
-    limit: Annotated[
-        int, typer.Option(min=0, help="Findings to list of each check; 0 lists none.")
-    ] = 10,
     format_: FormatOption = Format.AUTO,
 ) -> None:
     """Check a dataset folder whole: what may be published, and what must not.
@@ -91,7 +90,7 @@ def verify(  # noqa: PLR0913, PLR0917 (one parameter an option)
     if as_json:
         print_json(_as_json(where, verification))
     else:
-        _print(where, verification, limit)
+        _print(where, verification)
     if verification.exit_code:
         raise typer.Exit(verification.exit_code)
 
@@ -118,7 +117,7 @@ def _questions() -> dict[str, str]:
     return {READABLE: "can everything be read?", **questions}
 
 
-def _print(where: str, verification: Verification, limit: int) -> None:
+def _print(where: str, verification: Verification) -> None:
     rows = []
     for name, question in _questions().items():
         failures = [
@@ -127,8 +126,8 @@ def _print(where: str, verification: Verification, limit: int) -> None:
         notes = [note for note in verification.notes if note.check == name]
         verdict = plain("failed", "red") if failures else plain("ok", "green")
         rows.append([name, verdict, len(failures), len(notes), question])
-        _list(failures, limit, "red")
-        _list(notes, limit, "")
+        _list(failures, "red")
+        _list(notes, "")
     stdout().print(
         table(["check", "", "failures", "notes", "asks"], rows, numbers=(2, 3))
     )
@@ -139,14 +138,12 @@ def _print(where: str, verification: Verification, limit: int) -> None:
     _conclude(where, verification)
 
 
-def _list(findings: Sequence[Finding], limit: int, style: str) -> None:
-    if not limit:
-        return
-    for finding in findings[:limit]:
+def _list(findings: Sequence[Finding], style: str) -> None:
+    for finding in findings[:_LISTED]:
         show(str(finding), style=style)
-    if len(findings) > limit:
-        more = len(findings) - limit
-        say(f"... and {more:,} more of {findings[0].check} (--limit, --format json)")
+    if len(findings) > _LISTED:
+        more = len(findings) - _LISTED
+        say(f"... and {more:,} more of {findings[0].check} (--format json)")
 
 
 def _conclude(where: str, verification: Verification) -> None:

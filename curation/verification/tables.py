@@ -172,9 +172,11 @@ def _encoding_batches(contents: FolderContents) -> Iterator[CheckBatch]:
 class RewrittenTable(msgspec.Struct, frozen=True, kw_only=True):
     """The comparison of a table with its rows written again."""
 
-    #: None if its columns are no build's, which another check reports, or another
+    #: False if its columns are no build's, which another check reports, or another
     #: version of pyarrow wrote it.
-    same: bool | None = None
+    compared: bool = False
+    #: Empty if it is written as a build writes it.
+    fault: str = ""
 
 
 def _encoding_work(folder: Path, item: CheckItem) -> RewrittenTable:
@@ -196,8 +198,12 @@ def _encoding_work(folder: Path, item: CheckItem) -> RewrittenTable:
             if pq.read_metadata(again).created_by != file.metadata.created_by:
                 return RewrittenTable()
             same = file_digest(again) == file_digest(path)
-        same = same and _has_groups_of_build(file, form)
-    return RewrittenTable(same=same)
+        fault = (
+            "" if same else "its bytes are not those that a build writes of its rows"
+        )
+        if same and not _has_groups_of_build(file, form):
+            fault = "its row groups are not those of a build"
+    return RewrittenTable(compared=True, fault=fault)
 
 
 def _has_groups_of_build(file: pq.ParquetFile, form: TableForm) -> bool:
@@ -242,11 +248,11 @@ def _judge_encoding(
         for path in _misdivided(contents)
     ]
     compared = 0
-    detail = "its bytes are not those that a build writes of its rows"
     for item, table in answers("encoding", results, RewrittenTable, findings):
-        compared += table.same is not None
-        if table.same is False:
-            findings.append(Finding(check="encoding", where=item.where, detail=detail))
+        compared += table.compared
+        if table.fault:
+            finding = Finding(check="encoding", where=item.where, detail=table.fault)
+            findings.append(finding)
     return CheckResult(findings=findings, counted={"tables written again": compared})
 
 

@@ -19,8 +19,8 @@ from curation.instances.dataset.parquet import ROWS
 from curation.instances.dataset.records import Records, maskbench_files
 from curation.packaging.derived_files import rebuild
 from curation.verification import verify_folder
-from curation.verification.counts import COUNTS
 from curation.verification.files import STRAYS
+from curation.verification.ledger import LEDGER
 from curation.verification.tables import ENCODING
 from evaluation.data.parquet_tables import ParquetTables
 from tests.curation.verification.spoiling import lines, said_by
@@ -139,7 +139,7 @@ def test_a_file_that_is_gone_is_missed(several: Path, tmp_path: Path) -> None:
         folder = copytree(several, tmp_path / str(number))
         (folder / path).unlink()
         assert any("no build writes" in line for line in said_by(STRAYS, folder))
-        assert said_by(COUNTS, folder)
+        assert said_by(LEDGER, folder)
 
 
 def test_another_division_is_noticed(several: Path, tmp_path: Path) -> None:
