@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from curation.core.benchmark import SPLITS, natural_key
 from curation.core.documents import KEPT, Reason
 from curation.dataset.ledger import write_ledger
-from curation.dataset.parquet import write_config
+from curation.dataset.parquet import RECORDS, SplitFiles, split_files
 from curation.packaging.manifest import facts_of, write_manifest
 from tests.made import ADDED, change, entry, record, rejected, summary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from curation.core.records import Record
@@ -40,6 +41,23 @@ REJECTED = [
     ),
     rejected("o8", "Github_easy", Reason.DUPLICATE, detail="Github_easy/o13947"),
 ]
+
+
+def write_config(
+    folder: Path, config: str, splits: Mapping[str, Iterable[Record]]
+) -> tuple[str, ...]:
+    """Write the files of a config, records in any order; return their paths."""
+    (folder / config).mkdir(parents=True, exist_ok=True)
+    for split in SPLITS:
+        records = splits.get(split, ())
+        with SplitFiles(folder, config, split, RECORDS) as files:
+            for record in sorted(
+                records, key=lambda record: natural_key(record.unique_id)
+            ):
+                files.add(record)
+    return tuple(
+        name for split in SPLITS for name in split_files(folder, config, split)
+    )
 
 
 def write_build(

@@ -26,7 +26,6 @@ from curation.core.benchmark import (
     SPLITS,
     canary,
     holds_instances,
-    natural_key,
     split_of,
 )
 from curation.core.records import Record
@@ -351,7 +350,8 @@ def is_full(metadata: pq.FileMetaData, groups: int) -> bool:
 def write_sorted(folder: Path, config: str, records: Iterable[Record]) -> None:
     """Write the files of a config, whose records come in natural order of their ids.
 
-    They are the files of `write_config`, with one row group of each in memory.
+    One row group of each file is in memory. A split without records gets a file without
+    rows.
 
     Args:
         folder: The dataset folder.
@@ -369,34 +369,3 @@ def write_sorted(folder: Path, config: str, records: Iterable[Record]) -> None:
         }
         for record in records:
             files[split_of(record.split_key)].add(record)
-
-
-def write_config(
-    folder: Path, config: str, splits: Mapping[str, Iterable[Record]]
-) -> tuple[str, ...]:
-    """Write the files of a config, sorted in natural order of their ids.
-
-    A split without records gets a file without rows.
-
-    Args:
-        folder: The dataset folder.
-        config: The config's name.
-        splits: Split to its records; they may come in any order.
-
-    Returns:
-        The paths written, relative to the folder, with `/`.
-
-    Raises:
-        OSError: a file cannot be written.
-    """
-    (folder / config).mkdir(parents=True, exist_ok=True)
-    for split in SPLITS:
-        records = splits.get(split, ())
-        with SplitFiles(folder, config, split, RECORDS) as files:
-            for record in sorted(
-                records, key=lambda record: natural_key(record.unique_id)
-            ):
-                files.add(record)
-    return tuple(
-        name for split in SPLITS for name in split_files(folder, config, split)
-    )

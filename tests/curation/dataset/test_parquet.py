@@ -18,9 +18,9 @@ from curation.dataset.parquet import (
     file_name,
     is_full,
     split_files,
-    write_config,
     write_sorted,
 )
+from tests.builds import write_config
 from tests.made import in_split, record
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from huggingface_hub import DatasetCard, DatasetCardData
 from curation.core.benchmark import SPLITS, canary
 from curation.core.documents import Origin, Reason
 from curation.dataset.ledger import open_ledger, write_ledger
-from curation.dataset.parquet import COLUMNS, write_config
+from curation.dataset.parquet import COLUMNS
 from curation.dataset.summary import NAME, PARTIAL_NAME, Pin, Publication
 from curation.packaging.card import (
     CardContents,
@@ -26,6 +26,7 @@ from curation.packaging.card_figures import InstanceCounts, count_rows
 from curation.packaging.hub_info import dataset_info, hub_configs
 from curation.packaging.licences import FOLDER
 from curation.packaging.plot_process import PaperFigure2, PaperTables
+from tests.builds import write_config
 from tests.made import change, entry, in_split, record, rejected, summary
 
 if TYPE_CHECKING:

@@ -10,10 +10,11 @@ import pytest
 from huggingface_hub import DatasetCard
 
 from curation.core.benchmark import CONFIGS, SPLITS
-from curation.dataset.parquet import COLUMNS, file_name, write_config
+from curation.dataset.parquet import COLUMNS, file_name
 from curation.dataset.summary import ConfigSummary
 from curation.packaging.hub_info import arrow_bytes, hub_configs
 from curation.system.errors import BadData
+from tests.builds import write_config
 from tests.made import summary
 
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ import pytest
 
 from curation.core.benchmark import SPLITS, natural_key
 from curation.dataset.ledger import write_ledger
-from curation.dataset.parquet import COLUMNS, write_config
+from curation.dataset.parquet import COLUMNS
 from curation.packaging.derived_files import rebuild
 from curation.packaging.manifest import write_facts
+from tests.builds import write_config
 from tests.made import entry, in_split, record, summary
 
 if TYPE_CHECKING:
