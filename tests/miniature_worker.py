@@ -79,7 +79,7 @@ def babble(count: int) -> str:
     for _ in range(count):
         sys.stdout.write("junk " * 20 + "\n")
     sys.stdout.flush()
-    os.write(1, b'{"unit": 0, "answer": "a lie"}\n')
+    os.write(1, b'{"request": 0, "answer": "a lie"}\n')
     return "answered"
 
 
@@ -91,7 +91,7 @@ def inject(line: str) -> str:
 
 def half(_: UntypedJson) -> None:
     """Begin an answer and end."""
-    os.write(ANSWERS, b'{"unit": 0, "answ')
+    os.write(ANSWERS, b'{"request": 0, "answ')
     os._exit(3)
 
 
@@ -172,7 +172,7 @@ def stubborn(_: UntypedJson) -> None:
 
 
 def start(setup: UntypedJson) -> Callable[[UntypedJson], UntypedJson]:
-    """Obey units of the form [name, argument]."""
+    """Obey requests of the form [name, argument]."""
     if setup == "raise":
         raise RuntimeError("cannot start")
     if setup == "die":
@@ -180,8 +180,8 @@ def start(setup: UntypedJson) -> Callable[[UntypedJson], UntypedJson]:
     if setup == "hang":
         time.sleep(600)
 
-    def handle(unit: UntypedJson) -> UntypedJson:
-        name, argument = unit
+    def handle(request: UntypedJson) -> UntypedJson:
+        name, argument = request
         return setup if name == "setup" else globals()[name](argument)
 
     return handle

@@ -16,7 +16,7 @@ import msgspec
 from curation.core.rule import Context
 from curation.pipeline.process_document import (
     BuildSetup,
-    DocumentUnit,
+    DocumentRequest,
     LibraryFiles,
     apply_rules,
 )
@@ -40,7 +40,7 @@ def _context(library: LibraryFiles) -> Context:
 
 
 def start(setup: Json) -> Callable[[Json], DocumentResult]:
-    """Open the rule set and the libraries; return the handler of units."""
+    """Open the rule set and the libraries; return the handler of requests."""
     build_setup = msgspec.convert(setup, BuildSetup)
     sys.path.extend(path for path in build_setup.sys_path if path not in sys.path)
     from curation.rules.sets import rule_set  # noqa: PLC0415 (needs sys.path)
@@ -51,8 +51,8 @@ def start(setup: Json) -> Callable[[Json], DocumentResult]:
     # collector would only walk them again and again.
     gc.disable()
 
-    def handle(unit: Json) -> DocumentResult:
-        document = msgspec.convert(unit, DocumentUnit)
+    def handle(request: Json) -> DocumentResult:
+        document = msgspec.convert(request, DocumentRequest)
         return apply_rules(document.raw_document(), rules, contexts[document.input])
 
     return handle

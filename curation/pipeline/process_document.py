@@ -61,7 +61,7 @@ class BuildSetup(msgspec.Struct, frozen=True, kw_only=True):
     libraries: tuple[LibraryFiles, ...]
 
 
-class DocumentUnit(msgspec.Struct, frozen=True, kw_only=True):
+class DocumentRequest(msgspec.Struct, frozen=True, kw_only=True):
     """One raw document."""
 
     #: Position of its input.
@@ -84,9 +84,9 @@ class DocumentUnit(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def unit_of(raw: RawDocument, position: int) -> DocumentUnit:
-    """Return a raw document of the input at a position as a unit of work."""
-    return DocumentUnit(
+def request_of(raw: RawDocument, position: int) -> DocumentRequest:
+    """Return a raw document of the input at a position as a request."""
+    return DocumentRequest(
         input=position,
         config=raw.config,
         unique_id=raw.unique_id,

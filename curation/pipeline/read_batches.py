@@ -25,8 +25,8 @@ from curation.download.pins import Selection
 from curation.pipeline.process_document import (
     BuildSetup,
     LibraryFiles,
+    request_of,
     too_long_to_read,
-    unit_of,
 )
 from curation.pipeline.shards import WHOLE, has_batch
 from curation.system.errors import BadConfiguration
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from curation.dataset.decisions import HeldResult, ResultFile
     from curation.pipeline.inputs import BuildInput
-    from curation.pipeline.process_document import DocumentUnit
+    from curation.pipeline.process_document import DocumentRequest
     from curation.pipeline.shards import JoinedShards
     from curation.rules.sets import RuleSet
     from curation.workers.outcomes import ProcessResult
@@ -302,7 +302,7 @@ def process_batches(  # noqa: PLR0913 (one argument for each thing that is neede
         for position, text in enumerate(batch, start):
             results[position] = file.add(text)
 
-    def remaining() -> Iterator[list[DocumentUnit]]:
+    def remaining() -> Iterator[list[DocumentRequest]]:
         end = sent_batches = 0
         for number, (position, batch) in enumerate(reader.batches()):
             start, end = end, end + len(batch)
@@ -321,7 +321,7 @@ def process_batches(  # noqa: PLR0913 (one argument for each thing that is neede
             texts = [_without_content(raw) for raw in sent]
             pending[sent_batches] = (number, start, refusals, texts)
             sent_batches += 1
-            yield [unit_of(raw, position) for raw in sent]
+            yield [request_of(raw, position) for raw in sent]
         if when_all_sent is not None:
             when_all_sent()
 

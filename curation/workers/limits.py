@@ -17,7 +17,7 @@ from curation.core.documents import Reason, Rejected
 from curation.core.json_types import Json, UntypedJson
 from curation.json.text import MAX_DEPTH
 
-#: What a worker can be given, as its set-up or as a unit: msgspec writes it as JSON.
+#: What a worker can be given, as its set-up or as a request: msgspec writes it as JSON.
 Message: TypeAlias = "Json | msgspec.Struct | Mapping[str, Message] | Sequence[Message]"
 
 
@@ -42,21 +42,21 @@ class Greeting(msgspec.Struct, frozen=True, kw_only=True):
     parent: int
 
 
-class UnitBatch(msgspec.Struct, frozen=True, kw_only=True):
-    """Units that a worker is to answer, one line each, in order."""
+class RequestBatch(msgspec.Struct, frozen=True, kw_only=True):
+    """Requests that a worker is to answer, one line each, in order."""
 
-    units: Sequence[Message]
+    requests: Sequence[Message]
 
 
 class WorkerLine(msgspec.Struct, frozen=True, kw_only=True):
     """One line of a worker; which fields are there tells what it means."""
 
-    #: The worker waits for units.
+    #: The worker waits for requests.
     ready: bool = False
     #: It cannot start: why.
     failed: str | None = None
-    #: Position of the unit in its batch.
-    unit: int | None = None
+    #: Position of the request in its batch.
+    request: int | None = None
     #: What the function returned, as JSON.
     answer: UntypedJson = msgspec.UNSET
     #: The exception of the function.
@@ -77,7 +77,7 @@ _UNREAD_LINES = msgspec.json.Decoder(UnreadLine)
 _NO_LINE = WorkerLine()
 
 
-def encode_message(message: Greeting | UnitBatch) -> bytes:
+def encode_message(message: Greeting | RequestBatch) -> bytes:
     """Return a message as one line, without its end.
 
     Raises:
@@ -114,10 +114,10 @@ class Limits:
     depth: int = MAX_DEPTH
     #: JSON values (members and elements) in one document.
     nodes: int = 1_000_000
-    #: Seconds for one document (unit) in a worker: by the wall clock, unless
+    #: Seconds for one document (request) in a worker: by the wall clock, unless
     #: `wall_times` is more than 1, then of processor time.
     seconds: float = 20.0
-    #: How many times that long a unit may take by the wall clock at most, while its
+    #: How many times that long a request may take by the wall clock at most, while its
     #: processor time is not used up: where a machine is busy or a worker waits.
     wall_times: float = 1.0
     #: Seconds by the wall clock until a worker is ready.

@@ -19,7 +19,7 @@ MEMORY_WORDS = ("MemoryError", "memory allocation of", "bad_alloc", "out of memo
 
 
 class Ending(StrEnum):
-    """How one unit of work ended."""
+    """How one request ended."""
 
     OK = "ok"
     """The worker answered."""
@@ -38,7 +38,7 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessResult:
-    """What became of one unit that a worker process was given."""
+    """What became of one request that a worker process was given."""
 
     ending: Ending
     #: What the worker's function returned, as JSON; None unless `ok`. It is a

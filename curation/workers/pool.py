@@ -1,7 +1,7 @@
 """Work in child processes whose death is an outcome, never ours.
 
-`Worker` asks one child one question at a time; `Pool` spreads batches of units
-over several. A unit that hangs, crashes its process or eats its memory gets that
+`Worker` asks one child one question at a time; `Pool` spreads batches of requests
+over several. A request that hangs, crashes its process or eats its memory gets that
 as its `ProcessResult`, and the rest of its batch goes on in a fresh process. Deadlines
 are kept by the parent's clock and a signal from outside: a native loop that holds
 the interpreter cannot be stopped from inside.
@@ -29,14 +29,14 @@ T = TypeVar("T")
 
 
 def in_batches(
-    units: Iterable[T], weight: Callable[[T], int], *, most: int, heaviest: int
+    items: Iterable[T], weight: Callable[[T], int], *, most: int, heaviest: int
 ) -> Iterator[list[T]]:
-    """Yield the units in order, in batches, none of which is empty.
+    """Yield the items in order, in batches, none of which is empty.
 
     Args:
-        units: What is cut.
-        weight: The weight of a unit, such as its length in bytes.
-        most: Units after which a batch ends.
+        items: What is cut.
+        weight: The weight of a item, such as its length in bytes.
+        most: Items after which a batch ends.
         heaviest: A batch ends as well once it weighs so much or more.
 
     Example:
@@ -45,9 +45,9 @@ def in_batches(
     """
     batch: list[T] = []
     total = 0
-    for unit in units:
-        batch.append(unit)
-        total += weight(unit)
+    for item in items:
+        batch.append(item)
+        total += weight(item)
         if len(batch) >= most or total >= heaviest:
             yield batch
             batch, total = [], 0
@@ -61,7 +61,7 @@ _SAMPLE = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchResult:
-    """The results of one batch, one for each unit, in the units' order."""
+    """The results of one batch, one for each request, in the requests' order."""
 
     #: Position of the batch among those given.
     index: int
@@ -73,19 +73,19 @@ class _Task:
     """A batch under way."""
 
     index: int
-    units: Sequence[Message]
+    requests: Sequence[Message]
     results: list[ProcessResult] = field(default_factory=list)
-    #: Times that the next unit has killed a worker.
+    #: Times that the next request has killed a worker.
     deaths: int = 0
 
     def done(self) -> bool:
-        return len(self.results) == len(self.units)
+        return len(self.results) == len(self.requests)
 
 
 class Pool:
     """Several workers over a list of batches.
 
-    What a unit's result is does not depend on the number of workers: one of
+    What a request's result is does not depend on the number of workers: one of
     which a worker died is tried again, first in a fresh process, before it is
     blamed for it.
 
@@ -108,8 +108,8 @@ class Pool:
         Args:
             program: What each worker runs.
             jobs: Number of workers; one at least.
-            limits: What one worker and one unit may use.
-            attempts: Workers that a unit may kill before it is blamed.
+            limits: What one worker and one request may use.
+            attempts: Workers that a request may kill before it is blamed.
         """
         self._workers = [Worker(program, limits) for _ in range(max(1, jobs))]
         self._attempts = attempts
@@ -151,7 +151,7 @@ class Pool:
         Raises:
             WorkerDidNotStart: a worker cannot be started.
         """
-        waiting = (_Task(index, units) for index, units in enumerate(batches))
+        waiting = (_Task(index, requests) for index, requests in enumerate(batches))
         ahead = next(waiting, None)
         busy: dict[Worker, _Task] = {}
         finished: list[BatchResult] = []
@@ -177,7 +177,7 @@ class Pool:
 
     def _resume(self, worker: Worker, task: _Task) -> None:
         if not task.done():
-            worker.begin(task.units[len(task.results) :])
+            worker.begin(task.requests[len(task.results) :])
             if worker.child is not None:
                 exchange([worker.child], 0.0)
 
@@ -200,7 +200,7 @@ class Pool:
         return finished
 
     def _take_results(self, worker: Worker, task: _Task) -> None:
-        """Take a worker's results; start again behind a unit of which it died."""
+        """Take a worker's results; start again behind a request of which it died."""
         for result in worker.collect():
             died = result.ending not in (Ending.OK, Ending.ERROR)
             task.deaths = task.deaths + 1 if died else 0

@@ -1,7 +1,7 @@
 """One child process: its pipes, its memory, and how it ended.
 
 This is the machinery under `curation.workers.pool`, which says what an ending means
-for a unit of work. The child stands in a session of its own, so that it and all
+for a request. The child stands in a session of its own, so that it and all
 it starts can be killed together and a Ctrl-C reaches only the parent.
 """
 

@@ -2,21 +2,21 @@
 
 Only the standard library is imported here, so that a worker can load this file
 by its path in an environment that knows nothing of csbdata. The parent sends a
-greeting, then batches of units; each unit is answered by one line, in order, so
-the parent knows at any moment which unit the child is on:
+greeting, then batches of requests; each request is answered by one line, in order, so
+the parent knows at any moment which request the child is on:
 
     -> {"setup": ..., "limits": {...}, "parent": 4711}
-    <- {"ready": true}                     or {"failed": "why"}
-    -> {"units": [..., ...]}
-    <- {"unit": 0, "answer": ...}          or {"unit": 0, "error": "ValueError: ..."}
-    <- {"unit": 1, "memory": "MemoryError"}
+    <- {"ready": true}                   or {"failed": "why"}
+    -> {"requests": [..., ...]}
+    <- {"request": 0, "answer": ...}     or {"request": 0, "error": "ValueError: ..."}
+    <- {"request": 1, "memory": "MemoryError"}
 
 End of file on the command pipe means: end. Standard output leads to standard
 error, so that a library which prints cannot break the protocol. The parent's side
 of these messages is `curation.workers.limits`.
 
     def start(setup):
-        return lambda unit: unit * setup["factor"]
+        return lambda request: request * setup["factor"]
 
     serve(start)
 """
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _Setup = TypeVar("_Setup")
-_Unit = TypeVar("_Unit")
+_Request = TypeVar("_Request")
 _Answer = TypeVar("_Answer")
 
 #: Name of the environment variable with the two file descriptors.
@@ -60,7 +60,7 @@ def encode_json(value: object) -> bytes:
 
 
 def serve(
-    start: Callable[[_Setup], Callable[[_Unit], _Answer]],
+    start: Callable[[_Setup], Callable[[_Request], _Answer]],
     *,
     encode: Callable[[object], bytes] = encode_json,
     decode: Callable[[bytes], Any] = json.loads,
@@ -69,8 +69,8 @@ def serve(
 
     Args:
         start: Called once with the parent's set-up value; returns the function that
-            answers one unit. Limits are set after it, so that what it imports and
-            maps does not count. An exception of the function is that unit's error.
+            answers one request. Limits are set after it, so that what it imports and
+            maps does not count. An exception of the function is that request's error.
         encode: Writes a value as one line of JSON.
         decode: Reads a line of JSON.
     """
@@ -89,22 +89,22 @@ def serve(
     _limit(greeting["limits"])
     _send(answers, encode({"ready": True}))
     for line in commands:
-        for index, unit in enumerate(decode(line)["units"]):
-            _send(answers, _answer(handle, index, unit, encode))
+        for index, request in enumerate(decode(line)["requests"]):
+            _send(answers, _answer(handle, index, request, encode))
 
 
 def _answer(
-    handle: Callable[[_Unit], _Answer],
+    handle: Callable[[_Request], _Answer],
     index: int,
-    unit: _Unit,
+    request: _Request,
     encode: Callable[[object], bytes],
 ) -> bytes:
     try:
-        return encode({"unit": index, "answer": handle(unit)})
+        return encode({"request": index, "answer": handle(request)})
     except MemoryError as error:
-        return encode({"unit": index, "memory": describe(error)})
-    except Exception as error:  # noqa: BLE001 - any exception is the unit's result
-        return encode({"unit": index, "error": describe(error)})
+        return encode({"request": index, "memory": describe(error)})
+    except Exception as error:  # noqa: BLE001 - any exception is the request's result
+        return encode({"request": index, "error": describe(error)})
 
 
 def describe(error: BaseException) -> str:

@@ -12,7 +12,7 @@ from curation.system.errors import CsbdataError
 from curation.workers.limits import (
     Greeting,
     Limits,
-    UnitBatch,
+    RequestBatch,
     WorkerLine,
     decode_line,
     encode_message,
@@ -54,7 +54,7 @@ class Worker:
         self._answered = 0
         self._deadlines: Sequence[float] = ()
         self._clock = 0.0
-        #: Seconds by which the present unit's deadline was moved, as its processor
+        #: Seconds by which the present request's deadline was moved, as its processor
         #: time was not used up; and the child's processor time when it was begun.
         self._lent = 0.0
         self._processor_start: float | None = None
@@ -97,14 +97,14 @@ class Worker:
         """
         exchange([self._ensure()], 0.0)
 
-    def ask(self, unit: Message, seconds: float | None = None) -> ProcessResult:
-        """Send one unit and wait for its result.
+    def ask(self, request: Message, seconds: float | None = None) -> ProcessResult:
+        """Send one request and wait for its result.
 
         Raises:
             WorkerDidNotStart: the worker cannot be started.
         """
         self.start()
-        self.begin([unit], seconds)
+        self.begin([request], seconds)
         while True:
             results = self.wait()
             if results:
@@ -126,30 +126,30 @@ class Worker:
 
     def begin(
         self,
-        units: Sequence[Message],
+        requests: Sequence[Message],
         seconds: float | Sequence[float] | None = None,
     ) -> None:
-        """Hand over units; `collect` returns their results, in order.
+        """Hand over requests; `collect` returns their results, in order.
 
-        After a result of which the process died, the units behind it are lost and must
-        be handed over again.
+        If the process died of one, the requests after it are lost: hand them over
+        again.
 
         Args:
-            units: What the worker's function is given, one after the other.
-            seconds: The deadline of every unit, or one for each of them; that of the
+            requests: What the worker's function is given, one after the other.
+            seconds: The deadline of every request, or one for each of them; that of the
                 limits by default, and in the same kind of time.
         """
         self._retire()
         child = self._ensure()
         limit = self._limits.seconds if seconds is None else seconds
         if isinstance(limit, int | float):
-            limit = [limit] * len(units)
+            limit = [limit] * len(requests)
         self._deadlines = limit
-        self._pending, self._answered = len(units), 0
+        self._pending, self._answered = len(requests), 0
         self._batches += 1
         # Of a child that gets ready, the seconds of its start count from here.
         self._begin_unit(time.monotonic())
-        child.send(encode_message(UnitBatch(units=units)))
+        child.send(encode_message(RequestBatch(requests=requests)))
 
     def seconds_to_wait(self) -> float:
         """Return for how many seconds nothing has to be looked at."""
@@ -218,11 +218,11 @@ class Worker:
         return self._clock + self._seconds_for_one() + self._lent
 
     def _begin_unit(self, now: float) -> None:
-        """Count the present unit's time from here."""
+        """Count the present request's time from here."""
         self._clock, self._lent, self._processor_start = now, 0.0, None
 
     def _time_out(self, child: Child) -> tuple[str, bool] | None:
-        """Say of a unit whose deadline is here how it is late, and by which clock.
+        """Say of a request whose deadline is here how it is late, and by which clock.
 
         None where it has processor time left, and then its deadline is moved.
         """
@@ -242,7 +242,7 @@ class Worker:
         return None
 
     def _note_processor_start(self, child: Child) -> None:
-        """Read the child's processor time, if the present unit has no reading yet."""
+        """Read the child's processor time once for the present request."""
         if self._processor_start is None:
             self._processor_start = child.processor_seconds()
 
@@ -254,7 +254,7 @@ class Worker:
             raise WorkerDidNotStart(message.failed, str(self._program.file))
         if not self._ready and message.ready:
             self._become_ready()
-        elif self._ready and self._pending and message.unit == self._answered:
+        elif self._ready and self._pending and message.request == self._answered:
             results.append(self._result_of(message))
         else:
             text = line[:200].decode("utf-8", "replace")
@@ -319,7 +319,7 @@ class Worker:
         *,
         by_wall_clock: bool = False,
     ) -> None:
-        """End the child; the unit that it was on gets the blame."""
+        """End the child; the request that it was on gets the blame."""
         child, was_ready = self._child, self._ready
         self._discard()
         printed = child.last_output if child is not None else ""

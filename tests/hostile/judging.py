@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from curation.pipeline import document_worker
 from curation.pipeline.process_document import (
     BuildSetup,
-    DocumentUnit,
+    DocumentRequest,
     LibraryFiles,
-    unit_of,
+    request_of,
 )
 from curation.workers.limits import Limits
 from curation.workers.outcomes import Ending, ProcessResult
@@ -27,10 +27,10 @@ RULES = ("clean", "paper")
 LIMITS = Limits(seconds=60)
 
 
-def _unit(name: str, content: bytes) -> DocumentUnit:
+def _request(name: str, content: bytes) -> DocumentRequest:
     provenance = replace(PROVENANCE, source="github", path=f"{name}.json")
     raw = raw_document(content, config="Github", unique_id=name, provenance=provenance)
-    return unit_of(raw, 0)
+    return request_of(raw, 0)
 
 
 def judged(
@@ -41,7 +41,7 @@ def judged(
         rules=rules, sys_path=(), libraries=(LibraryFiles(files="", uris={}),)
     )
     program = Program(file=Path(document_worker.__file__), setup=setup)
-    units = [_unit(name, content) for name, content in named.items()]
+    units = [_request(name, content) for name, content in named.items()]
     batches = [units[start : start + 32] for start in range(0, len(units), 32)]
     jobs = min(2, len(batches))
     with Pool(program, jobs=jobs, limits=limits, attempts=1) as pool:

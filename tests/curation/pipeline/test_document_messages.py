@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from curation.core.documents import Origin
 from curation.pipeline.process_document import (
     BuildSetup,
-    DocumentUnit,
+    DocumentRequest,
     LibraryFiles,
-    unit_of,
+    request_of,
 )
 from tests.curation.rules.documents_made import PROVENANCE, raw_document
 
@@ -23,10 +23,10 @@ def test_a_document_arrives_with_every_byte(content: bytes, base: str | None) ->
     """Its bytes need not be UTF-8, and its origin is an `Origin` again."""
     provenance = replace(PROVENANCE, origin=Origin.SAMPLE)
     raw = raw_document(content, provenance=provenance, base_uri=base)
-    line = msgspec.json.encode(unit_of(raw, 3))
-    unit = msgspec.json.decode(line, type=DocumentUnit)
-    assert (unit.input, unit.raw_document()) == (3, raw)
-    assert unit.provenance.origin is Origin.SAMPLE
+    line = msgspec.json.encode(request_of(raw, 3))
+    request = msgspec.json.decode(line, type=DocumentRequest)
+    assert (request.input, request.raw_document()) == (3, raw)
+    assert request.provenance.origin is Origin.SAMPLE
 
 
 def test_a_setup_arrives_as_it_was() -> None:

@@ -9,7 +9,7 @@ from curation.workers import limits, protocol
 from curation.workers.limits import (
     Greeting,
     Limits,
-    UnitBatch,
+    RequestBatch,
     WorkerLine,
     decode_line,
     encode_message,
@@ -21,9 +21,9 @@ from curation.workers.limits import (
     [
         (b'{"ready":true}', WorkerLine(ready=True)),
         (b'{"failed":"no"}', WorkerLine(failed="no")),
-        (b'{"unit":0,"answer":null}', WorkerLine(unit=0, answer=None)),
-        (b'{"unit":1,"error":"E"}', WorkerLine(unit=1, error="E")),
-        (b'{"unit":2,"memory":"M"}', WorkerLine(unit=2, memory="M")),
+        (b'{"request":0,"answer":null}', WorkerLine(request=0, answer=None)),
+        (b'{"request":1,"error":"E"}', WorkerLine(request=1, error="E")),
+        (b'{"request":2,"memory":"M"}', WorkerLine(request=2, memory="M")),
     ],
 )
 def test_every_line_of_the_protocol_is_read(line: bytes, expected: WorkerLine) -> None:
@@ -33,7 +33,7 @@ def test_every_line_of_the_protocol_is_read(line: bytes, expected: WorkerLine) -
 
 @pytest.mark.parametrize(
     "line",
-    [b"", b"[1, 2]", b'{"unit":"1"}', b'"\xff"', b'{"answer":NaN}', b"[" * 9_999],
+    [b"", b"[1, 2]", b'{"request":"1"}', b'"\xff"', b'{"answer":NaN}', b"[" * 9_999],
 )
 def test_what_is_no_message_says_nothing(line: bytes) -> None:
     """It is an empty message, which no worker may send."""
@@ -50,12 +50,14 @@ def test_both_ends_name_the_same_fields() -> None:
         "limits",
         "parent",
     }
-    assert encode_message(UnitBatch(units=["a", 1])) == b'{"units":["a",1]}'
+    assert encode_message(RequestBatch(requests=["a", 1])) == b'{"requests":["a",1]}'
 
 
 def test_an_answer_may_be_left_as_its_text() -> None:
     """Whoever asks for it reads it later, as what it is; nothing else is left."""
-    line = decode_line(b'{"unit":0,"answer":{"a": [1, 2]}}', unread=True)
-    assert (line.unit, bytes(line.answer)) == (0, b'{"a": [1, 2]}')
-    assert decode_line(b'{"unit":1,"error":"E"}', unread=True).answer is msgspec.UNSET
+    line = decode_line(b'{"request":0,"answer":{"a": [1, 2]}}', unread=True)
+    assert (line.request, bytes(line.answer)) == (0, b'{"a": [1, 2]}')
+    assert (
+        decode_line(b'{"request":1,"error":"E"}', unread=True).answer is msgspec.UNSET
+    )
     assert decode_line(b'{"answer":[1,}', unread=True) == WorkerLine()

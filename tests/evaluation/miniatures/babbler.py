@@ -32,7 +32,7 @@ class _Engine:
         print("compiling", schema[:10])
         print("careful", file=sys.stderr)
         print(time.strftime("[%H:%M:%S]"), "native: Warning", file=sys.stderr)
-        os.write(1, b'{"unit": 0, "answer": {"compile_ns": 1}}\n')
+        os.write(1, b'{"request": 0, "answer": {"compile_ns": 1}}\n')
         _LIBRARY.printf(b"by the C library\n")
         return schema
 

@@ -52,7 +52,7 @@ def test_a_babbler_does_not_break_the_protocol(tmp_path: Path) -> None:
             "careful",
             # The time of day before it is gone, so that runs can be compared.
             "native: Warning",
-            '{"unit": 0, "answer": {"compile_ns": 1}}',
+            '{"request": 0, "answer": {"compile_ns": 1}}',
             "by the C library",
         }
 
