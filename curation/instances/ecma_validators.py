@@ -37,7 +37,7 @@ class PythonValidator(Protocol):
 
     #: The schema that it validates against.
     schema: Json
-    #: What is asked about formats; None where they are not asserted.
+    #: What is asked about formats; None if they are not asserted.
     format_checker: Any
     #: jsonschema's own; resolves references from where the schema stands.
     _resolver: Any
@@ -226,10 +226,7 @@ def _unique_items(
     instance: Json,
     schema: Mapping[str, Json],
 ) -> Iterator[jsonschema.ValidationError]:
-    """Compare long arrays by canonical form; jsonschema compares each pair.
-
-    The canonical form is equal where JSON Schema says that values are.
-    """
+    """Compare long arrays by canonical form; jsonschema compares each pair."""
     if not isinstance(instance, list) or len(instance) < _MANY_ITEMS:
         own = PYTHON_VALIDATORS["2020-12"].VALIDATORS["uniqueItems"]
         yield from own(validator, unique, instance, schema) or ()

@@ -38,7 +38,6 @@ def judge_examples(
         `mixed` for several.
 
     Example:
-        >>> from curation.instances.constraints.compiled_schema import CompiledSchema
         >>> compiled = CompiledSchema.from_json({"type": "integer"}, "2020-12")
         >>> judge_examples(compiled, ["1", "1.5"])
         ([Witness(kind=<InstanceKind.GIVEN: 'given'>, value=1)], {'type': 1})
@@ -78,7 +77,7 @@ class Grade:
     jsonschema: bool | None
     jsonschema_plain: bool | None
     #: What they say of a schema that heeds what its draft ignores, in this order;
-    #: None where the draft ignores nothing.
+    #: None if the draft ignores nothing.
     heeding: tuple[bool | None, ...] | None = None
     #: What fails, if anything does; `mixed` for several keywords.
     keyword: str = ""
@@ -108,11 +107,11 @@ class Graded:
 
 
 def grade(text: str, dialect: str, instances: Sequence[str]) -> Graded:
-    """Return what the validators say of instances, and which keyword fails.
+    """Return the verdicts of the validators on instances, and which keyword fails.
 
     Args:
         text: The schema as JSON text.
-        dialect: Name of its dialect; empty if that is to be decided.
+        dialect: Name of its dialect; empty to decide by `$schema`.
         instances: The instances as JSON texts.
 
     Example:

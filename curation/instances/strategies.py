@@ -1,8 +1,8 @@
 """Hypothesis strategies for authors of engines and validators.
 
-`schemas()` draws JSON Schemas of a dialect, `instances(schema)` values that a schema
-accepts, and `violations(schema)` near misses: values that it refuses for one keyword,
-with the keyword and its place. All are judged by jsonschema-rs, formats on.
+`schemas()` draws JSON Schemas of a dialect, `instances(schema)` valid values, and
+`violations(schema)` near misses with the keyword that refuses them. All are judged by
+jsonschema-rs, formats on.
 
     from hypothesis import given
     from curation.instances.strategies import instances
@@ -336,7 +336,7 @@ def violations(
 
     Args:
         schema: The schema.
-        dialect: Name of its dialect; where empty, it is decided from `$schema`.
+        dialect: Name of its dialect; empty to decide by `$schema`.
         keyword: Draw only what this keyword refuses.
 
     Raises:
@@ -384,7 +384,7 @@ def _usable(schema: Schema, dialect: str) -> CompiledSchema:
     compiled = _compiled(json.dumps(schema), dialect)
     result = find_witnesses(compiled)
     if not result.witnesses:
-        raise UnusableSchemaError(f"{result.obstacle}: {result.detail}")
+        raise UnusableSchemaError(f"{result.failure}: {result.detail}")
     return compiled
 
 

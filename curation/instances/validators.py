@@ -1,8 +1,4 @@
-"""What the two validators say of one instance, with formats on and off.
-
-Nothing here fetches, and nothing here keeps time: the deadline is that of the worker
-process which asks.
-"""
+"""What the two validators say of one instance, with formats on and off."""
 
 from __future__ import annotations
 
@@ -34,7 +30,7 @@ _VALIDATORS: Final[WeakKeyDictionary[CompiledSchema, dict[bool, PythonValidator]
 
 
 class Verdicts(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether each validator accepts; None where it was not asked, or failed."""
+    """Whether each validator accepts; None if it was not asked, or failed."""
 
     jsonschema_rs: bool
     #: Formats off.
@@ -44,7 +40,7 @@ class Verdicts(msgspec.Struct, frozen=True, kw_only=True):
     jsonschema_plain: bool | None = None
     #: Why jsonschema gave no verdict; empty where it did or was not asked.
     error: str = ""
-    #: What both say of a schema that heeds what its draft ignores; None where the
+    #: What both say of a schema that heeds what its draft ignores; None if the
     #: draft ignores nothing (`curation.instances.constraints.interpretations`).
     heeding: Verdicts | None = None
 
@@ -83,7 +79,7 @@ def _text_of(own: Verdicts) -> str:
 def verdicts_of_each(
     interpretations: Interpretations, value: Json, *, ask_jsonschema: bool
 ) -> Verdicts:
-    """Return what the validators say of a value by each interpretation of a schema.
+    """Return the verdicts of the validators on a value, by each interpretation.
 
     Args:
         interpretations: The schema.
@@ -101,7 +97,7 @@ def verdicts_of_each(
 def verdicts(
     compiled: CompiledSchema, value: Json, *, ask_jsonschema: bool
 ) -> Verdicts:
-    """Return what the validators say of a value under the schema's dialect.
+    """Return the verdicts of the validators on a value under the schema's dialect.
 
     Args:
         compiled: The schema.
@@ -110,7 +106,6 @@ def verdicts(
             as long.
 
     Example:
-        >>> from curation.instances.constraints.compiled_schema import CompiledSchema
         >>> compiled = CompiledSchema.from_json({"format": "date"}, "draft-07")
         >>> verdicts(compiled, "tomorrow", ask_jsonschema=True).text
         '{"jsonschema_rs": [false, true], "jsonschema": [false, true]}'
@@ -132,11 +127,7 @@ def verdicts(
 
 
 def _jsonschema_verdicts(compiled: CompiledSchema, value: Json) -> tuple[bool, bool]:
-    """Return what jsonschema says with formats on, and with formats off.
-
-    Where no format was found wanting, formats made no difference, and the schema is
-    not asked again.
-    """
+    """Return what jsonschema says with formats on, and with formats off."""
     validator = _validator(compiled, formats=True)
     validator.format_checker.has_refused = False
     strict = _accepts(validator, value)

@@ -58,10 +58,7 @@ def _in_bounds(conjunction: Conjunction, value: float) -> bool:
 
 
 def admitted_examples(conjunction: Conjunction) -> list[Json]:
-    """Return the values of `examples` and `default` that a conjunction admits.
-
-    Empty ones are left out: they are what no author would call an example.
-    """
+    """Return the values of `examples` and `default` that a conjunction admits."""
     cache = _EXAMPLES.of(conjunction)
     if None not in cache:
         cache[None] = [

@@ -40,12 +40,11 @@ _TYPES: Final = frozenset({"string", "object", "array", "number", "boolean", "nu
 
 
 def asserting_keywords(schema: Json, dialect: Dialect) -> tuple[str, ...]:
-    """Return the keywords that some value may fail, in the order they stand.
+    """Return the keywords that some value may fail, in schema order.
 
     `minLength: 0`, `uniqueItems: false`, `not: false` and their like never fail.
 
     Example:
-        >>> from curation.schema.dialects import DRAFT_07
         >>> asserting_keywords({"minLength": 0, "maxLength": 9, "title": "t"}, DRAFT_07)
         ('maxLength',)
     """
@@ -238,7 +237,7 @@ class ReachableKeywords:
     complete: bool = True
 
     def add(self, assertion: Assertion, location: InstanceLocation) -> None:
-        """Take down that an assertion is about a value."""
+        """Note that an assertion is about a value."""
         self.assertions.setdefault(assertion, []).append(location)
 
 

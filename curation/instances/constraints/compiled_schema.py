@@ -118,8 +118,6 @@ class CompiledSchema(Schema):
     def validator_without_formats(self) -> jsonschema_rs.Validator:
         """The validator of the whole schema that asserts no format.
 
-        Where no format stands that is asserted it is that which asserts them.
-
         Raises:
             ValueError: jsonschema-rs cannot use the schema.
         """
@@ -218,10 +216,7 @@ class CompiledSchema(Schema):
     def _step(
         self, location: SchemaLocation, tokens: Tokens
     ) -> tuple[SchemaLocation, Tokens]:
-        """Return the subschema that the tokens lead to, and the tokens left to follow.
-
-        Where they lead to none yet, the location and the tokens stay as they are.
-        """
+        """Return the subschema that tokens lead to, and the tokens left to follow."""
         try:
             child = self.child(location, tokens)
         except LookupError:
@@ -262,8 +257,8 @@ class CompiledSchema(Schema):
     def _registries(self) -> list[tuple[str, jsonschema_rs.Registry]]:
         """Return URIs of the schema, each with a registry that knows it by that URI.
 
-        First its own identifier; that fails where it is relative, or that of a
-        metaschema, and so it stands under a URI of ours too, without identifier.
+        Its own identifier comes first; a relative one, or that of a metaschema, fails,
+        so that a URI of ours follows.
         """
         draft, keyword = RUST_DRAFTS[self.dialect.name], self.dialect.id_keyword
         variants = [(self.base or _HERE, self.value)]
@@ -303,7 +298,7 @@ class CompiledSchema(Schema):
         """Return the schemas that one schema object applies to a property.
 
         `additionalProperties` is one of them where nothing else is. What references,
-        branches and `unevaluatedProperties` apply is not looked for.
+        branches and `unevaluatedProperties` apply is not searched.
         """
         schema = part.schema
         locations: list[SchemaLocation] = []

@@ -255,7 +255,6 @@ def conjoin(compiled: CompiledSchema, goals: Goals) -> Conjunction:
     decision is listed in it.
 
     Example:
-        >>> from curation.instances.constraints.compiled_schema import CompiledSchema
         >>> schema = {"minimum": 2, "allOf": [{"minimum": 5}, {"type": "integer"}]}
         >>> compiled = CompiledSchema.from_json(schema, "draft-07")
         >>> conjunction = conjoin(compiled, (compiled.root,))
@@ -339,12 +338,12 @@ def _drop_contradictions(conjunction: Conjunction) -> None:
 def contradiction(
     compiled: CompiledSchema, conjunction: Conjunction, depth: int = _LOOK_AHEAD
 ) -> str:
-    """Return why nothing can meet a conjunction; empty if nothing is known.
+    """Return why nothing can meet a conjunction; empty if unknown.
 
     Args:
-        compiled: The schema that the conjunction is from.
-        conjunction: What is to be met.
-        depth: How deep required properties are looked into.
+        compiled: Its schema.
+        conjunction: The conjunction.
+        depth: Levels of required properties to check.
     """
     reason = conjunction.impossible
     if reason or not depth or conjunction.types != ("object",):

@@ -98,7 +98,7 @@ class Containment:
 
     location: SchemaLocation
     least: int
-    #: None where any number may.
+    #: None if any number may.
     most: int | None
 
 
@@ -128,7 +128,7 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
     types: tuple[str, ...] = ALL_TYPES
     #: Whether some part names types.
     typed: bool = False
-    #: The values of enum and const that are left; None where any may stand.
+    #: The values of enum and const that are left; None if any may stand.
     values: list[Json] | None = None
     #: Values that it must not be.
     excluded: list[Json] = msgspec.field(default_factory=list)

@@ -1,10 +1,9 @@
-"""The ways in which validators read one schema: by the letter, and otherwise.
+"""Interpretations of one schema by validators.
 
-Validators differ in what they make of a schema beyond the letter of its draft. Formats
-may be asserted or not (JSON Schema validation, 7.2). And some, AJV among them, *heed*
-what the draft ignores: what stands beside a `$ref` up to draft-07 (core, 8.3), and
-keywords that came with a later draft. A value that is valid under each of these
-interpretations is valid for every reader.
+Formats may be asserted or not (JSON Schema validation, 7.2). Some validators, such as
+AJV, *heed* what the draft ignores: siblings of a `$ref` up to draft-07 (core, 8.3) and
+keywords of later drafts. A value that is valid under each interpretation is valid for
+every validator.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ class Interpretations:
     """A schema as its draft reads it, and as one that heeds what the draft ignores."""
 
     own: CompiledSchema
-    #: None where the draft ignores nothing that another reader heeds.
+    #: None if the draft ignores nothing that another reader heeds.
     heeding: CompiledSchema | None = None
     #: Whether a value must be valid without formats, too.
     without_formats: bool = True
@@ -70,7 +69,7 @@ class Interpretations:
 
     @property
     def own_alone(self) -> Self:
-        """The schema as its draft reads it, formats asserted, and nothing else."""
+        """The schema as its draft reads it, formats asserted."""
         return type(self)(own=self.own, without_formats=False)
 
     @property
@@ -98,13 +97,13 @@ class Interpretations:
 
 
 def heeding(compiled: CompiledSchema) -> CompiledSchema | None:
-    """Return a schema that says itself what its draft ignores and others heed.
+    """Return a schema that asserts what its draft ignores and other validators heed.
 
     A `$ref` becomes the last member of an `allOf`, so that every pointer into the
     schema stays what it is. A schema with keywords of later drafts is read by draft-07.
 
     Returns:
-        None where nothing is ignored, or jsonschema-rs cannot use the result.
+        None if nothing is ignored, or jsonschema-rs cannot use the result.
     """
     dialect = compiled.dialect
     if not dialect.ref_hides_siblings:
@@ -187,7 +186,7 @@ def read_schema(text: str, dialect: str = "") -> CompiledSchema | Rejected:
 
     Args:
         text: The schema as JSON text.
-        dialect: Name of its dialect; empty if that is to be decided.
+        dialect: Name of its dialect; empty to decide by `$schema`.
     """
     schema = parse(text.encode("utf-8", "surrogatepass"))
     if isinstance(schema, Rejected):

@@ -107,7 +107,6 @@ def item_keywords(schema: Mapping[str, Json], dialect: Dialect) -> tuple[str, st
     `additionalItems`.
 
     Example:
-        >>> from curation.schema.dialects import DRAFT_07
         >>> item_keywords({"items": [True], "additionalItems": False}, DRAFT_07)
         ('items', 'additionalItems')
         >>> item_keywords({"items": {"type": "string"}}, DRAFT_07)

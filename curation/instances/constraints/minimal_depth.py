@@ -38,10 +38,7 @@ class _Alternatives(NamedTuple):
 def minimal_depth(compiled: CompiledSchema, location: SchemaLocation) -> float:
     """Return the least nesting of a value, as far as required keywords tell.
 
-    A lower bound, found as a least fixed point over the schemas that are needed.
-
     Example:
-        >>> from curation.instances.constraints.compiled_schema import CompiledSchema
         >>> schema = {"type": "array", "items": {"$ref": "#"}, "minItems": 1}
         >>> compiled = CompiledSchema.from_json(schema, "draft-07")
         >>> minimal_depth(compiled, compiled.root)
@@ -53,12 +50,10 @@ def minimal_depth(compiled: CompiledSchema, location: SchemaLocation) -> float:
 def likely_depth(compiled: CompiledSchema, location: SchemaLocation) -> float:
     """Return the least nesting of a value of the type that a schema hints at.
 
-    That of `minimal_depth`, where the schema or a reference of it names a type. One
-    that names none and requires properties or items is met by any scalar, and meant
-    for an object or an array.
+    As `minimal_depth` if a type is named. A schema without a type that requires
+    properties or items is read as one of objects or arrays.
 
     Example:
-        >>> from curation.instances.constraints.compiled_schema import CompiledSchema
         >>> schema = {"properties": {"a": {"$ref": "#"}}, "required": ["a"]}
         >>> compiled = CompiledSchema.from_json(schema, "draft-07")
         >>> minimal_depth(compiled, compiled.root)

@@ -1,9 +1,8 @@
 """Violations of a value, as jsonschema-rs reports them: keyword, schema, instance.
 
-`$ref`, `allOf`, `properties`, `items` and the like only pass on what stands below
-them. What decides by itself (`anyOf`, `oneOf`, `not`, `if`, `contains`,
-`propertyNames`, `dependent...`, `unevaluated...`) is the keyword that fails, and not
-what fails below it.
+`$ref`, `allOf`, `properties`, `items` and the like pass on the failures below them.
+`anyOf`, `oneOf`, `not`, `if`, `contains`, `propertyNames`, `dependent...` and
+`unevaluated...` decide themselves: they are the keyword that fails.
 """
 
 from __future__ import annotations
@@ -69,7 +68,6 @@ def find_violations(compiled: CompiledSchema, value: Json) -> tuple[Violation, .
     """Return what a value fails, each once, in the validator's order.
 
     Example:
-        >>> from curation.instances.constraints.compiled_schema import CompiledSchema
         >>> schema = {"properties": {"a": {"type": "string"}}}
         >>> compiled = CompiledSchema.from_json(schema, "draft-07")
         >>> find_violations(compiled, {"a": 1})[0].row()
@@ -82,11 +80,7 @@ def find_violations(compiled: CompiledSchema, value: Json) -> tuple[Violation, .
 
 
 def as_near_miss(compiled: CompiledSchema, value: Json) -> NearMiss | None:
-    """Return a value with what it violates, or None if the schema accepts it.
-
-    One keyword that refuses one value inside is one violation, even where several
-    schemas say the same; `keywords` holds them all.
-    """
+    """Return a value with what it violates, or None if the schema accepts it."""
     violations = find_violations(compiled, value)
     if not violations:
         return None

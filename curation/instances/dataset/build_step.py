@@ -1,8 +1,8 @@
 """The step of a build that makes the instances of every kept record.
 
-Schemas go to worker processes in batches; a finished batch is stored in the run
-folder, and the same build, started again after an interruption, takes it from
-there. What a schema's instances are does not depend on the number of workers.
+Schemas go to worker processes in batches. Finished batches are stored in the run
+folder, where the same build, started again, finds them. Instances do not depend on
+the number of workers.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class FinishedInstances:
                     self._places.setdefault(key, (position, number, index))
 
     def find(self, key: str) -> StoredInstances | None:
-        """Return the instances of a task by its key, None where no run made them."""
+        """Return the instances of a task by its key, None if no run made them."""
         place = self._places.get(key)
         if place is None:
             return None
@@ -144,10 +144,7 @@ class InstanceCosts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class InstanceStep:
-    """The instances of all records: made once, then read batch by batch.
-
-    They are read from the run folder, so that memory holds one batch at a time.
-    """
+    """The instances of all records: made once, then read batch by batch."""
 
     def __init__(
         self,
@@ -162,7 +159,7 @@ class InstanceStep:
         Args:
             tasks: The schemas, each with what is known of it.
             run: The folder.
-            seed: What random choices are drawn with.
+            seed: Seed of random choices.
             finished: Instances that other runs have made with the same seed.
         """
         self._batches = list(_cut(tasks))
@@ -288,11 +285,7 @@ class InstanceStep:
                 )
 
     def counts(self) -> Mapping[str, Mapping[str, int]]:
-        """Return how many instances each config has in each split.
-
-        Writes the costs into the run folder: a build holds nothing that differs from
-        run to run.
-        """
+        """Return how many instances each config has in each split."""
         counted: dict[str, Counter[str]] = {}
         seconds: list[tuple[float, str]] = []
         for record in self.results():

@@ -1,7 +1,6 @@
 """Make the instances of one schema: witnesses, near misses, verdicts, the answer.
 
-A pure function of the schema's text, its dialect and the seed. It runs in a worker
-process (`worker`), and its result crosses the channel as JSON.
+A pure function of the schema's text, its dialect and the seed.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from curation.instances.values.model import (
     InstanceKind,
     InstanceRow,
     NearMiss,
-    Obstacle,
+    SearchFailure,
     Witness,
     Witnesses,
 )
@@ -56,15 +55,15 @@ class SchemaInstances(msgspec.Struct, frozen=True, kw_only=True):
     answer: Satisfiability
     #: The dialect it was read in; empty where it was not read.
     dialect: str = ""
-    #: An `Obstacle`, `proof`, or how the process ended; empty where satisfiable.
+    #: An `SearchFailure`, `proof`, or how the process ended; empty where satisfiable.
     reason: str = ""
     detail: str = ""
     #: Without the record's id, which the packaging knows.
     instances: tuple[InstanceRow, ...] = ()
-    #: None where near misses were not asked for, or there is no witness.
+    #: None if near misses were not asked for, or there is no witness.
     coverage: Coverage | None = None
     #: Of the instances that the source says are right and the schema refuses: how
-    #: many fail each keyword. None where the source gives none.
+    #: many fail each keyword. None if the source gives none.
     examples_refused: Mapping[str, int] | None = None
 
     def to_json(self) -> dict[str, Json]:
@@ -119,12 +118,11 @@ def make_instances(  # noqa: PLR0913 (one argument for each thing asked)
     Args:
         text: The schema as JSON text.
         dialect: Name of a dialect; where empty, it is decided here.
-        seed: What is drawn is drawn with it.
-        count: Most witnesses that are looked for.
-        examples: Instances that the source of the schema says are right, as JSON
-            texts; witnesses, as far as the schema accepts them.
-        lean: Make witnesses only, and ask jsonschema-rs alone about them: for
-            schemas that cost too much otherwise.
+        seed: Seed of random choices.
+        count: Most witnesses searched.
+        examples: Valid instances, as the source of the schema says, as JSON texts.
+        lean: Make witnesses only, judged by jsonschema-rs alone: for schemas that
+            cost too much otherwise.
     """
     compiled = read_schema(text, dialect)
     if isinstance(compiled, Rejected):
@@ -138,11 +136,7 @@ def make_instances(  # noqa: PLR0913 (one argument for each thing asked)
 
 @contextmanager
 def _frames_of_its_own() -> Iterator[None]:
-    """Give a search the same number of frames, however deep its caller stands.
-
-    A search that goes too deep ends at the interpreter's limit, and what is made
-    must not hang on who asked for it.
-    """
+    """Give a search a fixed number of frames, so that results are equal."""
     limit, frame, depth = sys.getrecursionlimit(), inspect.currentframe(), 0
     while frame is not None:
         frame, depth = frame.f_back, depth + 1
@@ -192,15 +186,15 @@ def _instances_of(
 
 
 def _without_witness(compiled: CompiledSchema, search: Witnesses) -> SchemaInstances:
-    """Return the result for a schema of which no witness was search."""
+    """Return the result for a schema of which no witness was found."""
     # jsonschema-rs proves nothing of a schema that it does not compile.
-    usable = search.obstacle is not Obstacle.UNUSABLE
+    usable = search.failure is not SearchFailure.UNUSABLE
     proof = refute(compiled.value, compiled.dialect) if usable else None
     if proof is None:
         return SchemaInstances(
             answer=Satisfiability.UNKNOWN,
             dialect=compiled.dialect.name,
-            reason=search.obstacle or "",
+            reason=search.failure or "",
             detail=search.detail,
         )
     return SchemaInstances(

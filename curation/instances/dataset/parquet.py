@@ -171,7 +171,7 @@ def ledger_row(record: RecordInstances) -> InstanceLedgerRow:
 
 
 def _python_verdict(instance: InstanceRow) -> bool | None:
-    """Return jsonschema's verdict with formats on; None where it has none."""
+    """Return jsonschema's verdict with formats on; None if it has none."""
     verdict: bool | None = json.loads(instance.verdicts)["jsonschema"][0]
     return verdict
 
@@ -209,8 +209,6 @@ def missing_pairs(record: RecordInstances) -> Iterator[MissingPair]:
 
 def write_instances(folder: Path, records: Iterable[RecordInstances]) -> None:
     """Write the configs of instances and the reports into a build folder.
-
-    The records come config by config, in the order of the build.
 
     Raises:
         OSError: a file cannot be written.

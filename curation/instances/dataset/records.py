@@ -360,8 +360,6 @@ def _task(row: tuple[str, ...]) -> InstanceTask:
 def maskbench_files(folder: Path, rows: pl.DataFrame) -> Iterator[MaskFile]:
     """Yield MaskBench's file of every record, with the instances of the build.
 
-    A record without instances has a file without tests, as in MaskBench itself.
-
     Args:
         folder: The build.
         rows: Records of it (`Records.select`).

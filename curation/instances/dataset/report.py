@@ -82,7 +82,7 @@ class InstanceReport:
     without: Sequence[tuple[str, str, str]]
     #: Keyword to (place, keyword) pairs that have neither a near miss nor a proof.
     missing: Mapping[str, int]
-    #: What the run folder tells of time and memory; None where it is gone.
+    #: What the run folder tells of time and memory; None if it is gone.
     costs: InstanceCosts | None = None
 
 
@@ -196,7 +196,7 @@ def as_json(report: InstanceReport) -> Json:
 
 
 def shares(figures: Figures) -> dict[str, float | None]:
-    """Return the shares that have a target; None where the denominator is 0."""
+    """Return the shares that have a target; None if the denominator is 0."""
     keywords = figures.keywords - figures.keywords_implied
     agreed = figures.judged_by_both - figures.disputed
     return {

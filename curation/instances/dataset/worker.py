@@ -31,10 +31,7 @@ if TYPE_CHECKING:
 
 
 class InstanceRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One schema whose instances are to be made, or to be graded.
-
-    It is answered by a `SchemaInstances`, or, if it holds instances, by a `Graded`.
-    """
+    """One schema whose instances are to be made, or to be graded."""
 
     schema: str
     #: Name of a dialect; where empty, the worker decides.
@@ -96,8 +93,8 @@ def merged_instances(first: ProcessResult, again: ProcessResult) -> SchemaInstan
         again: The result of the lean try.
 
     Returns:
-        Witnesses, with a detail that says why there are no near misses. If the lean
-        try failed too, the end of the first one is the reason.
+        Witnesses, with a detail that says why there are no near misses. If both
+        failed, the reason is that of the first.
     """
     if again.ending is not Ending.OK:
         return instances_of(first)
@@ -132,21 +129,19 @@ def witnesses(
 ) -> SchemaInstances:
     """Return instances that a schema accepts, and near misses that it refuses.
 
-    They are made in a process of their own, within 5 s and 512 MiB, and judged by two
+    They are made in a child process, within 5 s and 512 MiB, and judged by two
     validators. Nothing is fetched. Equal arguments give equal instances.
 
     Args:
         schema: The schema, or its JSON text.
         dialect: `draft-04`, `draft-06`, `draft-07`, `2019-09` or `2020-12`; None to
             decide by `$schema`, as the rule set `clean` does.
-        count: Most witnesses that are looked for: the smallest one, then the
-            fullest, then drawn ones. Equal ones count once.
-        seed: What the drawn ones are drawn with.
+        count: Maximum of witnesses: the smallest, the fullest, then random ones.
+        seed: Seed of the random ones.
 
     Returns:
-        The instances with what both validators say of each; or, where no witness was
-        found, the reason, and whether there is a proof that there is none. A schema
-        that cannot be read or used is no error: its reason says so.
+        The instances with the verdicts of both validators; without a witness the
+        reason, which may be a proof. A schema that cannot be read is no error.
 
     Example:
         >>> found = witnesses({"type": "integer", "minimum": 3, "maximum": 3})
@@ -176,7 +171,7 @@ def witnesses_of_each(
 
     Args:
         schemas: The JSON text of each, and its dialect; empty to decide by `$schema`.
-        seed: What is drawn is drawn with it.
+        seed: Seed of random choices.
 
     Raises:
         WorkerDidNotStart: the process cannot be started.

@@ -63,12 +63,10 @@ def find_proof(
 ) -> str:
     """Return the name of the proof that a keyword cannot fail alone, or "".
 
-    It must hold for every value that the keyword is about; the first names the proof.
-
     Args:
         compiled: The schema.
         assertion: The keyword, and where its schema stands.
-        reachable: What `find_reachable_keywords` has found for the schema.
+        reachable: Its reachable keywords.
     """
     cache = _FOUND.of(compiled)
     if assertion not in cache:
@@ -164,12 +162,12 @@ class Coverage:
 def measure_coverage(
     compiled: CompiledSchema, near_misses: Sequence[NearMiss], most: int = 24
 ) -> Coverage:
-    """Return how far the near misses of a schema reach.
+    """Return the coverage of a schema by near misses.
 
     Args:
         compiled: The schema.
-        near_misses: What was found for it.
-        most: How many were asked for at most.
+        near_misses: Its near misses.
+        most: Their maximum.
     """
     reachable = find_reachable_keywords(compiled)
     have = {

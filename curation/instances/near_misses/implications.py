@@ -308,7 +308,7 @@ def enumerated(question: ImplicationQuestion) -> bool:
 
 
 def _meets(question: ImplicationQuestion, value: Json) -> bool:
-    """Return whether a value meets the keyword, as far as that can be told."""
+    """Return whether a value meets the keyword."""
     schema, keyword = question.schema, question.keyword
     dialect = question.compiled.dialect
     if keyword in _WITH_SCHEMAS or keyword not in asserting_keywords(schema, dialect):

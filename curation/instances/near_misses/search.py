@@ -107,21 +107,18 @@ def find_near_misses(
 ) -> list[NearMiss]:
     """Return distinct near misses, each of which fails one keyword.
 
-    What fails is what jsonschema-rs says. First every keyword of the record is tried,
-    then every schema location, the outermost first, then what stands inside of anyOf
-    and the like, where the outermost keyword that decides is the one that fails. A
-    schema whose references multiply beyond measure gets none.
+    Each keyword is tried first, then each schema location, the outermost first, then
+    what stands inside `anyOf` and the like, where that keyword fails. A schema whose
+    references multiply exponentially gets none.
 
     Args:
         compiled: The schema.
         witnesses: Values that it accepts; without any there is no near miss.
-        seed: Another one gives other values.
-        most: How many are wanted at most.
-        effort: How much the search may cost.
+        seed: Seed of random choices.
+        most: Maximum of near misses.
+        effort: Budget of the search.
 
     Example:
-        >>> from curation.instances.constraints.compiled_schema import CompiledSchema
-        >>> from curation.instances.values.model import InstanceKind, Witness
         >>> compiled = CompiledSchema.from_json({"minimum": 3}, "draft-07")
         >>> witness = Witness(kind=InstanceKind.MINIMAL, value=3)
         >>> found = find_near_misses(compiled, [witness])
@@ -196,7 +193,7 @@ class _NearMissSearch:
         """Fail keywords inside branches; it is the keyword of the branches that fails.
 
         Args:
-            room: How many are wanted at most.
+            room: Maximum of results.
         """
         near_misses: list[NearMiss] = []
         tried: set[Assertion] = set()
@@ -297,11 +294,11 @@ class _NearMissSearch:
         """Keep an edited witness if it fails one keyword that has no near miss yet.
 
         Args:
-            assertion: What it is to fail.
-            site: What is edited.
-            new: What stands there then.
-            hinges: Whether another keyword than `format` may fail for formats alone,
-                of which readers know different ones. Else it is a second choice.
+            assertion: The keyword to fail.
+            site: The place to edit.
+            new: The new value.
+            hinges: Whether a keyword other than `format` may fail because of formats
+                alone. Else such a value is a second choice.
 
         Returns:
             Whether it is the keyword of the assertion that fails.
@@ -406,7 +403,7 @@ class RelaxedSchema:
 
         Args:
             goals: What the value must meet in the schema as it was.
-            rng: What choices are drawn from.
+            rng: Random source.
             steps: The budget of the search.
         """
         builder = WitnessBuilder(

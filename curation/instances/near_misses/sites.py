@@ -169,8 +169,7 @@ def goals_of_held_branches(
 ) -> Goals:
     """Return what the value at a path must meet, branches that hold included.
 
-    `property_goals` and `item_goals` follow what applies always; this follows what
-    applies because a branch of anyOf and the like holds for the witness.
+    `property_goals` and `item_goals` follow only what applies to every value.
     """
     goals: Goals = (compiled.root,)
     value = witness
@@ -301,7 +300,6 @@ def count_entered_schemas(compiled: CompiledSchema, location: SchemaLocation) ->
     """Return how many schemas are entered for one value of a schema.
 
     Example:
-        >>> from curation.instances.constraints.compiled_schema import CompiledSchema
         >>> schema = {"anyOf": [{"type": "string"}, {"not": {"type": "null"}}]}
         >>> compiled = CompiledSchema.from_json(schema, "draft-07")
         >>> count_entered_schemas(compiled, compiled.root)

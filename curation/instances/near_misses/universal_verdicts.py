@@ -106,16 +106,15 @@ _SINGLETONS: Final[dict[str, int]] = {"null": 1, "boolean": 2}
 def schema_verdict(
     compiled: CompiledSchema, location: SchemaLocation, kind: str, depth: int = _DEEPEST
 ) -> bool | None:
-    """Return what the schema at a location says of all values of a type.
+    """Return the verdict of a schema on all values of a type.
 
     Args:
-        compiled: The schema that it is in.
-        location: Where it stands.
+        compiled: Its schema.
+        location: Its place.
         kind: One of `ALL_TYPES`.
-        depth: How many schemas are entered one from another.
+        depth: Nesting so far.
 
     Example:
-        >>> from curation.instances.constraints.compiled_schema import CompiledSchema
         >>> compiled = CompiledSchema.from_json({"type": "string"}, "draft-07")
         >>> [schema_verdict(compiled, compiled.root, t) for t in ("string", "null")]
         [True, False]
@@ -143,14 +142,14 @@ def keyword_verdict(
     kind: str,
     depth: int = _DEEPEST,
 ) -> bool | None:
-    """Return what one keyword of a schema says of all values of a type.
+    """Return the verdict of one keyword on all values of a type.
 
     Args:
-        compiled: The schema that it is in.
-        location: Where the schema stands that holds the keyword.
+        compiled: Its schema.
+        location: The schema that holds the keyword.
         keyword: Its name.
         kind: One of `ALL_TYPES`.
-        depth: How many schemas are entered one from another.
+        depth: Nesting so far.
     """
     if keyword == "format" and location.schema["format"] not in KNOWN_FORMATS:
         return True
@@ -192,21 +191,21 @@ def _asks_nothing(schema: Mapping[str, Json], keyword: str) -> bool:
 
 
 def _all_of(verdicts: list[bool | None]) -> bool | None:
-    """Return what schemas say together that must all accept."""
+    """Return the joint verdict of schemas that must all accept."""
     if False in verdicts:
         return False
     return None if None in verdicts else True
 
 
 def _any_of(verdicts: list[bool | None]) -> bool | None:
-    """Return what schemas say together of which one must accept."""
+    """Return the joint verdict of schemas of which one must accept."""
     if True in verdicts:
         return True
     return None if None in verdicts else False
 
 
 def _one_of(verdicts: list[bool | None]) -> bool | None:
-    """Return what schemas say together of which exactly one must accept."""
+    """Return the joint verdict of schemas of which exactly one must accept."""
     if verdicts.count(True) > 1:
         return False
     if None in verdicts:

@@ -1,11 +1,10 @@
 r"""Several patterns at once, as one automaton that is built while it is walked.
 
-A state is a Boolean formula over the derivatives of the patterns (J. A. Brzozowski,
-Derivatives of regular expressions, J. ACM 11(4), 1964): it says what the rest of the
-text must match. Patterns that must match, patterns that must not, look-ahead and
-negative look-ahead are parts of that formula. Look-behind is a second formula, over
-the text so far. A back-reference is taken for the pattern of its group, which accepts
-too much; `exact` is false then, and a string has to be verified.
+A state is a Boolean formula over derivatives of the patterns (J. A. Brzozowski,
+Derivatives of regular expressions, J. ACM 11(4), 1964) about the rest of the text;
+refused patterns and look-ahead are parts of it. Look-behind is a second formula, over
+the text so far. A back-reference is read as the pattern of its group, which accepts
+too much: `exact` is false then, and a string has to be verified.
 """
 
 from __future__ import annotations
@@ -181,10 +180,7 @@ class Automaton:
     def draw(
         self, rng: random.Random, least: int, most: int | None, steps: int
     ) -> str | None:
-        """Return one of those texts with that many characters, or None.
-
-        None means that the steps are used up or that there is none.
-        """
+        """Return one of those texts with that many characters, or None."""
         self._tidy()
         return _TextSearch(self, rng, least, most, steps).result()
 

@@ -83,10 +83,7 @@ def parse(pattern: str) -> Pattern | None:
 
 
 def _without_behind(root: PatternNode) -> PatternNode:
-    """Return a tree without its first look-behind, if it begins with one.
-
-    To look back from the start of a search is to match there: both find the same texts.
-    """
+    """Return a tree without its first look-behind, if it begins with one."""
     first = root.parts[0] if isinstance(root, Sequence) and root.parts else root
     if not isinstance(first, Look) or first.ahead or first.negative:
         return root

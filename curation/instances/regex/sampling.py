@@ -215,11 +215,11 @@ def draw_text(
 
     Args:
         pattern: What it is made from.
-        rng: What is drawn is drawn with it.
+        rng: Random source.
         want: About how many characters it should have; None for any length.
 
     Returns:
-        The string, or None where a part of the pattern matches nothing at all.
+        The string, or None if a part of the pattern matches nothing at all.
     """
     strict = want is not None
     low, high = pattern.root.low, pattern.root.high

@@ -30,7 +30,7 @@ from curation.instances.search.context import (
     ValueBuilder,
 )
 from curation.instances.values import numbers, strings
-from curation.instances.values.model import InstanceKind, Obstacle
+from curation.instances.values.model import InstanceKind, SearchFailure
 from curation.json.pointer import tokens_of
 from curation.json.values import identity, is_multiple
 from curation.schema.subschemas import SchemaLocation
@@ -70,8 +70,8 @@ def build_scalar(
                     _draw, builder, conjunction, kind, context.name, 0
                 )
             return value
-    return builder.record_obstacle(
-        Obstacle.CONTRADICTION, f"no {kind} unlike the others"
+    return builder.record_failure(
+        SearchFailure.CONTRADICTION, f"no {kind} unlike the others"
     )
 
 
@@ -90,7 +90,7 @@ def _draw(
         number = replace(number, minimum=builder.rng.randint(0, 10**redraw))
     value = numbers.make_number(number, builder.rng)
     if value is None:
-        return builder.record_obstacle(Obstacle.CONTRADICTION, str(number))
+        return builder.record_failure(SearchFailure.CONTRADICTION, str(number))
     if isinstance(value, int) and "integer" not in conjunction.types:
         return value + 0.5
     for factor in conjunction.not_multiples:
@@ -104,10 +104,10 @@ def _string(
 ) -> Json | Nothing:
     if constraints.min_length > LONGEST:
         detail = f"{constraints.min_length} characters are required"
-        return builder.record_obstacle(Obstacle.TOO_LARGE, detail)
+        return builder.record_failure(SearchFailure.TOO_LARGE, detail)
     text = strings.make_string(constraints, builder.rng)
     if text is None:
-        return builder.record_obstacle(Obstacle.PATTERN, str(constraints))
+        return builder.record_failure(SearchFailure.PATTERN, str(constraints))
     return text
 
 
@@ -147,8 +147,8 @@ class WitnessBuilder(ValueBuilder):
             # What is optional may differ where what is required does not.
             more = max(context.allowance, redraw)
             context = context._replace(allowance=more, vary=True)
-        return self.record_obstacle(
-            Obstacle.CONTRADICTION, "no element unlike the others"
+        return self.record_failure(
+            SearchFailure.CONTRADICTION, "no element unlike the others"
         )
 
     def _take_back(self, mark: tuple[int, int] | None) -> None:
@@ -161,15 +161,15 @@ class WitnessBuilder(ValueBuilder):
         endless = any(
             math.isinf(minimal_depth(self.compiled, location)) for location in places
         )
-        obstacle = Obstacle.ENDLESS if endless else Obstacle.TOO_LARGE
-        return self.record_obstacle(
-            obstacle, f"deeper than {DEEPEST}: {'/'.join(context.path[:8])}"
+        failure = SearchFailure.ENDLESS if endless else SearchFailure.TOO_LARGE
+        return self.record_failure(
+            failure, f"deeper than {DEEPEST}: {'/'.join(context.path[:8])}"
         )
 
     def candidates(
         self, conjunction: Conjunction, context: BuildContext
     ) -> Iterator[Json]:
-        """Yield values for a conjunction whose choices are made, as long as asked."""
+        """Yield values for a conjunction whose choices are made."""
         if self.guide:
             self.guide.claim(conjunction.goal_locations())
         if conjunction.values is not None:
@@ -194,13 +194,10 @@ class WitnessBuilder(ValueBuilder):
             is_new = not context.avoid or identity(value) not in context.avoid
             if is_new and self._passes(conjunction, value):
                 yield value
-        self.record_obstacle(Obstacle.CONTRADICTION, "no value of an enum is left")
+        self.record_failure(SearchFailure.CONTRADICTION, "no value of an enum is left")
 
     def _passes(self, conjunction: Conjunction, value: Json) -> bool:
-        """Return whether an object or array of an enum is accepted, by the validator.
-
-        `admits` looks at scalars alone, so they pass.
-        """
+        """Return whether the validator accepts an object or array of an enum."""
         if not isinstance(value, dict | list):
             return True
         accepts = self.compiled.accepts
@@ -313,7 +310,7 @@ class WitnessSearch:
     #: Makes what it is to reach, anew for each time that it is made.
     guide: Callable[[], Guide] | None = None
     refused_paths: dict[tuple[str, ...], int] = field(default_factory=dict)
-    obstacles: dict[Obstacle, str] = field(default_factory=dict)
+    failures: dict[SearchFailure, str] = field(default_factory=dict)
     #: Whether a value was refused where no format is asserted, and only there.
     hinges_on_formats: bool = False
 
@@ -330,7 +327,7 @@ class WitnessSearch:
                 guide=self.guide() if self.guide else None,
             )
             value = self._make(builder, steps)
-            self.obstacles = {**builder.obstacles, **self.obstacles}
+            self.failures = {**builder.failures, **self.failures}
             if value is NOTHING:
                 return value
             refused = self.interpretations.refusing(value)
@@ -347,7 +344,7 @@ class WitnessSearch:
             root = self.interpretations.strictest.root
             return builder.value((root, *self.extra), self.context)
         except (ExhaustedError, RecursionError):
-            return builder.record_obstacle(Obstacle.EXHAUSTED, f"{steps} steps")
+            return builder.record_failure(SearchFailure.EXHAUSTED, f"{steps} steps")
 
     def _note_refusals(self, errors: list[FailedAssertion]) -> None:
         """Remember which parts of a value are refused, and the first reason."""
@@ -355,7 +352,7 @@ class WitnessSearch:
             path = tokens_of(error.instance_pointer)
             self.refused_paths[path] = self.refused_paths.get(path, 0) + 1
         first = errors[0]
-        self.obstacles[Obstacle.REFUSED] = (
+        self.failures[SearchFailure.REFUSED] = (
             f"{first.keyword} at {first.schema_pointer or '/'} "
             f"for {first.instance_pointer or '/'}"
         )

@@ -30,7 +30,7 @@ from curation.instances.search.context import (
     ValueBuilder,
 )
 from curation.instances.search.negation import ways_to_fail
-from curation.instances.values.model import Obstacle
+from curation.instances.values.model import SearchFailure
 from curation.schema.subschemas import SchemaLocation
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class _BranchSearch:
         )
         why = contradiction(self.builder.compiled, conjunction)
         if why:
-            return self.builder.record_obstacle(Obstacle.CONTRADICTION, why)
+            return self.builder.record_failure(SearchFailure.CONTRADICTION, why)
         choice = next(
             (choice for choice in conjunction.choices if choice not in picked), None
         )
@@ -106,10 +106,7 @@ class _BranchSearch:
     def _first(
         self, ways: Sequence[Goals], goals: Goals, picked: Picked
     ) -> Json | Nothing:
-        """Return the value of the first way that has one.
-
-        Each way may use half of the attempts that are left.
-        """
+        """Return the value of the first way that has one."""
         attempts = self.attempts
         least = attempts.least
         for way in ways:
@@ -190,7 +187,9 @@ class _BranchSearch:
             ):
                 return NOTHING
             context = context._replace(vary=True)
-        return self.builder.record_obstacle(Obstacle.CONTRADICTION, _where(conjunction))
+        return self.builder.record_failure(
+            SearchFailure.CONTRADICTION, _where(conjunction)
+        )
 
     def _mark(self) -> _Mark:
         guide = self.builder.guide

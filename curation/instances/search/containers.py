@@ -19,7 +19,7 @@ from curation.instances.search.context import (
     ValueBuilder,
 )
 from curation.instances.values import strings
-from curation.instances.values.model import InstanceKind, Obstacle
+from curation.instances.values.model import InstanceKind, SearchFailure
 from curation.json.values import identity
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ def build_array(
 ) -> Json | Nothing:
     """Return an array that meets a conjunction, or NOTHING."""
     if conjunction.min_items > MOST_ITEMS:
-        return builder.record_obstacle(
-            Obstacle.TOO_LARGE, f"{conjunction.min_items} items are required"
+        return builder.record_failure(
+            SearchFailure.TOO_LARGE, f"{conjunction.min_items} items are required"
         )
     return _ArrayBuilder(builder, conjunction, context).run()
 
@@ -189,7 +189,7 @@ def build_object(
     """Return an object that meets a conjunction, or NOTHING."""
     if conjunction.min_properties > MOST_PROPERTIES:
         detail = f"{conjunction.min_properties} properties are required"
-        return builder.record_obstacle(Obstacle.TOO_LARGE, detail)
+        return builder.record_failure(SearchFailure.TOO_LARGE, detail)
     return _ObjectBuilder(builder, conjunction, context).run()
 
 
@@ -306,10 +306,7 @@ class _ObjectBuilder:
             self._add_new("")
 
     def _pays(self, name: str) -> bool:
-        """Return whether an optional property is still wanted, if a guide is asked.
-
-        A sibling may have reached by now what it was chosen for.
-        """
+        """Return whether an optional property is still wanted, if a guide is asked."""
         guide = self.builder.guide
         return not guide or (
             self._affordable(guide)
@@ -406,8 +403,8 @@ class _ObjectBuilder:
             constraints = strings.StringConstraints(patterns=tuple(patterns))
         name = strings.make_string(constraints, self.builder.rng)
         if name is None:
-            self.builder.record_obstacle(
-                Obstacle.PATTERN, f"property name {constraints}"
+            self.builder.record_failure(
+                SearchFailure.PATTERN, f"property name {constraints}"
             )
         return name
 

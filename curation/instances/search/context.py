@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from curation.instances.values.model import InstanceKind, Obstacle
+from curation.instances.values.model import InstanceKind, SearchFailure
 
 if TYPE_CHECKING:
     import random
@@ -58,10 +58,7 @@ class BuildContext(NamedTuple):
     scalars_first: bool = False
 
     def for_goals(self, goals: Goals) -> BuildContext:
-        """Return the context of a value that must meet these goals.
-
-        Values that recur, or stand deep, are made as small as possible.
-        """
+        """Return the context of a value that must meet these goals."""
         small = len(self.path) >= _DEEP or self.ancestors.count(goals) >= _RECURRENCES
         return BuildContext(
             self.path,
@@ -110,8 +107,8 @@ class ValueBuilder(ABC):
     values_made: int = 0
     #: Paths of the values that the validator has refused, and how often.
     refused_paths: dict[tuple[str, ...], int] = field(default_factory=dict)
-    obstacles: dict[Obstacle, str] = field(default_factory=dict)
-    #: What the value is to reach; None where that does not matter.
+    failures: dict[SearchFailure, str] = field(default_factory=dict)
+    #: What the value is to reach; None if that does not matter.
     guide: Guide | None = None
     #: For paths of scalars that no other value depends on: what draws one anew.
     redraws: dict[tuple[str, ...], Callable[[], Json | Nothing]] = field(
@@ -126,9 +123,9 @@ class ValueBuilder(ABC):
             or context.path in self.refused_paths
         )
 
-    def record_obstacle(self, obstacle: Obstacle, detail: str) -> Nothing:
-        """Remember why no value was found; the first detail of each obstacle counts."""
-        self.obstacles.setdefault(obstacle, detail[:200])
+    def record_failure(self, failure: SearchFailure, detail: str) -> Nothing:
+        """Remember why no value was found; the first detail of each failure counts."""
+        self.failures.setdefault(failure, detail[:200])
         return NOTHING
 
     def flip_coin(self) -> bool:
@@ -159,4 +156,4 @@ class ValueBuilder(ABC):
     def candidates(
         self, conjunction: Conjunction, context: BuildContext
     ) -> Iterator[Json]:
-        """Yield values for a conjunction whose choices are made, as long as asked."""
+        """Yield values for a conjunction whose choices are made."""

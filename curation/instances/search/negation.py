@@ -45,10 +45,7 @@ _EXTRA_NAMES = ("extra", "x")
 
 
 def ways_to_fail(compiled: CompiledSchema, location: SchemaLocation) -> list[Goals]:
-    """Return the ways to fail the schema of a location, the most natural first.
-
-    The list need not be complete: for some keywords no way is known.
-    """
+    """Return the ways to fail the schema of a location, the most natural first."""
     cache = _WAYS.of(compiled)
     if location not in cache:
         # A schema that refers to itself is negated by its other keywords.

@@ -100,10 +100,9 @@ class Near:
 
 
 class SchemaGraph:
-    """The steps from each schema of a record, worked out where they are asked for.
+    """The steps from each schema of a record, computed on demand.
 
     Example:
-        >>> from curation.instances.constraints.compiled_schema import CompiledSchema
         >>> schema = {"properties": {"a": {"anyOf": [{}, {"items": {}}]}}}
         >>> compiled = CompiledSchema.from_json(schema, "draft-07")
         >>> [target.pointer for target in SchemaGraph(compiled).targets()]
@@ -118,7 +117,7 @@ class SchemaGraph:
         self._near: dict[SchemaLocation, Near] = {}
 
     def steps(self, location: SchemaLocation) -> Steps:
-        """Return where a schema leads."""
+        """Return the steps from a schema."""
         steps = self._steps.get(location)
         if steps is None:
             steps = self._steps[location] = self._worked_out(location)
@@ -155,10 +154,7 @@ class SchemaGraph:
         return frozenset(visited)
 
     def targets(self) -> dict[SchemaLocation, None]:
-        """Return every site and branch that a walk from the root meets, in its order.
-
-        What stands outside of the record, in a metaschema, is left out.
-        """
+        """Return every site and branch on a walk from the root, in its order."""
         root = self.compiled.root
         targets: dict[SchemaLocation, None] = {}
         queue, visited = [root], {root}
@@ -222,7 +218,7 @@ class SchemaGraph:
         return tuple(child(location, (keyword, str(index))) for index in range(count))
 
     def _below(self, location: SchemaLocation, tokens: Tokens) -> SchemaLocation | None:
-        """Return a subschema, or None where none stands or it is `false`."""
+        """Return a subschema, or None if none stands or it is `false`."""
         if tokens[0] not in location.schema:
             return None
         location_below = self.compiled.child(location, tokens)
@@ -312,12 +308,11 @@ def _decided(
 
 
 class Guide:
-    """Says, while one value is built, which choices lead to an open target.
+    """Choices that lead to an open target, while one value is built.
 
-    A target that the value has by now is *claimed*, and is no target any more. A
-    schema whose members have been chosen once is *expanded*: where it recurs, only its
-    own branches still count, so that what is built is no larger than the schema. What
-    is taken back is neither: `mark` and `take_back` follow the search.
+    A target that the value has reached is *claimed* and no longer open. A schema whose
+    members have been chosen is *expanded*: where it recurs, only its branches count, so
+    that values stay no larger than the schema. `mark` and `take_back` undo both.
     """
 
     def __init__(
@@ -332,11 +327,10 @@ class Guide:
 
         Args:
             graph: Of the schema.
-            targets: What is to be reached.
+            targets: The open targets.
             most: Values after which only required ones are made.
             is_reversed: Whether properties are chosen last first, undeclared ones
-                before declared ones. What one of them expands is lost for the next,
-                so that one order reaches what the other does not.
+                before declared ones: each order reaches what the other does not.
         """
         self.is_reversed = is_reversed
         self.graph = graph
@@ -407,8 +401,8 @@ class Guide:
     def expand_again(self, locations: Iterable[SchemaLocation]) -> bool:
         """Let the members of schemas be chosen anew, where one of them is still open.
 
-        Those of the schemas for the same value with them. What is open in a value that
-        is being made is left to it, or each would hold another of its own kind.
+        Schemas for the same value count too. Values that are being built keep their
+        own targets, or each would hold another of its kind.
 
         Returns:
             Whether there is such a member.
@@ -438,7 +432,7 @@ class Guide:
             self._around -= schemas
 
     def expand(self, locations: Iterable[SchemaLocation]) -> None:
-        """Take down that the members of schemas are chosen."""
+        """Note that the members of schemas are chosen."""
         for location in locations:
             self._expanded.setdefault(location)
             self._again.discard(location)

@@ -23,7 +23,12 @@ from curation.instances.search.context import (
     Nothing,
 )
 from curation.instances.search.reach import Guide, SchemaGraph, reached_by
-from curation.instances.values.model import InstanceKind, Obstacle, Witness, Witnesses
+from curation.instances.values.model import (
+    InstanceKind,
+    SearchFailure,
+    Witness,
+    Witnesses,
+)
 from curation.json.pointer import at, replaced
 from curation.json.values import identity
 
@@ -64,14 +69,14 @@ _DISPUTED = 1
 _FAILURES = 4
 #: How often a streamed value is varied before the next search.
 _VARIANTS = 12
-#: Which obstacle is reported where several were met: the first of these.
+#: Which failure is reported where several were met: the first of these.
 _ORDER = (
-    Obstacle.TOO_LARGE,
-    Obstacle.EXHAUSTED,
-    Obstacle.ENDLESS,
-    Obstacle.REFUSED,
-    Obstacle.PATTERN,
-    Obstacle.CONTRADICTION,
+    SearchFailure.TOO_LARGE,
+    SearchFailure.EXHAUSTED,
+    SearchFailure.ENDLESS,
+    SearchFailure.REFUSED,
+    SearchFailure.PATTERN,
+    SearchFailure.CONTRADICTION,
 )
 
 
@@ -80,16 +85,15 @@ def find_witnesses(
 ) -> Witnesses:
     """Return distinct values that jsonschema-rs accepts, or why none was found.
 
-    They are valid by each interpretation of the schema; only where no value is found
-    that is, by the schema as its draft reads it, formats asserted.
+    They are valid by each interpretation of the schema, or, if no such value is found,
+    by the schema as its draft reads it, formats asserted.
 
     Args:
         compiled: The schema.
-        seed: With the schema's content, it decides every draw.
-        budget: How many witnesses are looked for, and how long.
+        seed: Seed of random choices, with the schema's content.
+        budget: Number of witnesses, and steps.
 
     Example:
-        >>> from curation.instances.constraints.compiled_schema import CompiledSchema
         >>> compiled = CompiledSchema.from_json({"const": 1}, "2020-12")
         >>> [witness.value for witness in find_witnesses(compiled).witnesses]
         [1]
@@ -102,14 +106,14 @@ def search_witnesses(every: Interpretations, seed: int, budget: Budget) -> Witne
 
     Args:
         every: The schema.
-        seed: With the schema's content, it decides every draw.
-        budget: How many witnesses are looked for, and how long.
+        seed: Seed of random choices, with the schema's content.
+        budget: Number of witnesses, and steps.
     """
     try:
         every.own.validator  # noqa: B018 - compiled here, so that a fault shows
     except ValueError as error:
         detail = str(error).splitlines()[0][:200]
-        return Witnesses(witnesses=(), obstacle=Obstacle.UNUSABLE, detail=detail)
+        return Witnesses(witnesses=(), failure=SearchFailure.UNUSABLE, detail=detail)
     plan = _Plan(every, seed, budget)
     result = plan.run()
     if not result.witnesses and plan.hinges_on_formats:
@@ -131,7 +135,7 @@ class _Plan:
         self.budget, self.steps = budget, budget.steps
         self.base = seed_of(interpretations.own, seed)
         self.witnesses: dict[bytes, Witness] = {}
-        self.obstacles: dict[Obstacle, str] = {}
+        self.failures: dict[SearchFailure, str] = {}
         #: Whether a value was refused for formats that are not asserted.
         self.hinges_on_formats = False
         #: Searches so far: each has draws of its own.
@@ -150,12 +154,12 @@ class _Plan:
             self._search(InstanceKind.RANDOM, budget.random)
         if self.witnesses:
             return Witnesses(witnesses=tuple(self.witnesses.values()))
-        obstacle = next(
-            (obstacle_met for obstacle_met in _ORDER if obstacle_met in self.obstacles),
-            Obstacle.EXHAUSTED,
+        failure = next(
+            (failure_met for failure_met in _ORDER if failure_met in self.failures),
+            SearchFailure.EXHAUSTED,
         )
-        detail = self.obstacles.get(obstacle, "")
-        return Witnesses(witnesses=(), obstacle=obstacle, detail=detail)
+        detail = self.failures.get(failure, "")
+        return Witnesses(witnesses=(), failure=failure, detail=detail)
 
     def _search(self, kind: InstanceKind, allowance: float) -> None:
         """Look for one witness, and for another one if it is empty."""
@@ -194,9 +198,9 @@ class _Plan:
         )
         value = search.run(self.steps)
         self.hinges_on_formats |= search.hinges_on_formats
-        if value is NOTHING and Obstacle.EXHAUSTED in search.obstacles:
+        if value is NOTHING and SearchFailure.EXHAUSTED in search.failures:
             self.steps //= 4
-        self.obstacles = {**search.obstacles, **self.obstacles}
+        self.failures = {**search.failures, **self.failures}
         return value
 
     def _cover(self) -> None:
@@ -209,7 +213,7 @@ class _Plan:
             self._keep(InstanceKind.COVERING, value)
 
     def _drop_trivial(self) -> None:
-        """Drop empty witnesses where there is another one."""
+        """Drop empty witnesses if there is another."""
         telling = {
             key: witness
             for key, witness in self.witnesses.items()
@@ -221,10 +225,10 @@ class _Plan:
 def stream(
     compiled: CompiledSchema, seed: int = 0, budget: Budget = _PLENTY
 ) -> Iterator[Json]:
-    """Yield values without end: first a small one, then a full one, then drawn ones.
+    """Yield values without end: a small one, a full one, then random ones.
 
-    What a search makes is not validated. It is followed by variants with one scalar
-    drawn anew, which are. The stream ends where several searches in a row find nothing.
+    Only variants of a search result, with one scalar drawn anew, are validated. The
+    stream ends after several searches in a row without a result.
     """
     rng = random.Random(seed_of(compiled, seed))  # noqa: S311 - no secret
     plan = chain(
@@ -251,11 +255,7 @@ def stream(
 def _variants(
     value: Json, builder: WitnessBuilder, compiled: CompiledSchema
 ) -> Iterator[Json]:
-    """Yield variants of a value, with one scalar drawn anew, that are valid too.
-
-    This is much cheaper than a new search. The validator decides, since a scalar may
-    matter elsewhere: to an `if` or a `oneOf`.
-    """
+    """Yield variants of a value, with one scalar drawn anew, that are valid too."""
     leaves = [leaf for leaf in builder.redraws.items() if _is_scalar_at(value, leaf[0])]
     if not leaves:
         return
@@ -328,10 +328,9 @@ def cover(
     Args:
         interpretations: The schema; values are valid by each of them.
         witnesses: Values that it accepts.
-        seed: What is drawn is drawn with it.
-        rounds: How many are made at most; four times as many where those before
-            them still reach several places.
-        budget: How large they may be, and how long they are looked for.
+        seed: Seed of random choices.
+        rounds: Maximum of values; four times as many while they reach several places.
+        budget: Size and steps of each.
     """
     graph = SchemaGraph(interpretations.strictest)
     rng = random.Random(seed + b"cover")  # noqa: S311 - no secret

@@ -151,10 +151,7 @@ def is_asserted(name: str) -> bool:
 
 
 def formatted_text(name: str, rng: random.Random) -> str:
-    """Return a string of a format.
-
-    For a name that no draft defines: text for a property of that name.
-    """
+    """Return a string of a format."""
     make = _SAMPLERS.get(name)
     return make(rng) if make else realistic.text(name, rng)
 
@@ -182,7 +179,7 @@ _WITH_SCHEME: Final = frozenset({"uri", "iri"})
 
 
 class _FormatChecker(Protocol):
-    """The part of jsonschema's class that is used; it ships no types of its own."""
+    """The part of jsonschema's class that is used; it ships no types own."""
 
     def conforms(self, instance: object, format: str) -> bool:  # noqa: A002 - its name
         """Return whether an instance is of a format."""
@@ -197,10 +194,7 @@ def _checker() -> _FormatChecker:
 
 
 def accepts_twice(name: str, text: str) -> bool:
-    """Return whether jsonschema-rs and jsonschema both accept it as one of a format.
-
-    AJV, which is not asked, wants something behind the scheme of a URI.
-    """
+    """Return whether jsonschema-rs and jsonschema both accept it as one of a format."""
     if name in _WITH_SCHEME and not text.partition(":")[2]:
         return False
     return accepts(name, text) and _checker().conforms(text, name)

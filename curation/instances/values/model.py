@@ -1,4 +1,4 @@
-"""Nouns: witnesses, near misses, rows of instances, obstacles to a witness."""
+"""Nouns: witnesses, near misses, rows of instances, failures to a witness."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class InstanceKind(StrEnum):
     """A witness with one place edited, so that it is refused."""
 
 
-class Obstacle(Explained):
+class SearchFailure(Explained):
     """Why no witness of a schema was found. None of these is a proof."""
 
     UNUSABLE = ("unusable", "jsonschema-rs does not compile the schema")
@@ -55,8 +55,8 @@ class Witnesses:
     """The result of a search for witnesses."""
 
     witnesses: tuple[Witness, ...]
-    #: Why nothing was found; None where something was.
-    obstacle: Obstacle | None = None
+    #: Why nothing was found; None if something was.
+    failure: SearchFailure | None = None
     #: What exactly stood in the way, for people.
     detail: str = ""
 

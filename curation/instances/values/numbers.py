@@ -72,7 +72,7 @@ def _exact(number: Number) -> Fraction:
 
 
 def make_number(constraints: NumberConstraints, rng: random.Random) -> Number | None:
-    """Return a number within constraints, or None where none is known."""
+    """Return a number within constraints, or None."""
     for grid in _plan(constraints):
         for draw in range(_DRAWS):
             value = _random_number(grid, rng, draw)

@@ -1,8 +1,8 @@
 """Strings that meet a length, patterns and formats at once.
 
-Four ways are tried in turn: what a person might write, what the tree of a pattern
-gives, variations of strings that must not match, and a search for all constraints at
-once. A string is verified before it is returned.
+Four ways are tried in turn: realistic texts, strings from the tree of a pattern,
+variations of strings that must not match, and a search for all constraints at once.
+Each string is verified.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def _is_right(constraints: StringConstraints, text: str) -> bool:
 
 
 def make_string(constraints: StringConstraints, rng: Random) -> str | None:
-    """Return a string that meets constraints, or None where none is known."""
+    """Return a string that meets constraints, or None."""
     least, most = constraints.min_length, constraints.max_length
     if least > LONGEST or (most is not None and most < least):
         return None

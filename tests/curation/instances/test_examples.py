@@ -9,6 +9,9 @@ import pkgutil
 import pytest
 
 import curation.instances
+from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.instances.values.model import InstanceKind, Witness
+from curation.schema.dialects import DRAFT_07
 
 _MODULES = sorted(
     module.name
@@ -17,8 +20,14 @@ _MODULES = sorted(
     )
 )
 
+#: Names that examples need not import.
+_NAMES = {name.__name__: name for name in (CompiledSchema, InstanceKind, Witness)} | {
+    "DRAFT_07": DRAFT_07
+}
+
 
 @pytest.mark.parametrize("name", _MODULES)
 def test_every_example_gives_what_it_says(name: str) -> None:
     """A reader who types an example gets the result that stands below it."""
-    assert doctest.testmod(importlib.import_module(name)).failed == 0
+    module = importlib.import_module(name)
+    assert doctest.testmod(module, extraglobs=_NAMES).failed == 0

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.search.witnesses import Budget, find_witnesses, stream
-from curation.instances.values.model import InstanceKind, Obstacle
+from curation.instances.values.model import InstanceKind, SearchFailure
 from curation.schema.dialects import DIALECTS
 from tests.curation.instances.keywords import SILENT, cases
 
@@ -153,28 +153,31 @@ def test_takes_the_branch_that_ends() -> None:
 
 
 @pytest.mark.parametrize(
-    ("schema", "obstacle"),
+    ("schema", "failure"),
     [
-        (False, Obstacle.CONTRADICTION),
-        ({"type": "array", "minItems": 10**9}, Obstacle.TOO_LARGE),
-        ({"type": "object", "minProperties": 10**9}, Obstacle.TOO_LARGE),
-        ({"type": "string", "minLength": 10**7}, Obstacle.TOO_LARGE),
+        (False, SearchFailure.CONTRADICTION),
+        ({"type": "array", "minItems": 10**9}, SearchFailure.TOO_LARGE),
+        ({"type": "object", "minProperties": 10**9}, SearchFailure.TOO_LARGE),
+        ({"type": "string", "minLength": 10**7}, SearchFailure.TOO_LARGE),
         (
             {"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#"}}},
-            Obstacle.ENDLESS,
+            SearchFailure.ENDLESS,
         ),
-        ({"allOf": [{"type": "null"}, {"type": "string"}]}, Obstacle.CONTRADICTION),
-        ({"not": {}}, Obstacle.CONTRADICTION),
-        ({"$ref": "#/nowhere"}, Obstacle.UNUSABLE),
-        ({"type": "string", "pattern": "("}, Obstacle.UNUSABLE),
+        (
+            {"allOf": [{"type": "null"}, {"type": "string"}]},
+            SearchFailure.CONTRADICTION,
+        ),
+        ({"not": {}}, SearchFailure.CONTRADICTION),
+        ({"$ref": "#/nowhere"}, SearchFailure.UNUSABLE),
+        ({"type": "string", "pattern": "("}, SearchFailure.UNUSABLE),
     ],
 )
-def test_names_the_obstacle(schema: UntypedJson, obstacle: Obstacle) -> None:
+def test_names_the_failure(schema: UntypedJson, failure: SearchFailure) -> None:
     """Where there is no witness, the reason is named and explained."""
     found = find_witnesses(CompiledSchema.from_json(schema, "draft-07"))
     assert found.witnesses == ()
-    assert found.obstacle is obstacle
-    assert found.obstacle.explanation
+    assert found.failure is failure
+    assert found.failure.explanation
 
 
 def test_a_stream_goes_on() -> None:
@@ -195,7 +198,7 @@ def test_a_small_budget_is_kept() -> None:
     found = find_witnesses(
         CompiledSchema.from_json(schema, "draft-07"), budget=Budget(steps=5)
     )
-    assert found.obstacle is Obstacle.EXHAUSTED
+    assert found.failure is SearchFailure.EXHAUSTED
 
 
 def test_deep_is_not_endless() -> None:
@@ -204,7 +207,7 @@ def test_deep_is_not_endless() -> None:
     for _ in range(90):
         schema = {"type": "object", "required": ["a"], "properties": {"a": schema}}
     found = find_witnesses(CompiledSchema.from_json(schema, "draft-07"))
-    assert found.obstacle is Obstacle.TOO_LARGE
+    assert found.failure is SearchFailure.TOO_LARGE
 
 
 _NAMES = st.sampled_from(["b", "a", "d", "c"])
