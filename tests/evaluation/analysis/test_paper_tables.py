@@ -216,7 +216,7 @@ def test_what_cannot_be_filled_is_said(tmp_path: Path, run: RecordedRun) -> None
         paper_table(8, [run])
     with pytest.raises(NoInput, match="Table 5: csbdata eval --task test-suite"):
         paper_table(5, [run])
-    with pytest.raises(NoInput, match="Table 7: csbdata suite quality run"):
+    with pytest.raises(NoInput, match="Table 7: csbdata suite run quality"):
         paper_table(7, [run])
     empty = _run(tmp_path / "empty", [], {})
     with pytest.raises(NoInput, match="Table 4"):
