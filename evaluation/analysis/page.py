@@ -162,7 +162,7 @@ def write_joined_page(
 def _rendered(name: str, runs: Sequence[RecordedRun], parts: Sequence[Section]) -> str:
     """Return the page of some runs with these sections."""
     environment = Environment(autoescape=True, undefined=StrictUndefined)
-    environment.filters |= {"shown": _shown, "picture": _picture, "side": _side}
+    environment.filters |= {"shown": _format, "picture": _picture, "side": _side}
     template = environment.from_string(
         files(__package__).joinpath(_TEMPLATE).read_text(encoding="utf-8")
     )
@@ -196,7 +196,7 @@ def sections(run: RecordedRun, reports: Mapping[str, Report]) -> list[Section]:
     ]
 
 
-def _shown(cell: Cell) -> str:
+def _format(cell: Cell) -> str:
     return safe(text_of(cell))
 
 

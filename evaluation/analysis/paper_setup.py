@@ -249,7 +249,7 @@ def _loop(run: RecordedRun, label: str) -> str:
     return _OUR_LOOP if isinstance(entry.get("model"), dict) else "not known"
 
 
-def told(
+def describe_differences(
     sides: Sequence[tuple[str, Sequence[SetupDifference]]],
 ) -> Iterator[str]:
     """Yield what was not as in the paper, a sentence each, with who it is true of.

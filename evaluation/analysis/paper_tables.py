@@ -15,11 +15,11 @@ from curation.system.errors import BadUsage, NoInput
 from evaluation.analysis.paper_setup import (
     FRAMEWORKS,
     PAPER_SETUPS,
+    describe_differences,
     differences,
     framework_of,
     printed,
     quality_differences,
-    told,
     version_difference,
 )
 from evaluation.analysis.run_report import reports
@@ -134,7 +134,12 @@ def suite_table(number: int, runs: Sequence[RecordedRun]) -> Table:
         columns=("Framework", *_COLUMNS[number], "not as in the paper"),
         rows=tuple(rows),
         note=" ".join(
-            [_QUALITY_NOTE, *told([(side.label, side.differences) for side in sides])]
+            [
+                _QUALITY_NOTE,
+                *describe_differences(
+                    [(side.label, side.differences) for side in sides]
+                ),
+            ]
         )
         if quality
         else _SUITE_NOTE,
@@ -325,7 +330,9 @@ def paper_table(number: int, runs: Sequence[RecordedRun]) -> Table:
         note=" ".join(
             [
                 note,
-                *told([(side.framework, side.differences) for side in sides.values()]),
+                *describe_differences(
+                    [(side.framework, side.differences) for side in sides.values()]
+                ),
                 *_absent(table, sides),
             ]
         ),

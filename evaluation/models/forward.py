@@ -227,7 +227,7 @@ class BatchRows:
         self._forward = forward
         self._cache: DynamicCache | None = None
         self._positions: list[int] = []
-        self._seen = torch.ones((0, 0), dtype=torch.long, device=forward.device)
+        self._visible = torch.ones((0, 0), dtype=torch.long, device=forward.device)
         #: Whether there is padding that must not be looked at.
         self._padded = False
 
@@ -237,24 +237,24 @@ class BatchRows:
         length = cache.get_seq_length()
         new = torch.ones((1, length), dtype=torch.long, device=self._forward.device)
         if self._cache is None or not self._positions:
-            self._cache, self._seen, self._positions = cache, new, [length]
+            self._cache, self._visible, self._positions = cache, new, [length]
             self._padded = False
             return
-        width = max(length, self._seen.shape[1])
+        width = max(length, self._visible.shape[1])
         _change(self._cache, lambda held: _widen(held, width))
         _change(cache, lambda held: _widen(held, width))
         for own, joining in zip(_layers(self._cache), _layers(cache), strict=True):
-            both = [_held(own), _held(joining)]
+            both = [_cached_tokens(own), _cached_tokens(joining)]
             own.keys = torch.cat([keys for keys, _ in both])
             own.values = torch.cat([values for _, values in both])
-        self._seen = torch.cat(
+        self._visible = torch.cat(
             [
-                F.pad(self._seen, (width - self._seen.shape[1], 0)),
+                F.pad(self._visible, (width - self._visible.shape[1], 0)),
                 F.pad(new, (width - length, 0)),
             ]
         )
         self._positions.append(length)
-        self._padded = not bool(self._seen.all())
+        self._padded = not bool(self._visible.all())
 
     @torch.inference_mode()
     def feed(self, rows: Sequence[Sequence[int]]) -> torch.Tensor:
@@ -269,7 +269,7 @@ class BatchRows:
             self._positions[index] = start + len(row)
         device = self._forward.device
         new = to_device(torch.tensor(mask), device)
-        self._seen = torch.cat([self._seen, new], dim=1)
+        self._visible = torch.cat([self._visible, new], dim=1)
         self._padded = self._padded or any(len(row) < width for row in rows)
         if len(rows) == 1 and not self._padded:
             return self._forward.batch(tokens, self._cache)
@@ -277,7 +277,7 @@ class BatchRows:
             tokens,
             self._cache,
             to_device(torch.tensor(positions), device),
-            self._seen if self._padded else None,
+            self._visible if self._padded else None,
         )
 
     @torch.inference_mode()
@@ -288,10 +288,10 @@ class BatchRows:
             return
         indices = torch.tensor(list(rows), device=self._forward.device)
         self._positions = [self._positions[row] for row in rows]
-        self._seen = self._seen[indices]
-        first = int(self._seen.any(dim=0).to(torch.uint8).argmax())
-        self._seen = self._seen[:, first:]
-        self._padded = not bool(self._seen.all())
+        self._visible = self._visible[indices]
+        first = int(self._visible.any(dim=0).to(torch.uint8).argmax())
+        self._visible = self._visible[:, first:]
+        self._padded = not bool(self._visible.all())
         _change(self._cache, lambda held: held[indices][:, :, first:])
 
 
@@ -300,7 +300,7 @@ def _change(
 ) -> None:
     """Change keys and values of every layer, of shape (texts, heads, tokens, size)."""
     for layer in _layers(cache):
-        keys, values = _held(layer)
+        keys, values = _cached_tokens(layer)
         layer.keys, layer.values = change(keys), change(values)
 
 
@@ -310,7 +310,7 @@ def _layers(cache: DynamicCache) -> list[DynamicLayer]:
     return [layer for layer in layers if layer.is_initialized]
 
 
-def _held(layer: DynamicLayer) -> tuple[torch.Tensor, torch.Tensor]:
+def _cached_tokens(layer: DynamicLayer) -> tuple[torch.Tensor, torch.Tensor]:
     """Return what a layer holds.
 
     Raises:
@@ -353,7 +353,7 @@ class PrefixCache:
         """Begin with nothing kept."""
         self._forward = forward
         self._last: tuple[int, ...] = ()
-        self._held: tuple[int, ...] = ()
+        self._cached_tokens: tuple[int, ...] = ()
         self._cache = self._new()
 
     def _new(self) -> DynamicCache:
@@ -370,13 +370,13 @@ class PrefixCache:
             min(shared_length([self._last, prompt]), len(prompt) - 1)
         )
         self._last = tuple(prompt)
-        cached = _whole_blocks(shared_length([self._held, prompt[:shared]]))
-        if cached < len(self._held):
+        cached = _whole_blocks(shared_length([self._cached_tokens, prompt[:shared]]))
+        if cached < len(self._cached_tokens):
             self._crop(cached)
-            cached = len(self._held)
+            cached = len(self._cached_tokens)
         for start in range(cached, shared, BLOCK):
             self._forward.over(prompt[start : start + BLOCK], self._cache)
-        self._held = self._last[:shared]
+        self._cached_tokens = self._last[:shared]
         cache = copy.deepcopy(self._cache)
         for start in range(shared, len(prompt), BLOCK):
             logits = self._forward.over(prompt[start : start + BLOCK], cache)
@@ -384,11 +384,11 @@ class PrefixCache:
 
     def _crop(self, length: int) -> None:
         """Forget what is kept beyond a length; all of it where that cannot be done."""
-        self._held = self._held[:length]
+        self._cached_tokens = self._cached_tokens[:length]
         if length and self._cache.is_croppable and not any(self._cache.is_sliding):
             self._cache.crop(length - self._cache.get_seq_length())
         else:
-            self._held, self._cache = (), self._new()
+            self._cached_tokens, self._cache = (), self._new()
 
 
 def _whole_blocks(length: int) -> int:

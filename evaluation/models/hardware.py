@@ -239,7 +239,7 @@ def _first_line(error: Exception) -> str:
 
 
 #: Whose versions decide, beside torch's, what a model writes, and how fast.
-_OTHERS: Final = ("transformers", "tokenizers", "accelerate", "numpy")
+_OTHER_FAILURES: Final = ("transformers", "tokenizers", "accelerate", "numpy")
 _DRIVER: Final = Path("/proc/driver/nvidia/version")
 #: What `nvidia-smi` is asked for, by the name that headers give it.
 _SETTINGS: Final = {
@@ -265,7 +265,7 @@ def device_facts(device: torch.device) -> Mapping[str, Json]:
         # torch's own version names what it was built for, its metadata may not.
         "libraries": {
             "torch": str(torch.__version__),
-            **{name: version(name) for name in _OTHERS},
+            **{name: version(name) for name in _OTHER_FAILURES},
         },
     }
     if device.type == "cuda":

@@ -75,7 +75,7 @@ class KeptStep:
         self._is_captured = kind is not StepKind.NONE and device.type == "cuda"
         self._is_first = kind is not StepKind.NONE
         self._graph: torch.cuda.CUDAGraph | None = None
-        self._found: torch.Tensor | None = None
+        self._output: torch.Tensor | None = None
         #: Why it is not kept although that was asked; empty where it is.
         self.trouble = ""
 
@@ -93,9 +93,9 @@ class KeptStep:
         if self._is_first:
             self._is_first = False
             return self._first()
-        if self._graph is not None and self._found is not None:
+        if self._graph is not None and self._output is not None:
             self._graph.replay()
-            return self._found
+            return self._output
         return self._step()
 
     def _first(self) -> torch.Tensor:
@@ -128,7 +128,7 @@ class KeptStep:
         torch.cuda.current_stream().wait_stream(stream)
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
-            self._found = self._step()
+            self._output = self._step()
         self._graph = graph
 
 

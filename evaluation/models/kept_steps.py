@@ -21,7 +21,7 @@ _ATTENTION: Final = ("sdpa", "eager")
 _TOLERANCE: Final = {torch.float32: 1e-3, torch.float64: 1e-3}
 _TOLERANCE_OF_HALVES: Final = 0.05
 #: Sizes of batches whose places are kept: that of a batch, and of a text alone.
-_KEPT: Final = 2
+_SLOT_CACHES: Final = 2
 
 
 class KeptSteps:
@@ -43,8 +43,8 @@ class KeptSteps:
             trial: A text of eight tokens or more.
         """
         self._forward = forward
-        self._made: dict[tuple[int, int], SlotCache] = {}
-        self._told: set[str] = set()
+        self._slots: dict[tuple[int, int], SlotCache] = {}
+        self._reported: set[str] = set()
         #: Why there are no places of some size.
         self._lacking: list[str] = []
         #: Why steps are not kept although that was asked; empty where they are.
@@ -71,10 +71,10 @@ class KeptSteps:
         if self.kind is StepKind.NONE:
             return None
         shape = texts, place_size(tokens)
-        slots = self._made.pop(shape, None)
+        slots = self._slots.pop(shape, None)
         if slots is None:
-            while len(self._made) >= _KEPT:
-                del self._made[next(iter(self._made))]
+            while len(self._slots) >= _SLOT_CACHES:
+                del self._slots[next(iter(self._slots))]
             slots = SlotCache(self._forward, *shape, self.kind)
             try:
                 slots.warm_up()
@@ -82,20 +82,22 @@ class KeptSteps:
                 size = f"{shape[0]} places of {shape[1]:,} tokens"
                 self._lacking.append(f"no memory for {size}")
                 return None
-        self._made[shape] = slots
+        self._slots[shape] = slots
         return slots
 
     def troubles(self) -> Sequence[str]:
         """Return why steps are not kept although they were to be, each reason once."""
-        troubles = [slots.trouble for slots in self._made.values() if slots.trouble]
+        troubles = [slots.trouble for slots in self._slots.values() if slots.trouble]
         troubles += self._lacking
-        new = [reason for reason in dict.fromkeys(troubles) if reason not in self._told]
-        self._told.update(new)
+        new = [
+            reason for reason in dict.fromkeys(troubles) if reason not in self._reported
+        ]
+        self._reported.update(new)
         return [f"CUDA graphs / torch.compile: off ({reason})" for reason in new]
 
     def forget(self) -> None:
         """Give all memory back."""
-        self._made.clear()
+        self._slots.clear()
 
 
 def _why_not(

@@ -297,7 +297,7 @@ def load_shape(
     with failures_of_loading(model):
         make_current(device)
         _check_memory(model, config, dtype, device)
-        module = _drawn(config, dtype, device, seed, loading.attention)
+        module = _draw_weights(config, dtype, device, seed, loading.attention)
     digest = hashlib.sha256(
         msgspec.json.encode([_VERSION, shape, seed], order="sorted")
     )
@@ -313,7 +313,7 @@ def load_shape(
         )
 
 
-def _drawn(
+def _draw_weights(
     config: PretrainedConfig,
     dtype: torch.dtype,
     device: torch.device,

@@ -131,7 +131,7 @@ class TokenChooser:
             logits = self.masked(self.packed_masks(questions, logits.shape[1]), logits)
         best, tokens = _best(logits)
         if any(one.temperature for one in questions):
-            tokens = self._drawn(questions, logits, best, tokens)
+            tokens = self._draw(questions, logits, best, tokens)
         columns = [tokens.double(), best.double()]
         if any(one.look_for_ties for one in questions):
             columns.append(self._count_near(logits, best).double())
@@ -205,7 +205,7 @@ class TokenChooser:
         bound = best - self._tie * best.abs()
         return (logits >= bound[:, None]).sum(dim=1)
 
-    def _drawn(
+    def _draw(
         self,
         questions: Sequence[TokenQuestion],
         logits: torch.Tensor,

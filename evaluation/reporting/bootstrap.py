@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # Draws of a bootstrap, and how many values it may hold at a time.
 _RESAMPLES = 2_000
-_HELD = 4_000_000
+_MOST_IN_MEMORY = 4_000_000
 # Clusters without which there is no spread between them, and without which too few
 # different samples can be drawn to tell an interval of 95 % from the range of them all.
 _SPREAD = 2
@@ -156,7 +156,7 @@ def _resampled_means(
     """Return the means of resampled clusters, in order."""
     totals, counts = np.asarray(sums, dtype=float), np.asarray(sizes, dtype=float)
     draw = np.random.default_rng(seed)
-    batch = max(1, _HELD // len(totals))
+    batch = max(1, _MOST_IN_MEMORY // len(totals))
     means = []
     for remaining in range(_RESAMPLES, 0, -batch):
         sampled = draw.integers(0, len(totals), (min(batch, remaining), len(totals)))

@@ -27,7 +27,7 @@ _OF_MACHINE: Final = ("processor", "cores", "platform", "python")
 #: Of the data: all of it, what was chosen, and where instances come from.
 _OF_DATA: Final = ("sha256", "configs", "splits", "instances")
 #: What messages call a member where its name says little.
-_SHOWN: Final = {"sha256": "content"}
+_LABELS: Final = {"sha256": "content"}
 #: Of models, what decides nothing but a sum of money, and what moves by itself.
 _NOT_OF_MODELS: Final = MOVING_FACTS | {"prices"}
 #: Of a suite, what it is called here, and who answers.
@@ -217,7 +217,7 @@ def _one(name: str, first: UntypedJson, other: UntypedJson, label: str) -> str:
     """Return in words how one member differs; empty if it does not."""
     if first == other:
         return ""
-    label = _SHOWN.get(label, label)
+    label = _LABELS.get(label, label)
     texts = [_text(value) for value in (other, first)]
     if any(len(text) > _LONG for text in texts):
         return f"another {label or name}"

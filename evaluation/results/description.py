@@ -29,13 +29,13 @@ def describe(header: RunHeader) -> list[str]:
         f"tasks: {', '.join(header.tasks)}",
         f"engines: {', '.join(_labels(header)) or 'none can be run here'}",
         *_conditions(header),
-        *_made(header),
+        *_origin(header),
     ]
 
 
 def about_writing(header: RunHeader) -> list[str]:
     """Return when a run was made, and by which model, on what, line by line."""
-    return [*_made(header), *_model(header.models)]
+    return [*_origin(header), *_model(header.models)]
 
 
 def not_run(header: RunHeader) -> list[str]:
@@ -80,7 +80,7 @@ def _data(header: RunHeader) -> Iterator[str]:
     yield from partial_data(header)
 
 
-def _made(header: RunHeader) -> Iterator[str]:
+def _origin(header: RunHeader) -> Iterator[str]:
     if header.started and header.csbdata:
         yield f"made: {header.started} by csbdata {header.csbdata}"
 

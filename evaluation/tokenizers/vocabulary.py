@@ -190,9 +190,9 @@ _GPT_2: Final = (
 )
 _CONTRACTED: Final = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 _WORDS: Final = r"[^\r\n\p{L}\p{N}]?\p{L}+"
-_REST: Final = r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-_CL100K: Final = rf"{_CONTRACTED}|{_WORDS}|\p{{N}}{{1,3}}|{_REST}"
-_QWEN: Final = rf"{_CONTRACTED}|{_WORDS}|\p{{N}}|{_REST}"
+_OTHER_TEXT: Final = r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+_CL100K: Final = rf"{_CONTRACTED}|{_WORDS}|\p{{N}}{{1,3}}|{_OTHER_TEXT}"
+_QWEN: Final = rf"{_CONTRACTED}|{_WORDS}|\p{{N}}|{_OTHER_TEXT}"
 _UPPER: Final = r"\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}"
 _LOWER: Final = r"\p{Ll}\p{Lm}\p{Lo}\p{M}"
 _O200K: Final = (
@@ -221,7 +221,7 @@ def split_by(pattern: str) -> list[Json]:
 
 _DIGITS: Final[list[Json]] = [{"type": "Digits", "individual_digits": True}]
 #: By the names that GGUF files and tiktoken's encodings use.
-_KNOWN: Final[dict[str, Sequence[Json]]] = {
+_STEPS: Final[dict[str, Sequence[Json]]] = {
     "gpt-2": split_by(_GPT_2),
     "default": split_by(_GPT_2),
     "smollm": [*_DIGITS, *split_by(_GPT_2)],
@@ -242,12 +242,12 @@ def pre_tokenizer(name: str, where: str) -> Sequence[Json]:
     Raises:
         BadConfiguration: the name is not known here.
     """
-    steps = _KNOWN.get(name)
+    steps = _STEPS.get(name)
     if steps is None:
         raise BadConfiguration(
             f"it cuts texts in a way called {name!r}, which is not known here",
             where,
-            f"known: {', '.join(sorted(_KNOWN))}; or use its tokenizer.json",
+            f"known: {', '.join(sorted(_STEPS))}; or use its tokenizer.json",
         )
     return steps
 

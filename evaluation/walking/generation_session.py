@@ -71,7 +71,7 @@ class _TextUnderWay:
         self._matcher: Matcher | None = None
         self._ready = False
         self._thread: Thread | None = None
-        self._found: Answer = {}
+        self._pending_answer: Answer = {}
         self._full: MemoryError | None = None
         #: The mask that was begun beside those of other texts.
         self._begun: Future[Answer] | None = None
@@ -115,14 +115,16 @@ class _TextUnderWay:
 
     def _compile(self, schema: str) -> None:
         try:
-            self._grammar, self._found = compile_schema(self._engine, schema)
+            self._grammar, self._pending_answer = compile_schema(self._engine, schema)
         except MemoryError as error:
             self._full = error
             return
-        self._ready = "refusal" not in self._found
+        self._ready = "refusal" not in self._pending_answer
         if self._ready:
-            self._found["warnings"] = engine_warnings(self._engine, self._grammar)
-        self._found["printed"] = self._printed.take()
+            self._pending_answer["warnings"] = engine_warnings(
+                self._engine, self._grammar
+            )
+        self._pending_answer["printed"] = self._printed.take()
 
     def _result(self, seconds: float) -> Answer:
         thread = self._thread
@@ -132,7 +134,7 @@ class _TextUnderWay:
                 return {"running": True}
         if self._full is not None:
             raise self._full
-        return self._found
+        return self._pending_answer
 
     def _take(self, matcher: Matcher, token: int, most: int) -> Answer:
         if not take_token(matcher, token):

@@ -263,7 +263,7 @@ class EngineLimits:
 
     def __init__(self) -> None:
         """Begin with none."""
-        self._found: dict[tuple[str, str], _Limit] = {}
+        self._limits: dict[tuple[str, str], _Limit] = {}
 
     def add(self, row: Row) -> None:
         """Take what an engine says of one case."""
@@ -272,9 +272,9 @@ class EngineLimits:
         for phase, message in dict(_messages(row)).items():
             key = row.engine, _NUMBER.sub("#", message)
             schema = f"{row.config}/{row.id}"
-            earlier = self._found.get(key)
+            earlier = self._limits.get(key)
             if earlier is None:
-                self._found[key] = _Limit(message, phase, schema, size)
+                self._limits[key] = _Limit(message, phase, schema, size)
                 continue
             earlier.schemas += 1
             if size < earlier.size:
@@ -289,7 +289,8 @@ class EngineLimits:
             rows=tuple(
                 (engine, limit.message, limit.phase, limit.schemas, limit.schema)
                 for (engine, _), limit in sorted(
-                    self._found.items(), key=lambda item: (item[0][0], -item[1].schemas)
+                    self._limits.items(),
+                    key=lambda item: (item[0][0], -item[1].schemas),
                 )
             ),
             note="What engines say of bounds of their own (states, items, fuel, "

@@ -42,12 +42,12 @@ def all_placed(dialects: Sequence[Dialect] = ()) -> Iterator[PlacedProbe]:
     so that each probe is put once.
     """
     for probe in PROBES:
-        for dialect in _chosen(probe, dialects):
+        for dialect in _select(probe, dialects):
             for context in probe.contexts:
                 yield place_probe(probe, context, dialect)
 
 
-def _chosen(probe: Probe, dialects: Sequence[Dialect]) -> Sequence[Dialect]:
+def _select(probe: Probe, dialects: Sequence[Dialect]) -> Sequence[Dialect]:
     available = probe.dialects
     return (
         [dialect for dialect in available if dialect in dialects]

@@ -31,7 +31,7 @@ def cases(_samples: Iterable[Sample], settings: TaskSettings) -> Iterator[Case]:
         BadConfiguration: a setting makes no sense.
     """
     available = families()
-    names = _chosen(settings, available)
+    names = _select(settings, available)
     largest = _number(settings, "largest", 1 << 30)
     for repetition in range(_number(settings, "repeats", REPEATS)):
         for name in names:
@@ -40,7 +40,7 @@ def cases(_samples: Iterable[Sample], settings: TaskSettings) -> Iterator[Case]:
                     yield _case(available[name], size, repetition)
 
 
-def _chosen(settings: TaskSettings, available: Mapping[str, Family]) -> list[str]:
+def _select(settings: TaskSettings, available: Mapping[str, Family]) -> list[str]:
     """Return the names of the setting `families`; without it all."""
     selected = settings.values.get("families") or list(available)
     if isinstance(selected, list):

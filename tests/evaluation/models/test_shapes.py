@@ -58,7 +58,7 @@ def test_a_shape_has_as_many_weights_as_the_published_model(name: str) -> None:
 
 def test_weights_follow_from_the_seed() -> None:
     """Same seed, same weights, whatever was drawn before; another seed, others."""
-    from evaluation.models.loading import _drawn  # noqa: PLC0415 - needs torch
+    from evaluation.models.loading import _draw_weights  # noqa: PLC0415 - needs torch
 
     config = _config(
         shapes()["qwen3-0.6b"],
@@ -70,9 +70,11 @@ def test_weights_follow_from_the_seed() -> None:
     )
     cpu = torch.device("cpu")
     before = torch.random.get_rng_state()
-    first, again, other = (_drawn(config, torch.float32, cpu, n, "") for n in (3, 3, 4))
+    first, again, other = (
+        _draw_weights(config, torch.float32, cpu, n, "") for n in (3, 3, 4)
+    )
     torch.rand(5)
-    late = _drawn(config, torch.float32, cpu, 3, "")
+    late = _draw_weights(config, torch.float32, cpu, 3, "")
     assert first.dtype is torch.float32
     weights = [model.state_dict() for model in (first, again, late)]
     for name, part in weights[0].items():
