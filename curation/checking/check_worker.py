@@ -169,8 +169,8 @@ def start(setup: Json) -> Callable[[Json], RulesAnswer | VerdictAnswer]:
         library = NeighbourLibrary(Path(neighbours.root), neighbours.claims)
     gc.disable()
 
-    def handle(unit: Json) -> RulesAnswer | VerdictAnswer:
-        question = msgspec.convert(unit, RulesQuestion | VerdictQuestion)
+    def handle(request: Json) -> RulesAnswer | VerdictAnswer:
+        question = msgspec.convert(request, RulesQuestion | VerdictQuestion)
         content = question.content.encode("latin-1")
         if isinstance(question, RulesQuestion):
             return _apply_rules(content, question.base_uri, library)

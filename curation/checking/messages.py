@@ -31,7 +31,7 @@ class RulesQuestion(
 
     #: The bytes of the text as Latin-1, one character a byte.
     content: str
-    #: Where relative references in it start; None where nothing is beside it.
+    #: Where relative references in it start; None if nothing is beside it.
     base_uri: str | None = None
 
 
@@ -58,7 +58,7 @@ class VerdictAnswer(msgspec.Struct, frozen=True, kw_only=True):
 class RulesAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The problems that the rules find in a text."""
 
-    #: None where the text is no schema, or its dialect could not be decided.
+    #: None if the text is no schema, or its dialect could not be decided.
     dialect: str | None = None
     dialect_found: str | None = None
     #: The drafts under whose metaschema it is valid.
@@ -106,7 +106,7 @@ class NeighbourLibrary:
         self._documents: dict[str, Json | None] = {}
 
     def get(self, uri: str) -> Json | None:
-        """Return the parsed document, or None where there is none that can be read."""
+        """Return the parsed document, or None if there is none that can be read."""
         if uri not in self._documents:
             self._documents[uri] = self._read(uri)
         return self._documents[uri]

@@ -78,7 +78,7 @@ class SchemaProblem:
 class SchemaReport:
     """The result of a check."""
 
-    #: None where it could not be decided.
+    #: None if it could not be decided.
     dialect: str | None
     dialect_found: str | None
     #: The drafts under whose metaschema it is valid, oldest first.

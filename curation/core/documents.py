@@ -140,8 +140,8 @@ class Provenance:
     #: SPDX expression of the single file; `NOASSERTION` where it is not stated.
     licence: str
     origin: Origin
-    #: `https://github.com/OWNER/NAME`, where a collection has the file from; None where
-    #: the collection is the file's own home, or nobody says.
+    #: `https://github.com/OWNER/NAME`, the origin of a file of a collection; None if
+    #: the collection is its home, or the origin is unknown.
     original_repository: str | None = None
 
 

@@ -62,7 +62,7 @@ class Library(Protocol):
     """The other documents of a source, by absolute URI without fragment."""
 
     def get(self, uri: str) -> Json | None:
-        """Return the parsed document, or None where the source has none."""
+        """Return the parsed document, or None if the source has none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +100,7 @@ class Rule:
     apply: ApplyRule
     #: The reasons with which it can reject.
     reasons: tuple[Reason, ...] = ()
-    #: Which kind of repair it makes; None where it is no repair of a schema's text.
+    #: Which kind of repair it makes; None if it is no repair of a schema's text.
     repair: RepairKind | None = None
     #: The lint codes that it can leave.
     lints: Mapping[str, str] = field(default_factory=dict)

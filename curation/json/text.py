@@ -279,7 +279,7 @@ def plain(value: Json) -> Json:
 
 
 def compact(value: Json, option: int | None = None) -> bytes | None:
-    """Return a value's text without whitespace, or None where orjson may differ.
+    """Return a value's text without whitespace, or None if orjson may differ.
 
     orjson gives up on integers over 64 bits, on deep nesting and on a `SpelledFloat`,
     and spells floats in its own way.

@@ -116,7 +116,7 @@ def types_of(value: Json, dialect: Dialect) -> frozenset[str]:
 
 
 def named_types(schema: Mapping[str, Json]) -> frozenset[str] | None:
-    """Return the types that a schema names, or None where it allows every type."""
+    """Return the types that a schema names, or None if it allows every type."""
     types = schema.get("type")
     if isinstance(types, str):
         return frozenset({types})

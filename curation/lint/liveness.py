@@ -46,7 +46,7 @@ _NOTHING = frozenset[str]()
 
 
 def stated_types(schema: Mapping[str, Json]) -> str | frozenset[str] | None:
-    """Return the types that a schema names, or None where it allows every type."""
+    """Return the types that a schema names, or None if it allows every type."""
     types = schema.get("type")
     return types if isinstance(types, str) else named_types(schema)
 
@@ -61,7 +61,7 @@ def _dead_names(
 class SortedNames(NamedTuple):
     """The members of a schema, by what decides whether they can fail."""
 
-    #: Those that some value violates, whatever they say.
+    #: Those that some value violates by their name alone.
     live: frozenset[str]
     #: Those of which that depends on the schemas that they apply.
     waiting: frozenset[str]
@@ -107,7 +107,7 @@ def sorted_names(
 
 
 def live_by_itself(names: SortedNames, schema: Mapping[str, Json]) -> AbstractSet[str]:
-    """Return the keywords of a schema that some value violates, whatever it applies."""
+    """Return the keywords of a schema that some value violates by themselves."""
     if not names.by_value:
         return names.live
     return names.live.union(
@@ -131,7 +131,7 @@ def _dead_beside(types: str | frozenset[str]) -> frozenset[str]:
 
 
 def fails(name: str, value: Json, schema: Mapping[str, Json]) -> bool:
-    """Return whether some value violates a keyword, whatever schemas it applies.
+    """Return whether some value violates a keyword, applied schemas aside.
 
     It does `oneOf` where more than one of its schemas may hold.
     """

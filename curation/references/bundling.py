@@ -55,25 +55,25 @@ class Bundle:
         self._rule = rule
         self._record = closure.record
         self._keyword = self._record.dialect.definitions_keyword
-        self._units = _outermost(closure.outside_schemas())
+        self._parts = _outermost(closure.outside_schemas())
         self._names = self._chosen_names()
         self.changes: list[Change] = []
         self.schema: Json = self._bundled()
 
     def _bundled(self) -> Json:
         schema = rewritten(self._record.value, self._own_edits())
-        if not self._units or not isinstance(schema, dict):
+        if not self._parts or not isinstance(schema, dict):
             return schema
         definitions = dict(self._definitions(schema))
-        for unit in self._units:
-            name = self._names[unit.key]
-            definitions[name] = added = self._unit(unit)
-            fragment = fragment_of(unit.location.tokens).removesuffix("#")
+        for part in self._parts:
+            name = self._names[part.key]
+            definitions[name] = added = self._part(part)
+            fragment = fragment_of(part.location.tokens).removesuffix("#")
             self._change(
                 (self._keyword, name),
                 ABSENT,
                 added,
-                f"from {unit.document.uri}{fragment}",
+                f"from {part.document.uri}{fragment}",
             )
         return {**schema, self._keyword: definitions}
 
@@ -89,11 +89,11 @@ class Bundle:
     def _chosen_names(self) -> Mapping[tuple[int, Tokens], str]:
         used = set(self._definitions(self._record.value))
         names: dict[tuple[int, Tokens], str] = {}
-        for unit in self._units:
-            short, longer = _candidates(unit)
+        for part in self._parts:
+            short, longer = _candidates(part)
             name = unused(longer if short in used else short, used)
             used.add(name)
-            names[unit.key] = name
+            names[part.key] = name
         return names
 
     def _new_tokens(self, resolved: ResolvedReference) -> Tokens:
@@ -142,14 +142,14 @@ class Bundle:
                 self._change(tokens, gone, ABSENT, "pointers start at the root")
         return edits
 
-    def _unit(self, unit: ReachedSchema) -> Json:
-        skip = len(unit.location.tokens)
-        keywords = (*MARKS, unit.document.dialect.id_keyword)
+    def _part(self, part: ReachedSchema) -> Json:
+        skip = len(part.location.tokens)
+        keywords = (*MARKS, part.document.dialect.id_keyword)
         edits: dict[Tokens, Put | Drop] = {}
         for reached in self._closure.outside_schemas():
-            if reached.document is not unit.document:
+            if reached.document is not part.document:
                 continue
-            if reached.location.tokens[:skip] != unit.location.tokens:
+            if reached.location.tokens[:skip] != part.location.tokens:
                 continue
             for tokens in reached.scan.marked:
                 for keyword in keywords:
@@ -159,7 +159,7 @@ class Bundle:
                 tokens = (*reference.tokens[skip:], reference.keyword)
                 value = fragment_of(self._new_tokens(resolved))
                 edits[tokens] = Put(value, "$ref")
-        return rewritten(unit.location.schema, edits)
+        return rewritten(part.location.schema, edits)
 
 
 def _outermost(schemas: Iterable[ReachedSchema]) -> list[ReachedSchema]:

@@ -39,7 +39,7 @@ class PackLibrary:
     )
 
     def get(self, uri: str) -> Json | None:
-        """Return the parsed document, or None where the source has none."""
+        """Return the parsed document, or None if the source has none."""
         path = self.uris.get(uri) or self.uris.get(_other_scheme(uri))
         if path is None:
             return None

@@ -34,7 +34,7 @@ class RuleSet:
     #: One sentence: what the set is for.
     summary: str
     #: The set that it leaves rules out of: other packages' rules for that one and its
-    #: archives are this one's too. None where it stands by itself.
+    #: archives are this one's too. None if it stands by itself.
     part_of: str | None = None
     #: What the reader of JSON text tolerates.
     policy: Policy

@@ -62,7 +62,7 @@ class Statement:
     """What one `$schema` says."""
 
     kind: StatementKind
-    #: The draft; None where the statement is silent or unknown.
+    #: The draft; None if the statement is silent or unknown.
     dialect: Dialect | None = None
 
 
@@ -174,7 +174,7 @@ class Usage:
 
 
 def usage(schema: Json) -> Usage:
-    """Return the keywords that a schema uses, whatever its dialect."""
+    """Return the keywords that a schema uses in any dialect."""
     keywords: set[str] = set()
     old: set[str] = set()
     beside_ref = array_required = False

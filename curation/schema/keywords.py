@@ -54,8 +54,7 @@ class Keyword:
 
     name: str
     kind: KeywordKind
-    #: Values of every other type pass, whatever the keyword's value; None: it speaks
-    #: of values of any type.
+    #: Values of every other type pass; None: it is about values of any type.
     value_type: ValueType | None = None
     #: What its value holds if it holds schemas.
     shape: Shape | None = None

@@ -102,7 +102,7 @@ def python_complaint(schema: Json) -> Complaint | None:
 
 
 def complaint(schema: Json) -> Complaint | None:
-    """Return why `check_schema` refuses a schema, or None where it accepts it."""
+    """Return why `check_schema` refuses a schema, or None if it accepts it."""
     try:
         error = rust_complaint(schema)
     except ValueError:

@@ -43,7 +43,7 @@ def may_lose_names(value: Json) -> bool:
     try:
         return _LOST.search(orjson.dumps(value)) is not None
     except TypeError:
-        # An integer beyond 64 bits: looked at more closely, whatever its names are.
+        # An integer beyond 64 bits: looked at more closely.
         return True
 
 

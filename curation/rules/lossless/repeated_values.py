@@ -24,7 +24,7 @@ def _mended(schema: dict[str, Json]) -> dict[str, Json]:
 
 
 def _once(values: Json) -> list[Json] | None:
-    """Return a list with each value once, or None where it is so already."""
+    """Return a list with each value once, or None if it is so already."""
     if not isinstance(values, list):
         return None
     first: dict[bytes, Json] = {}

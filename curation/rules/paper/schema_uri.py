@@ -26,7 +26,7 @@ _SIGN = b'"$schema":"'
 
 
 def _mended(uri: str, *, at_root: bool) -> str | None:
-    """Return the URI as published; None where the member goes."""
+    """Return the URI as published; None if the member goes."""
     if "hyper-schema" in uri:
         return uri.replace("hyper-schema", "schema").removesuffix("#")
     for wrong, right in _MISSPELT.items():
