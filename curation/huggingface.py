@@ -337,7 +337,7 @@ def _may_pass(error: Exception) -> bool | float:
     return may_pass(error)
 
 
-#: What is read of a dataset where nothing else is asked for.
+#: The files of a dataset that are downloaded by default.
 _TABLES = ("*.parquet", "*.pq", "README.md")
 
 

@@ -93,14 +93,14 @@ def push(  # noqa: PLR0913 (one parameter an option)
 ) -> None:
     """Publish a dataset folder: verified, in one commit, read back, then tagged.
 
-    What readers see is the old state or the new one. Killed at whatever moment, the
-    same command goes on. Only files that csbdata has put there are ever deleted. A
-    repository that is made is private without --public. The token is the one of
-    `hf auth login`, of HF_TOKEN, or of a trusted publisher.
+    Readers see the old state or the new one. The same command resumes a push that was
+    killed. Only files of earlier pushes are ever deleted. A new repository is private
+    without --public. The token is that of `hf auth login`, of HF_TOKEN, or of a
+    trusted publisher.
 
-    Exits with 65 if the folder does not verify or came back otherwise (no tag is set
-    then), 69 if the Hub cannot be reached, 75 if somebody else committed in the
-    meantime or the Hub limits the rate, 77 if the token may not.
+    Exits with 65 if the folder does not verify or was read back with other bytes (then
+    no tag is set), 69 if the Hub cannot be reached, 75 if another commit came first or
+    the Hub limits the rate, 77 if the token may not.
 
     \b
     Examples:
@@ -149,7 +149,7 @@ def _push(request: PushRequest, *, dry_run: bool, yes: bool, as_json: bool) -> N
 
     if not (dry_run or yes) and (as_json or not _interactive()):
         raise typer.BadParameter(
-            "nobody can be asked here: -y pushes, --dry-run shows the plan"
+            "no terminal to ask on: use -y to push, or --dry-run to see the plan"
         )
 
     def confirm(preview: PushPreview) -> bool:

@@ -28,16 +28,15 @@ def release(  # noqa: PLR0913 (one parameter an option)
         str,
         typer.Option(
             metavar="DIR|REPO",
-            help="What was released last: a folder, or owner/name[@revision]; its "
-            "highest version tag, else main [default: nothing was].",
+            help="The last release: a folder, or owner/name[@revision], whose "
+            "highest version tag, else main, is taken [default: none].",
         ),
     ] = "",
     date: Annotated[
         str,
         typer.Option(
             metavar="YYYY-MM-DD",
-            help="The day to tell in the card; its month is the label of the release "
-            "beside the version.",
+            help="Day of the release, for the card; its month labels the release.",
         ),
     ] = "",
     dry_run: Annotated[
@@ -50,8 +49,8 @@ def release(  # noqa: PLR0913 (one parameter an option)
 ) -> None:
     """Give a dataset folder its next version, and write its CHANGELOG.md.
 
-    Major: ids, schemas, configs or splits changed or went. Minor: records or
-    instances were added. Patch: only what is said of them changed. The edition
+    Major: ids, schemas, configs or splits changed or were removed. Minor: records or
+    instances were added. Patch: only other columns or files changed. The edition
     published with the paper counts as 1.0.0. The version is written into the
     folder (manifest, card, croissant.json); `csbdata push` sets the tag.
 

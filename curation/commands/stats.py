@@ -47,9 +47,9 @@ def stats(
 
     Example: csbdata stats build/JSONSchemaBench --plots plots
 
-    Rows of the embedded sample are left out where there are others. Of a build under
-    the paper's rules Table 8 is that of the raw files, as in the paper, and so is
-    Table 9's row of Kubernetes. The last table counts the records of each config by
+    Rows of the embedded sample are left out if there are others. For a build under
+    the paper's rules Table 8 counts raw files, as in the paper, and so does Table 9's
+    row of Kubernetes. The last table counts the records of each config by
     `live_fields`, the fields that lead to a keyword which some value can violate.
     """
     from curation.dataset.edition_statistics import as_json, statistics_of

@@ -53,7 +53,7 @@ def verify(
     jobs: _Jobs = None,
     format_: FormatOption = Format.AUTO,
 ) -> None:
-    """Check a dataset folder whole: what may be published, and what must not.
+    """Verify a dataset folder, or a dataset on the Hub, before it is published.
 
     Every config and split is opened with `datasets`, offline; rows are counted again,
     digests, schemas and ids checked, instances judged by both validators, and texts

@@ -183,7 +183,7 @@ class HeldResult:
 
     config: str
     rejected: Rejected | None
-    #: Of the record; empty, or 0, where there is none.
+    #: Of the record; empty or 0 without one.
     sha256: str
     split_key: str
     field_count: int

@@ -27,7 +27,7 @@ class DocumentStory:
     """One raw document: its ledger entry, and its row if it was kept."""
 
     entry: LedgerRow
-    #: The record's columns by name; None where the document was rejected.
+    #: The record's columns by name; None if the document was rejected.
     record: Mapping[str, Json] | None
 
     @property

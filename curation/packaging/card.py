@@ -105,7 +105,7 @@ class PublishedSubset(NamedTuple):
     """One config beside its size in the published edition."""
 
     figures: ConfigSummary
-    #: None where the published edition has no such config.
+    #: None if the published edition has no such config.
     published: int | None
 
 
@@ -118,7 +118,7 @@ class CardContents:
     configs: Sequence[HubConfig]
     #: The Hub's `dataset_info`, by config.
     info: Sequence[Json]
-    #: The tables of `csbdata stats`; None where there is no record.
+    #: The tables of `csbdata stats`; None without records.
     tables: PaperTables | None
     #: Paths of the archives' own licence texts and notices.
     notices: Sequence[str] = ()

@@ -98,14 +98,14 @@ class FolderCounts:
     longest_schema: int
     #: The sizes of the same records, smallest first.
     sizes: tuple[SizeCounts, ...]
-    #: One row as JSON text, by column; empty where there is none to show.
+    #: One row as JSON text, by column; empty for none.
     example: str
     #: Near-duplicate clusters of several records, and the records in them.
     clusters: int
     near_duplicates: int
     #: Records of `test` whose cluster has one of `train`.
     leaks: int
-    #: None where no instances were made.
+    #: None if no instances were made.
     instances: InstanceCounts | None
 
 
@@ -205,7 +205,7 @@ def _example(folder: Path, configs: list[str]) -> str:
         text = pl.col("json_schema")
         fitting = pl.scan_parquet(paths, glob=False).filter(
             text.str.len_chars().is_between(*_EXAMPLE),
-            # No address of anybody's.
+            # No e-mail address.
             ~text.str.contains("@", literal=True),
         )
         for row in fitting.sort("sha256").head(1).collect().to_dicts():

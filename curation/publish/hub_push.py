@@ -189,7 +189,7 @@ def push_to_hub(preview: HubPreview, progress: Progress) -> HubPushed:
     """Carry out a plan, if the repository has not changed since.
 
     Raises:
-        TemporarilyUnavailable: somebody else was first; nothing of theirs is touched
+        TemporarilyUnavailable: another commit came first, and is not touched
             (exit 75).
         BadData: a file is not what was verified, here or there (exit 65).
         CsbdataError: no answer, or a refusal.
@@ -311,7 +311,7 @@ def _landed_commit(
     """Return our commit if it landed although the answer was lost.
 
     Raises:
-        TemporarilyUnavailable: it is not, and somebody else's is.
+        TemporarilyUnavailable: another commit landed instead.
     """
     if not (may_pass(error) or is_overtaken(error)):
         return None
@@ -343,7 +343,7 @@ def _is_another(preview: HubPreview, files: Mapping[str, RemoteFile]) -> bool:
 
 def _overtaken_error(request: HubPushRequest, revision: str) -> TemporarilyUnavailable:
     return TemporarilyUnavailable(
-        f"somebody else committed to {revision} in the meantime; nothing was written",
+        f"another commit came first on {revision}; nothing was written",
         request.name,
         "look at it, then push again: the plan will be a new one",
     )

@@ -59,7 +59,7 @@ class PushRequest:
     create_pr: bool = False
     #: Whether only its owner sees a dataset that has to be made first.
     private: bool = True
-    #: Publish a build that says of itself that it is partial.
+    #: Publish a partial build too.
     allow_partial: bool = False
     #: Worker processes of the verification.
     jobs: int = 2
@@ -166,8 +166,8 @@ def push(
     Raises:
         NoInput: the folder is no build.
         BadData: it does not verify, is partial without permission, or came back
-            otherwise than it was sent.
-        TemporarilyUnavailable: somebody else wrote there in the meantime, or the
+            with other bytes.
+        TemporarilyUnavailable: another commit came first, or the
             Hub limits the rate.
         NotPermitted: the token, or the file system, does not allow it.
         CsbdataError: the Hub or the folder cannot be reached.

@@ -132,7 +132,7 @@ def signature_check(public_key: str | None) -> FolderCheck:
 
     return FolderCheck(
         name="signature",
-        question=f"is {SIGNATURE_FILE} the signature of the key that was named?",
+        question=f"is {SIGNATURE_FILE} the signature of the given key?",
         judge=judge,
     )
 
@@ -244,7 +244,7 @@ def _judge_card(
 
 CARD = FolderCheck(
     name="card",
-    question="are card, Croissant, licences and plots what the data gives?",
+    question="are card, Croissant, licences and plots computed from this data?",
     judge=_judge_card,
     batches=_card_batches,
     work=_card_work,

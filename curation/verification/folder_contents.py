@@ -88,9 +88,9 @@ class FolderContents:
     files: Mapping[str, Path]
     #: The parquet files that open, by path.
     tables: Mapping[str, ParquetTable]
-    #: None where it cannot be read.
+    #: None if it cannot be read.
     manifest: Manifest | None
-    #: The card's YAML; empty where there is none.
+    #: The card's YAML; empty if there is none.
     metadata: Mapping[str, Json]
     #: What could not be read.
     findings: tuple[Finding, ...]

@@ -219,7 +219,7 @@ def _judge(_: FolderContents, results: Sequence[ItemResult]) -> CheckResult:
 #: A seeded sample of every row group.
 INSTANCES = FolderCheck(
     name=_NAME,
-    question="is an instance labelled as both validators judge it?",
+    question="are instances labelled as both validators judge them?",
     judge=_judge,
     batches=_of_a_sample,
     work=_work,

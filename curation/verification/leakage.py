@@ -54,7 +54,7 @@ class RecordShingles(msgspec.Struct, frozen=True, kw_only=True):
     skeleton_sha256: str | None
     split_key: str | None
     cluster: str | None
-    #: None where the schema cannot be read; another check says so.
+    #: None if the schema cannot be read, which another check reports.
     shingles: bytes | None
 
 
@@ -166,7 +166,7 @@ def _judge(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResu
 
 LEAKAGE = FolderCheck(
     name=_NAME,
-    question="is every split and cluster what its schema says, and no schema in two?",
+    question="do splits and clusters follow from schemas, with none in two splits?",
     judge=_judge,
     batches=_batches,
     work=_work,

@@ -156,7 +156,7 @@ def _judge(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResu
 
 PERSONAL = FolderCheck(
     name=_NAME,
-    question="where do e-mail addresses and the like stand? (listed, never a failure)",
+    question="where are e-mail addresses and the like? (listed, never a failure)",
     judge=_judge,
     batches=_batches,
     work=_work,

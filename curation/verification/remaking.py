@@ -272,7 +272,7 @@ def _judge(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResu
 #: A seeded sample of every row group.
 REMAKING = FolderCheck(
     name=_NAME,
-    question="are instances, and the ledger's rows of them, what is made again?",
+    question="are instances and their ledger the same when made again?",
     judge=_judge,
     batches=_of_a_sample,
     work=_work,

@@ -27,7 +27,7 @@ class MatchedText(NamedTuple):
 
     #: Number of the row in its row group, from 0.
     row: int
-    #: The row's `unique_id`; None where it has none.
+    #: The row's `unique_id`; None without one.
     unique_id: str | None
     column: str
     text: str

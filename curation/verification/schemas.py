@@ -192,8 +192,7 @@ def _judge(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResu
 
 SCHEMAS = FolderCheck(
     name=_NAME,
-    question="is every schema valid in its own dialect, as both validators say, and "
-    "its digest its own?",
+    question="is every schema valid in its dialect, and do its columns follow?",
     judge=_judge,
     batches=_batches,
     work=_work,

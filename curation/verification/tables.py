@@ -258,7 +258,7 @@ def _judge_encoding(
 
 ENCODING = FolderCheck(
     name="encoding",
-    question="is every table, byte for byte, what a build writes of its rows?",
+    question="is every table byte for byte as a build writes its rows?",
     judge=_judge_encoding,
     batches=_encoding_batches,
     work=_encoding_work,

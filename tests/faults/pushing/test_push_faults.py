@@ -165,7 +165,7 @@ def test_f42_a_lost_race_is_told_and_never_overwritten(
     theirs = partial(there.hub.store.put, NAME, {"theirs.txt": b"1"})
     there.hub.troubles.add("POST", "/commit/", happens=theirs)
     folder = write_folder(tmp_path / "new")
-    with pytest.raises(TemporarilyUnavailable, match="somebody else committed"):
+    with pytest.raises(TemporarilyUnavailable, match="another commit came first"):
         pushed(folder, create_pr=create_pr)
     assert there.seen() == {**old, "theirs.txt": b"1"}
     assert there.hub.repository(NAME).pulls == []
