@@ -1,4 +1,4 @@
-"""What the two validators say of one instance, with formats on and off."""
+"""Verdicts of both validators on an instance, with formats on and off."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import msgspec
 from referencing import Registry
 
-from curation.instances.ecma_validators import ECMA_VALIDATORS
+from curation.instances.ecma_validators import ECMA_VALIDATORS, PythonValidator
 from curation.validation.python_validators import jsonschema
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.instances.constraints.interpretations import Interpretations
-    from curation.instances.ecma_validators import PythonValidator
 
 #: Longest text kept of an error of jsonschema's.
 _SHOWN: Final = 200

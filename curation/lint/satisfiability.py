@@ -52,8 +52,8 @@ _RESTRICTING: Final = frozenset(
 )
 _BRANCHES: Final = ("anyOf", "oneOf")
 #: Branches in a schema, and combinations of branches at one place of it: with more,
-#: jsonschema-rs may need gigabytes or minutes, and is not asked.
-_MOST_BRANCHES, _MOST_COMBINATIONS = 200, 256
+#: jsonschema-rs may need gigabytes or minutes, so that it is not asked.
+_MOST_BRANCHES, _MOST_COMBINATIONS = 100, 256
 #: Keywords that may refuse something.
 _RESTRICTIONS: Final = names_of_kind(
     KeywordKind.ASSERTION, KeywordKind.APPLICATOR, KeywordKind.REFERENCE

@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from curation.instances.constraints.admission import admits, conflicts
-from curation.instances.constraints.compiled_schema import (
-    CompiledSchema,
-    Memo,
-)
+from curation.instances.constraints.compiled_schema import CompiledSchema, Memo
 from curation.instances.constraints.conjunction import (
     BranchChoice,
     Conjunction,
