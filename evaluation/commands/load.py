@@ -109,8 +109,8 @@ def load(  # noqa: PLR0913 (options of one command)
     \b
     Examples:
       csbdata load http://localhost:8000/v1#Qwen/Qwen3-0.6B --rate 4
-      csbdata load http://localhost:8000/v1#Qwen/Qwen3-0.6B --rate inf \
-        --engine vllm --engine none --goodput 'ttft:200ms tpot:50ms'
+      csbdata load http://localhost:8000/v1 --rate inf --engine vllm --engine none
+      csbdata load http://localhost:8000/v1 --rate 4 --goodput 'ttft:200ms tpot:50ms'
       csbdata load runs/4f1c22a09b3e
 
     \b
