@@ -1,8 +1,8 @@
 """Curate JSON Schemas into JSONSchemaBench; measure engines and models on it.
 
-`import csbdata` offers what the packages `curation` and `evaluation` export, and makes
-these two names mean csbdata's own packages, even if a folder of such a name comes
-earlier on the path. `csbdata.main` is the command line.
+`import csbdata` offers the public names of `curation` and `evaluation`, and makes these
+two names mean csbdata's own packages, even if a folder of such a name comes earlier on
+the path. `csbdata.main` is the command line.
 
 Example:
     >>> import csbdata

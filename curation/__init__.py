@@ -1,7 +1,5 @@
 """Curation: from raw sources to JSONSchemaBench, every decision explained.
 
-What `csbdata` does is to be had as functions:
-
     import curation
 
     curation.build(curation.BuildRequest(out=Path("build/sample"), sample=True))
@@ -10,8 +8,7 @@ What `csbdata` does is to be had as functions:
     curation.verify("build/sample").failures
     curation.push(curation.PushRequest(folder=Path("build/sample"), repo="me/bench"))
 
-A name is imported when it is first asked for, so that importing this package costs
-nothing.
+A name is imported when it is first used.
 """
 
 from __future__ import annotations

@@ -47,9 +47,9 @@ if TYPE_CHECKING:
 
 
 class _Commands(TyperGroup):
-    """The commands, whose interruption is a fault with words and an exit code.
+    """The commands; an interruption is an error with a message and an exit code.
 
-    typer itself ends without a word, and with 1 where the reader of a pipe is gone.
+    typer itself ends without a message, and with 1 if the reader of a pipe is gone.
     """
 
     def invoke(self, context: Context) -> object:
@@ -125,9 +125,8 @@ def _options(
 def _attach_plugins() -> None:
     """Add the commands of other packages (entry point group `csbdata.commands`).
 
-    An entry point names a `typer.Typer` with commands of its own, or the function of
-    one command. Where the command line begins with one of their names, the others are
-    not loaded: that takes longer than many a command.
+    An entry point names a `typer.Typer`, or the function of one command. If the command
+    line begins with one of their names, only that one is loaded, which is faster.
     """
     points = entry_points_of("csbdata.commands")
     named = [point for point in points if point.name in sys.argv[1:2]]
@@ -167,10 +166,7 @@ def main() -> None:
 
 
 def _clean_up_when_terminated() -> None:
-    """Have SIGTERM leave every block as Ctrl-C does, so that nothing unfinished stays.
-
-    The exit code is the one that a shell gives to what ends by that signal.
-    """
+    """Have SIGTERM leave every block as Ctrl-C does, and exit as a shell reports it."""
 
     def stop(number: int, _: FrameType | None) -> NoReturn:
         sys.exit(128 + number)

@@ -1,8 +1,7 @@
-"""Options that several commands share, each declared once, and groups of options.
+"""Options that several commands share, and groups of options.
 
-Typer reads a command's options off its parameters, one each. Where a command is
-wrapped in `with_option_groups`, a parameter may be a dataclass instead: each of its
-fields is an option, and the command is given one value that holds them all.
+In a command wrapped in `with_option_groups` a parameter may be a dataclass: each of
+its fields is an option.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Getting an archive's files: from a mirror, the cache, or those who publish it.
+"""Get an archive's files: from a mirror, the cache, or its publisher.
 
-Whatever the way, what comes out is the same pack, verified against the pin. A
-content that differs is refused and named; no other way is tried then, because
-someone must look at it.
+The result is the same pack in each case, verified against the pin. Content that
+differs is refused, and no other place is tried.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """Addresses that may be requested, redirects included.
 
-A server's redirect is a stranger's word. Each hop is checked on its own: its
-scheme, its host against the list of the source, and the machine that the name
-stands for, so that no archive and no catalogue can make csbdata ask a router, a
-cloud's metadata service or the neighbour in the rack.
+Each hop is checked: its scheme, its host against the list of the source, and the
+resolved address, which must not be a private one.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The newest state of an archive, as its publisher tells it; nothing large is fetched.
+"""The newest state of an archive at its publisher; nothing large is fetched.
 
-GitHub and the Hub are asked for JSON, the package index and the npm registry through
-pip and npm, which know where the user's own are.
+GitHub and the Hub are requested directly, the package index and the npm registry
+through pip and npm, which know the user's own mirrors.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""One build, from sources to a dataset folder: fetch, read, decide, write.
-
-The folder appears whole or not at all. The same request with nothing changed
-finds its work done; the same request after a kill goes on where it was.
-"""
+"""One build, from sources to a dataset folder: fetch, read, decide, write."""
 
 from __future__ import annotations
 
@@ -186,17 +182,17 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildResul
     """Build the dataset folder of a request, or find it built.
 
     The folder appears whole or not at all. The same request with nothing changed finds
-    its work done; the same request after a kill goes on where it was. A build made
-    from other inputs, rules or options is replaced only where the request says so.
+    its work done, and continues after a kill. A build made from other inputs, rules or
+    options is replaced only if the request says so.
 
     Args:
         request: What is to be built.
-        progress: Told what takes time; nothing is shown by default.
+        progress: Shows what takes time; nothing by default.
 
     Raises:
-        CsbdataError: a source is damaged or cannot be had, the folder cannot be
-            written or holds another build, another run is busy with it, or there is
-            no such rule set.
+        CsbdataError: a source is damaged or cannot be had, the folder cannot be written
+            or holds another build, another run is busy with it, or there is no such
+            rule set.
 
     Example:
         The embedded sample, without a network::
@@ -213,10 +209,9 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildResul
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """Collect no reference cycles meanwhile; afterwards it is as it was before.
+    """Disable the collector of reference cycles for the length of a block.
 
-    A build makes a million objects that last as long as it does, and few cycles: the
-    collector would go through all of them again and again.
+    A build makes a million lasting objects and few cycles.
     """
     was_enabled = gc.isenabled()
     gc.disable()

@@ -1,8 +1,7 @@
-"""One shard of a build: its share of the work on documents, left for a build to join.
+"""One shard of a build: its part of the work on documents.
 
-A shard decides, compiles and makes instances for its own documents. Copies in other
-shards and quotas over all of them are decided where the shards are joined, so some of
-its instances may not be wanted then.
+Copies in other shards and quotas over all of them are decided where shards are joined,
+so some of its instances may not be needed then.
 """
 
 from __future__ import annotations

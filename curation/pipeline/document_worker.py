@@ -1,8 +1,4 @@
-"""The worker process of a build: raw documents in, their results out.
-
-Run by path (`curation.workers.pool`); what crosses the channel is described by
-`curation.pipeline.process_document`.
-"""
+"""The worker process of a build: raw documents in, their results out."""
 
 from __future__ import annotations
 

@@ -273,10 +273,7 @@ def _parsed(
 
 
 def _result_of(rule: Rule, document: Document, context: Context) -> Document | Rejected:
-    """Return what a rule makes of a document; its exception ends only the document.
-
-    The build goes on, so that one defect does not hide another, and says so at its end.
-    """
+    """Return what a rule makes of a document; its exception ends only the document."""
     try:
         return rule.apply(document, context)
     except MemoryError:

@@ -1,8 +1,7 @@
-"""Reading every raw document once, and sending each distinct one to the workers.
+"""Read every raw document once, and send each distinct one to the workers.
 
-Documents of one source with the same bytes have the same result, so only the
-first is worked on. A finished batch is stored in the run folder; the same build,
-started again after any end, takes it from there.
+Documents of one source with the same bytes have the same result. A finished batch is
+stored in the run folder, where the same build finds it again.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The shards of a build: parts of its documents, worked on by themselves, and joined.
+"""The shards of a build, and how they are joined.
 
-A shard is a run folder with a header. It has every n-th batch of what the build reads,
-which the pinned inputs decide: no shard knows of the others. Joined are only shards of
-one build, each of them once and whole.
+A shard is a run folder with a header. It has every n-th batch of the pinned inputs. All
+shards of one build are joined, each once and whole.
 """
 
 from __future__ import annotations

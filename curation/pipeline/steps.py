@@ -1,7 +1,6 @@
 """The steps of a build before anything is written: decide, compile, make instances.
 
-A build takes them for every document; a shard of a build for its own; a build that
-joins shards finds in them what its steps would have to work out.
+A build that joins shards finds the results in them.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
 """The Berkeley Function Calling Leaderboard: the functions that its questions offer.
 
-A line of a file is one question with the definitions of functions, and a document is
-what one of them has as `parameters`; `multi_turn_func_doc` holds one definition a
-line. The types are those of programming languages; here they are said in JSON Schema,
-as the leaderboard itself does for models that are told JSON Schema
-(`bfcl_eval.constants.type_mappings`), but `any`: there a string, here anything.
+A line of a file is one question with definitions of functions, in
+`multi_turn_func_doc` one definition; a document is the `parameters` of a definition.
+Types of programming languages are mapped to JSON Schema as the leaderboard does
+(`bfcl_eval.constants.type_mappings`), except that `any` is anything, not a string.
 
-`possible_answer` holds for a question the calls that are right: of each parameter the
-values that the leaderboard accepts. What they make is the example of the document.
+`possible_answer` holds the accepted values of each parameter; they are the example of
+the document.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """CloudFormation: the resource types of AWS, as cfn-lint ships them.
 
-The files are named after digests; a document is named after its `typeName`. No
-file declares a URI, and `resource-schema.json`, which 373 references name, is the
-document's own schema: each is given a folder of its own where that name is it.
+Files are named after digests, documents after their `typeName`. 373 references name
+`resource-schema.json`, which is the document's own schema: each document gets a folder
+of its own where that name is it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """GitHub: 6,335 schemas of a corpus of 82,094 collected from GitHub.
 
-`paper` reads the edited copies that the paper's authors started from; `clean`
-reads the corpus itself, by the list of their numbers.
+`paper` reads the edited copies of the paper's authors; `clean` reads the corpus itself.
 """
 
 from __future__ import annotations

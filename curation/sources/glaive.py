@@ -1,9 +1,8 @@
 """Glaive: the parameters of the functions that a chat corpus offers to a model.
 
-The file is a JSON array of rows; the `system` text of a row holds zero or more
-function definitions as concatenated JSON objects, and a document is what one of
-them has as `parameters`. A definition is repeated in many rows: each is yielded
-once, with the place where it stands first.
+The file is a JSON array of rows. The `system` text of a row holds function definitions
+as concatenated JSON objects; a document is the `parameters` of a definition, yielded
+once, at its first place.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Kubernetes: the API's object types as JSON Schema.
 
-The edited copies `kb_<N>_Normalized` are at hand for both rule sets. From the
-package index comes v1.37.0 in the plain variant, its files under their own names.
+Both rule sets can read the edited copies `kb_<N>_Normalized`; the package index has
+v1.37.0 in the plain variant, its files under their own names.
 """
 
 from __future__ import annotations

@@ -373,9 +373,8 @@ def made_unique(
 ) -> Iterator[tuple[int, str, bytes]]:
     """Give every row an id of its own, even where the file repeats one.
 
-    A row without one is `<stem>-<row number>`. Of rows with one id the first keeps
-    it; the others get `-` and 8 hex digits of their text's sha256, and then a
-    count from 2.
+    A row without one is `<stem>-<row number>`. The first row with an id keeps it;
+    others get `-` and 8 hex digits of their text's sha256, and then a count from 2.
     """
     used: set[str] = set()
     for number, own_id, content in rows:

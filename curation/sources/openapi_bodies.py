@@ -1,8 +1,8 @@
-"""The bodies of an OpenAPI description: what requests send, what answers bring.
+"""The bodies of requests and responses of an OpenAPI description.
 
-A body is a schema with the components that it needs beside it. In OpenAPI 3.0 schemas
-are nearly those of draft-04, with `nullable`; since 3.1 they are those of 2020-12
-(OpenAPI Specification 3.0.4 and 3.1.1, "Schema Object").
+A body is a schema with the components that it needs. Schemas of OpenAPI 3.0 are nearly
+those of draft-04, with `nullable`; since 3.1 they are those of 2020-12 (OpenAPI
+Specification 3.0.4 and 3.1.1, "Schema Object").
 """
 
 from __future__ import annotations

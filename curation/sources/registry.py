@@ -1,8 +1,7 @@
-"""The sources there are: those of this package, and those of third parties.
+"""The registry of sources: those of this package, and those of third parties.
 
-A file of this package with a module-level `SOURCE` is a source, and so is what an
-installed distribution names under the entry point group `csbdata.sources` (the
-`Source` itself, or a module that holds one as `SOURCE`).
+A source is a file of this package with a module-level `SOURCE`, or what a distribution
+names under the entry point group `csbdata.sources`: the `Source`, or its module.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """SchemaStore: the primary schema of every entry of its catalogue.
 
-In the repository stand the entries that SchemaStore hosts itself. Those hosted
-elsewhere are at hand only once they have been fetched live and locked: a file
-`live/<sha256 of the URL>` beside the repository's own. The package index has the
-whole catalogue of another day.
+The repository has the entries that SchemaStore hosts itself. Others are available once
+they are fetched live and locked, as `live/<sha256 of the URL>` beside the repository's
+files. The package index has the whole catalogue of another day.
 """
 
 from __future__ import annotations

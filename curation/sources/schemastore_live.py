@@ -1,9 +1,8 @@
-"""SchemaStore's entries that are hosted elsewhere: fetched once, then pinned.
+"""Fetch and lock SchemaStore's entries that are hosted elsewhere.
 
-Each address of the pinned catalogue that is not SchemaStore's own is asked, and
-what it gives goes to a pack of the cache and to a lock file
-(`curation.sources.schemastore`). The same command, run again, goes on where
-it stopped, tries again what failed, and never replaces what is locked: to lock anew,
+Each such address of the pinned catalogue is requested; the answer goes to a pack of
+the cache and to a lock file (`curation.sources.schemastore`). The same command
+continues and retries what failed, and never replaces what is locked: to lock anew,
 delete the lock file.
 """
 

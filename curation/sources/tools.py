@@ -1,13 +1,13 @@
 """Schemas of tools: of a file, or of a server of the Model Context Protocol.
 
 A file has the forms of OpenAI (`{"type": "function", "function": {"parameters": ...}}`,
-and flat as in its Responses interface), of Anthropic (`input_schema`) or of the Model
-Context Protocol (`inputSchema`, `outputSchema`), alone, in a list, under `tools` or
-`functions`, or as the response to a request (`result`).
+and flat), of Anthropic (`input_schema`) or of the Model Context Protocol
+(`inputSchema`, `outputSchema`), alone, in a list, under `tools` or `functions`, or as
+the response to a request (`result`).
 
-A server is a program that the user names and that speaks over stdio. Its command is
-printed before it runs; it gets few environment variables, no credentials, and a
-deadline. The protocol is that of the library mcp (extra `mcp`).
+A server is a program that speaks over stdio. Its command is printed before it runs; it
+gets few environment variables, no credentials, and a deadline. It needs the extra
+`mcp`.
 """
 
 from __future__ import annotations

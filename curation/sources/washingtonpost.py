@@ -1,7 +1,6 @@
 """WashingtonPost: the 125 schemas of the Arc Native Specification 0.10.9.
 
-`paper` reads the edited copies, whose references are already bundled; `clean`
-reads the upstream files, by pairs.
+`paper` reads the edited copies, with bundled references; `clean` the upstream files.
 """
 
 from __future__ import annotations

@@ -28,10 +28,9 @@ _RENAME_EXCHANGE = 2
 def atomic_folder(path: Path, *, marker: str = "manifest.json") -> Iterator[Path]:
     """Yield an empty folder that becomes `path` at the end of the block.
 
-    If the block raises, or the process is killed at any moment, `path` stays
-    as it was, or is wholly new. A folder that is neither empty nor holds `marker`
-    was not made by us and is not replaced. The caller holds the run's lock: what
-    killed processes left beside `path` is removed here.
+    If the block raises or the process is killed, `path` stays as it was. A folder that
+    is neither empty nor holds `marker` is not replaced. The caller holds the run's
+    lock: leftovers of killed processes are removed.
 
     Raises:
         CannotCreate: the place cannot be written (exit 73).

@@ -1,7 +1,7 @@
 """Text of strangers, made visible: no control character steers a terminal.
 
-Nothing that comes from a schema, a file name or an archive is printed or put into
-a card before it went through `safe`.
+`safe` is applied to all text of schemas, file names and archives that is printed or
+written into a card.
 """
 
 from __future__ import annotations

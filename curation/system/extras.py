@@ -1,8 +1,4 @@
-"""The libraries of an extra of csbdata, and the command that installs them.
-
-The command names the libraries, not the extra: it works for a checkout as it does for
-a release.
-"""
+"""The libraries of an extra of csbdata, and the command that installs them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""jsonschema imported without the grammar of IRIs, which takes a second and more.
+"""Import jsonschema without the grammar of IRIs, which takes more than a second.
 
-Its optional dependency `rfc3987-syntax` builds that grammar while it is imported, for
-two formats that no metaschema uses. Every process that imports jsonschema would pay
-for it; Ray imports it, too.
+`rfc3987-syntax` builds it on import, for two formats that no metaschema uses.
 """
 
 from __future__ import annotations

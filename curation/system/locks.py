@@ -1,8 +1,4 @@
-"""Be the only process that works on something: one lock for every folder of ours.
-
-The operating system holds the lock for a process, so one that was killed leaves none
-behind; its file stays and means nothing.
-"""
+"""One lock for every folder of ours, which the system releases with the process."""
 
 from __future__ import annotations
 

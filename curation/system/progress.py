@@ -159,13 +159,10 @@ def no_heartbeat() -> Iterator[None]:
 
 @contextmanager
 def heartbeat(seconds: float = HEARTBEAT) -> Iterator[None]:
-    """Say that a command is at work wherever it has printed nothing for so long.
-
-    Bars tell how far they are; this is for every step between them, whose length
-    nobody knows: a file that is read, a host that is waited for.
+    """Print that a command is at work whenever it has printed nothing for some time.
 
     Args:
-        seconds: How long nothing may be printed.
+        seconds: The longest silence.
 
     Example:
         >>> with heartbeat():

@@ -1,8 +1,4 @@
-"""Plug-ins: what stands in a folder of ours, and what other packages add to it.
-
-A plug-in is a value of a known class, such as a `Source`. One of ours is found because
-its file stands in a folder; one of another package is found because that package names
-it under an entry point group.
+"""Plug-ins: values of a known class, found in a folder of ours or by entry points.
 
 Example:
     >>> SOURCES = Registry[Source](

@@ -1,8 +1,4 @@
-"""Asking again: how often, after which pauses, and how long a server asks to wait.
-
-`stamina` repeats; what may be repeated and what each service means by its headers is
-said by those who ask it.
-"""
+"""Retry: how often, after which pauses, and how long a server asks to wait."""
 
 from __future__ import annotations
 

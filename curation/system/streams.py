@@ -1,7 +1,6 @@
-"""stdout and stderr of a command: what cannot be written is told, not traced.
+"""stdout and stderr of a command: a failed write is an error message, no traceback.
 
-A full disk under stdout ends a command as any other place would where nothing can be
-written; a full stderr ends nothing, since only talk is lost.
+A full disk under stdout ends the command; a full stderr does not.
 """
 
 from __future__ import annotations
@@ -67,10 +66,10 @@ def _lost(error: OSError) -> OSError | CannotCreate:
 
 
 def prepare_streams() -> None:
-    """Take over stdout and stderr: a lost write has a meaning, every text an escape.
+    """Take over stdout and stderr; `csbdata` calls it once at its start.
 
-    A terminal that cannot print a character shows its escape instead; a stream that
-    the caller has closed is as if it led nowhere. `csbdata` calls it once at its start.
+    A terminal that cannot print a character shows its escape; a stream that the caller
+    has closed leads nowhere.
     """
     sys.stdout = _taken_over(sys.stdout, _Data)
     sys.stderr = _taken_over(sys.stderr, _Talk)

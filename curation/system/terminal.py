@@ -1,12 +1,8 @@
 """Print for every command: data on stdout, progress on stderr.
 
 Control characters in data are made visible (`curation.system.escaping`). Consoles are
-made at each call, so that `NO_COLOR`, `TERM`, `COLUMNS` and redirection are those of
-the moment. What was typed is known here too: `command_line`.
-
-A screen folds lines and tables to its width. A file or a pipe has none: a line is a
-line and a row is a line there, for `grep` and its like, unless `COLUMNS` says how wide
-whatever shows it is.
+made at each call, so `NO_COLOR`, `TERM`, `COLUMNS` and redirection apply at once. A
+screen folds lines to its width; a file or pipe does only if `COLUMNS` gives one.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Limits of one document and one child process, and the messages that carry them.
 
-The largest of the 82,094 files of json-schema-corpus has 1.6 MB, so the defaults
-are about ten times what real schemas need; what exceeds them is an attack or an
-accident, and is rejected by name.
+The largest of the 82,094 files of json-schema-corpus has 1.6 MB; the defaults are
+about ten times what real schemas need.
 """
 
 from __future__ import annotations

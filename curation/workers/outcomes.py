@@ -1,4 +1,4 @@
-"""Outcomes of one piece of work in a child process."""
+"""Outcomes of one request to a child process."""
 
 from __future__ import annotations
 

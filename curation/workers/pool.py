@@ -1,10 +1,8 @@
-"""Work in child processes whose death is an outcome, never ours.
+"""Work in child processes: their death is an outcome of the request.
 
-`Worker` asks one child one question at a time; `Pool` spreads batches of requests
-over several. A request that hangs, crashes its process or eats its memory gets that
-as its `ProcessResult`, and the rest of its batch goes on in a fresh process. Deadlines
-are kept by the parent's clock and a signal from outside: a native loop that holds
-the interpreter cannot be stopped from inside.
+A request that hangs, crashes its process or exceeds its memory gets that as its
+`ProcessResult`; the rest of its batch goes on in a fresh process. The parent enforces
+deadlines by a signal: a native loop cannot be stopped from inside.
 """
 
 from __future__ import annotations
@@ -85,9 +83,8 @@ class _Task:
 class Pool:
     """Several workers over a list of batches.
 
-    What a request's result is does not depend on the number of workers: one of
-    which a worker died is tried again, first in a fresh process, before it is
-    blamed for it.
+    A request of which a worker died is tried again in a fresh process first, so its
+    result does not depend on the number of workers.
 
     Example:
         >>> with Pool(Program(file=Path("my_worker.py")), jobs=2) as pool:
@@ -143,10 +140,9 @@ class Pool:
     def run_batches(
         self, batches: Iterable[Sequence[Message]]
     ) -> Iterator[BatchResult]:
-        """Yield the result of every batch as it is completed.
+        """Yield the result of every batch as it is completed; order by `index`.
 
-        Order by `index` where order matters. One batch is read ahead, so that a worker
-        that has done its own need not wait until the caller has taken the result.
+        One batch is read ahead, so that a worker need not wait for the caller.
 
         Raises:
             WorkerDidNotStart: a worker cannot be started.

@@ -1,8 +1,7 @@
-"""One child process: its pipes, its memory, and how it ended.
+"""One child process: its pipes, its memory, and its end.
 
-This is the machinery under `curation.workers.pool`, which says what an ending means
-for a request. The child stands in a session of its own, so that it and all
-it starts can be killed together and a Ctrl-C reaches only the parent.
+The child runs in a session of its own: it is killed with all that it started, and
+Ctrl-C reaches only the parent.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Run the shards of a command as tasks of a Ray cluster.
 
-Each shard is one task that calls the same local function as `--shard I/N` does; the
-driver keeps each finished shard, and the caller merges their folders. Nothing else in
-the project imports ray or knows of a cluster. Every node needs the same installation
-of csbdata and the input files at the same paths.
+Each shard is one task that calls the same function as `--shard I/N`; the driver keeps
+finished shards, and the caller merges their folders. Nothing else imports ray. Every
+node needs the same csbdata, and the input files at the same paths.
 """
 
 from __future__ import annotations
@@ -106,21 +105,20 @@ def run_shards(  # noqa: PLR0913 - the function, its request, and where each par
 ) -> list[Path]:
     """Have a cluster work on all shards of a request; return their folders, in order.
 
-    A shard that `folder` holds already is not worked on again, so the same call
-    continues after the driver was killed. Ray runs the shard of a lost node again.
+    The same call continues after the driver was killed: shards in `folder` are not
+    worked on again. Ray runs the shard of a lost node again.
 
     Args:
-        function: A function of a module. It works on one shard and leaves the result
-            in the shard's folder.
-        request: Its first argument; it is pickled, so it holds plain values.
+        function: A function of a module; it leaves its result in the shard's folder.
+        request: Its first argument; it is pickled.
         executor: `ray[:ADDRESS]` (see `ray_address`).
         folder: The driver's folder of finished shards. The caller holds its lock, and
             removes it when the shards are merged.
-        fingerprint: A digest of everything that decides the result; shards that were
-            kept under another one are not used.
-        shards_per_place: Number of shards for each node (each GPU): more of them
-            lose less work with a node, but each has the cost of a start.
-        use_gpus: Reserve one GPU for each task where the cluster has GPUs.
+        fingerprint: A digest of everything that decides the result; other shards in
+            the folder are not used.
+        shards_per_place: Number of shards for each node (each GPU). More of them lose
+            less work with a node, but each has the cost of a start.
+        use_gpus: Reserve one GPU for each task if the cluster has GPUs.
         say: Prints progress and lost nodes.
 
     Raises:

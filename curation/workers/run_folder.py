@@ -1,8 +1,4 @@
-"""The run folder: one run at a time, and finished work that is never taken on trust.
-
-A run has a fingerprint of everything that decides its result; its completions are
-pieces of `curation.workers.run_folder`.
-"""
+"""The run folder: its lock, and finished work that is verified before it is used."""
 
 from __future__ import annotations
 
@@ -29,9 +25,8 @@ if TYPE_CHECKING:
 class FinishedWork:
     """Named pieces of finished work, one file each.
 
-    A piece is found again only under the fingerprint and the name that it was stored
-    with, and only if its bytes still have the digest that they were stored with; a
-    file's presence proves nothing.
+    A piece is found only under its fingerprint and name, and if its bytes still have
+    the digest that they were stored with.
 
     Example:
         >>> work = FinishedWork(folder / "completions", fingerprint)
@@ -138,10 +133,9 @@ class RunFolder:
     @classmethod
     @contextmanager
     def open(cls, folder: Path, fingerprint: str) -> Iterator[RunFolder]:
-        """Lock the folder, and remove what earlier runs left that is of no use now.
+        """Lock the folder, and remove leftovers of earlier runs.
 
-        The work of the fingerprints that were used last stays: whoever goes back to
-        them finds it done.
+        Finished work of the last few fingerprints stays.
 
         Raises:
             TemporarilyUnavailable: another run holds the folder (exit 75).

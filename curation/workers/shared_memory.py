@@ -1,8 +1,4 @@
-"""Memory that this process and a child map, and that ends with them.
-
-On Linux it is no file of any folder: it goes away when the last process does that has
-it open, whatever ends that process.
-"""
+"""Memory that this process and a child map; it is freed when the last of them ends."""
 
 from __future__ import annotations
 

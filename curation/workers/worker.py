@@ -222,9 +222,9 @@ class Worker:
         self._clock, self._lent, self._processor_start = now, 0.0, None
 
     def _time_out(self, child: Child) -> tuple[str, bool] | None:
-        """Say of a request whose deadline is here how it is late, and by which clock.
+        """Return why a request is late, and by which clock.
 
-        None where it has processor time left, and then its deadline is moved.
+        None if it has processor time left; then its deadline is moved.
         """
         seconds = self._seconds_for_one()
         if self._limits.wall_times <= 1 or not self._ready:

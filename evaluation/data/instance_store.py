@@ -1,11 +1,8 @@
-"""Instances for schemas that come without any: made once, in child processes.
+"""A store of instances for schemas that come without any, made in child processes.
 
-What is made depends on the schema's text, its dialect, the seed and the code alone;
-that is the key under which it is kept, so that of a folder's schemas only the edited
-one is made anew.
-
-This is no `curation.workers.run_folder`, whose pieces all go when one fingerprint
-does: any schema of any folder is kept here, for a week, by several processes at once.
+The key is the schema's text, its dialect, the seed and the code: after an edit only the
+edited schema is made anew. Several processes use it at once; rows of other code are
+kept for a week.
 """
 
 from __future__ import annotations

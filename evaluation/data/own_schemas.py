@@ -1,9 +1,9 @@
 """Read the samples of a user's own schemas, and MaskBench's files.
 
 A text with `schema` and `tests` is one of MaskBench's files and brings its instances;
-any other JSON object is a schema. In a folder the config of a schema is the folder in
-which it stands, its id the rest of its path; in a table the config is the file's name,
-and ids are those that `csbdata build --with` gives.
+any other JSON object is a schema. In a folder the config is the first folder, the id
+the rest of the path; in a table the config is the file's name, and ids are those of
+`csbdata build --with`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Folders of `<config>/<split>*.parquet`: a build, or what the Hub has of one.
+"""Folders of `<config>/<split>*.parquet`: a build, local or on the Hub.
 
-A record's instances stand in `instances/<config>`, in the order of the records, so
-both are read side by side, a few rows at a time.
+Instances stand in `instances/<config>` in the order of the records; both are read side
+by side, a few rows at a time.
 """
 
 from __future__ import annotations

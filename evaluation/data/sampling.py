@@ -1,8 +1,7 @@
-"""Some of the samples instead of all, the same ones on every machine.
+"""Draw samples, the same ones on every machine.
 
-Which ones is decided by a digest of the seed and the name. So the draw does not depend
-on the order of the samples, and a larger draw holds the smaller one, except where
-rounding gives a place to another config.
+A digest of the seed and the name decides. A larger draw holds the smaller one, but for
+rounding between configs.
 """
 
 from __future__ import annotations
