@@ -57,7 +57,7 @@ class _Commands(TyperGroup):
 
         Raises:
             Stopped: the user has stopped it.
-            _ReaderGone: nobody reads what it prints.
+            _ReaderGone: no one reads what it prints.
         """
         try:
             return super().invoke(context)
@@ -157,7 +157,7 @@ def main() -> None:
     except (_ReaderGoneError, BrokenPipeError):
         give_up_output()
         code = 0
-    except Exception as error:  # noqa: BLE001 - whatever nobody expected is our defect
+    except Exception as error:  # noqa: BLE001 - whatever no one expected is our defect
         sys.stderr.write(redacted_traceback(error))
         say("csbdata: a defect of csbdata; the lines above say where", style="red")
         code = CsbdataError.exit_code

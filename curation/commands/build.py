@@ -152,7 +152,7 @@ def build(  # noqa: PLR0913 (one parameter an option)
     """Build the benchmark: fetch what is missing, apply the rules, write the folder.
 
     The folder appears whole or not at all; the same command, run again after any
-    end, goes on from there. Exits with 65 if a content is not what is pinned, 69
+    end, continues from there. Exits with 65 if a content is not what is pinned, 69
     if a source cannot be had, 73 if the folder cannot be written or holds a build
     made from other inputs, rules or options (--replace), 75 if another build is at
     work in it, and with 70 if a rule raised an exception: the folder is written, and

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from curation.packaging.signature import SigningKey
 
-#: Has the password of a signing key, where nobody is there to be asked.
+#: Has the password of a signing key, where no one is there to be asked.
 _PASSWORD = "CSBDATA_SIGN_PASSWORD"  # noqa: S105 - the name of a variable
 #: A dataset folder that a command reads, and may write into.
 DatasetFolderArgument = Annotated[

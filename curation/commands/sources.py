@@ -82,7 +82,7 @@ def sources(  # noqa: PLR0913 (one parameter an option)
 
     With --fetch --live the schemas that SchemaStore only links to are fetched and
     locked: a lock file in the cache (or at CSBDATA_LIVE_LOCK) holds address, id,
-    sha256 and length of each. The same command goes on where it stopped and never
+    sha256 and length of each. The same command continues where it stopped and never
     replaces what is locked, nor does it move a pin.
 
     With --update the pins are compared with their publishers: newer commits, releases
@@ -137,7 +137,7 @@ def _fetch(
 
 
 def _list(names: list[str], settings: FetchSettings, format_: Format) -> None:
-    """Print the sources, and which archives are at hand."""
+    """Print the sources, and which archives are available."""
     listings = _listings(names, settings)
     if format_ is Format.JSON:
         print_json([listing.as_json() for listing in listings])
@@ -324,7 +324,7 @@ class _SourceArchive:
     pin: ArchivePin
     #: The rule sets that read the source from it.
     rules: list[str]
-    #: Where it is already, `mirror` or `cache`; None where it would be fetched.
+    #: Where it is already, `mirror` or `cache`; None if it would be fetched.
     at_hand: str | None
 
     def as_json(self) -> dict[str, Json]:

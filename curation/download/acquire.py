@@ -125,7 +125,7 @@ def acquire(
     Args:
         pin: Which archive, and what it must contain.
         settings: Where to look, and whether the network may be asked.
-        say: Told what takes time.
+        say: Prints what takes time.
 
     Raises:
         WrongDigest: its content is not what the pin says (exit 65).

@@ -143,7 +143,7 @@ class Cache:
         make: Callable[[Path], None],
         say: Callable[[str], None],
     ) -> _T:
-        """Return what a folder of the cache holds, made first if need be.
+        """Return what a folder of the cache holds, made first if needed.
 
         The folder appears whole or not at all, and what was damaged since is made
         anew.
@@ -152,7 +152,7 @@ class Cache:
             name: Which folder.
             read: Returns what the folder holds, None if it is missing or damaged.
             make: Fills an empty folder.
-            say: Told when another process has to be waited for.
+            say: Prints when another process has to be waited for.
 
         Raises:
             NoInput: what was just made cannot be read.

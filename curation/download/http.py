@@ -184,7 +184,7 @@ class Network:
             url: Where it is; a redirect is followed.
             file: What is written; replaced if it is there.
             policy: The hosts that may be asked, redirects included.
-            say: Told when a wait is asked for.
+            say: Prints when a wait is asked for.
 
         Raises:
             Unavailable: it cannot be had (exit 69).
@@ -204,7 +204,7 @@ class Network:
     def size_of(self, url: str, policy: HostPolicy) -> int | None:
         """Return the bytes of what an address holds, without getting it.
 
-        None where the server does not say, or may not be asked.
+        None if the server does not say, or may not be asked.
         """
         try:
             with (

@@ -132,7 +132,7 @@ def newest(pin: ArchivePin, settings: FetchSettings) -> UpstreamState:
 
     Args:
         pin: Which archive; only its kind and its name count.
-        settings: Where publishers are asked, and how patiently.
+        settings: Addresses and patience for publishers.
 
     Raises:
         Unavailable: it cannot be told (exit 69).

@@ -91,12 +91,12 @@ class Pack:
             self._map.madvise(mmap.MADV_DONTNEED)
 
     def sha256(self, path: str) -> str:
-        """Return one file's sha256 in hexadecimal; KeyError where there is none."""
+        """Return one file's sha256 in hexadecimal; KeyError if there is none."""
         checksum: bytes = self._sums[self._row(path)].as_py()
         return checksum.hex()
 
     def size(self, path: str) -> int:
-        """Return one file's length in bytes; KeyError where there is none."""
+        """Return one file's length in bytes; KeyError if there is none."""
         return int(self._contents[self._row(path)].as_buffer().size)
 
     @property
@@ -228,7 +228,7 @@ class FolderFiles:
             raise NoInput(f"cannot be read ({why})", str(file)) from error
 
     def sha256(self, path: str) -> str:
-        """Return one file's sha256 in hexadecimal; KeyError where there is none."""
+        """Return one file's sha256 in hexadecimal; KeyError if there is none."""
         return hashlib.sha256(self.read(path)).hexdigest()
 
     @property

@@ -37,7 +37,7 @@ class PinUpdate:
     """A pin beside what its publisher has now."""
 
     pin: ArchivePin
-    #: None where it could not be told.
+    #: None if it could not be told.
     upstream: UpstreamState | None
     #: Why it could not.
     fault: CsbdataError | None = None
@@ -88,8 +88,8 @@ def find_updates(
 
     Args:
         pins: The pins.
-        settings: Where publishers are asked, and how patiently.
-        say: Told what takes time.
+        settings: Addresses and patience for publishers.
+        say: Prints what takes time.
     """
     updates = []
     for pin in pins:
@@ -120,7 +120,7 @@ def write_new_pins(
         updates: What was found.
         file: The file of the pins; it must hold one of each update.
         settings: Where archives are fetched from, and where they are put.
-        say: Told what takes time.
+        say: Prints what takes time.
 
     Returns:
         Why a pin was not written, by its name.

@@ -43,8 +43,8 @@ def acquire_all(
 
     Args:
         names: Names of sources or archives; none for the sources of the ten configs.
-        settings: Where archives are looked for.
-        say: Told what takes time.
+        settings: Places of archives.
+        say: Prints what takes time.
 
     Raises:
         BadUsage: a name is neither a source nor an archive.

@@ -116,7 +116,7 @@ def find_finished_build(
 ) -> Manifest | None:
     """Return the manifest of a folder that was built by this run with these options.
 
-    Its `SHA256SUMS` is known, and lists every other file. None where the folder is
+    Its `SHA256SUMS` is known, and lists every other file. None if the folder is
     another build's, or any of its files has changed.
     """
     expected = run.done(_name(options))
@@ -270,7 +270,7 @@ def _build_with(request: BuildRequest, progress: Progress) -> BuildResult:
 
 
 def _joined(request: BuildRequest, plan: BuildPlan) -> JoinedShards:
-    """Return the shards that a request joins; none where it joins none."""
+    """Return the shards that a request joins; none if it joins none."""
     if not request.shards:
         return JoinedShards()
     return JoinedShards.open(request.shards, _header(request, plan))

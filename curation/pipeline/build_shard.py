@@ -46,12 +46,12 @@ def build_shard(
 ) -> ShardResult:
     """Do a shard's part of a build, and leave it in the request's folder.
 
-    The same request after a kill goes on where it was.
+    The same request after a kill continues where it was.
 
     Args:
         request: The build; its folder is the shard's.
-        shard: Which part, counted from 1, of how many.
-        progress: Told what takes time; nothing is shown by default.
+        shard: Part (from 1) and number of parts.
+        progress: Shows what takes time; nothing by default.
 
     Raises:
         CsbdataError: a source is damaged or cannot be had, the folder cannot be

@@ -82,7 +82,7 @@ class BuildInput:
     #: How the bytes came here; for the run folder only.
     route: str
     pin: Pin
-    #: What the archive is known to lack; None where that has been fetched beside it.
+    #: What the archive is known to lack; None if that has been fetched beside it.
     lacks: str | None = None
     #: The archives that would have come first and could not be had.
     not_had: tuple[UnavailableArchive, ...] = ()
@@ -95,7 +95,7 @@ class BuildInput:
 
     @property
     def partial(self) -> str | None:
-        """Why the configs of this source are not whole; None where they are."""
+        """Why the configs of this source are not whole; None if they are."""
         if self.reading.origin is Origin.SAMPLE:
             return SAMPLE_REASON
         return self.lacks
@@ -131,10 +131,10 @@ def choose_inputs(  # noqa: PLR0913 (one argument for each thing that is asked)
     Args:
         rules: Name of the rule set.
         extras: Sources beside those of the ten configs.
-        settings: Where archives are looked for.
+        settings: Places of archives.
         sample: Use the embedded sample alone.
         no_gpl: Take nothing from a collection under the GPL or AGPL.
-        progress: Told what takes time, and how many sources are found.
+        progress: Prints what takes time, and how many sources are found.
 
     Raises:
         CsbdataError: an archive is damaged or has a wrong digest; an extra is unknown.

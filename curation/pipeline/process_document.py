@@ -221,7 +221,7 @@ def apply_rules(raw: RawDocument, rules: RuleSet, context: Context) -> DocumentR
 
 
 def too_long_to_read(raw: RawDocument) -> Rejected | None:
-    """Return why a document is not even parsed, or None where it may be."""
+    """Return why a document is not even parsed, or None if it may be."""
     refused = too_big(raw.content, LIMITS)
     return None if refused is None else _named(refused, "limits")
 

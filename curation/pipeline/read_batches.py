@@ -96,7 +96,7 @@ class OptOuts:
     requests: Sequence[OptOut]
 
     def refuse(self, raw: RawDocument, archive_url: str) -> Rejected | None:
-        """Return why a document is left out; None where nobody asked for it."""
+        """Return why a document is left out; None if no one asked for it."""
         for request in self.requests:
             if request.names(raw, archive_url):
                 detail = f"asked for on {request.asked.isoformat()}"
@@ -280,7 +280,7 @@ def process_batches(  # noqa: PLR0913 (one argument for each thing that is neede
         reader: Reads the documents, and numbers their distinct contents.
         pool: Runs `curation.pipeline.document_worker`.
         run: Where finished batches are stored, and found again.
-        progress: Told how many more documents are done.
+        progress: Prints how many more documents are done.
         shard: Which part of the documents is worked on.
         joined: The shards that have done it already, if any.
         file: Where results are kept for the rest of the build.

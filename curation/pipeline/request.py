@@ -40,7 +40,7 @@ class InputIdentity(msgspec.Struct, frozen=True, kw_only=True):
     #: Digest over the selected files.
     digest: str
     configs: tuple[str, ...]
-    #: Why its configs are not whole; None where they are.
+    #: Why its configs are not whole; None if they are.
     partial: str | None
 
 
@@ -261,7 +261,7 @@ class BuildRequest:
     instances: bool = False
     #: Replace a build made from other inputs, rules or options.
     replace: bool = False
-    #: The folders of the shards of this build, whose work is joined; none where all
+    #: The folders of the shards of this build, whose work is joined; none if all
     #: of it is done here.
     shards: tuple[Path, ...] = ()
     #: Number of workers; None for one a core. On a Ray cluster: of each shard.
@@ -269,7 +269,7 @@ class BuildRequest:
     #: `local`, or `ray[:ADDRESS]`: each shard is a task of a Ray cluster
     #: (`curation.workers.ray_shards`).
     executor: str = LOCAL
-    #: Where archives are looked for, and whether the network may be used.
+    #: Places of archives, and whether the network may be used.
     fetch: FetchSettings = field(default_factory=FetchSettings.from_environment)
 
     @property
@@ -304,7 +304,7 @@ class BuildPlan:
 
 
 def plan_of(request: BuildRequest, progress: Progress) -> BuildPlan:
-    """Return what a request comes to, with its sources at hand.
+    """Return what a request comes to, with its sources available.
 
     Raises:
         CsbdataError: a source is damaged or cannot be had, or there is no such rule

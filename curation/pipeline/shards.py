@@ -31,7 +31,7 @@ WHOLE: Final = (1, 1)
 class ShardHeader(msgspec.Struct, frozen=True, kw_only=True):
     """What a shard is a part of."""
 
-    #: Which part, counted from 1, of how many.
+    #: Part (from 1) and number of parts.
     shard: tuple[int, int]
     #: What was asked beside the rules (`BuildRequest.options`).
     options: tuple[str, ...]
@@ -75,7 +75,7 @@ def has_batch(shard: tuple[int, int], number: int) -> bool:
 
 
 def read_header(folder: Path) -> ShardHeader | None:
-    """Return the header of a shard, None where there is none.
+    """Return the header of a shard, None if there is none.
 
     Raises:
         BadData: it cannot be read.
@@ -113,7 +113,7 @@ def refuse_other_shard(folder: Path, header: ShardHeader) -> None:
 
 @dataclass(frozen=True, slots=True)
 class JoinedShards:
-    """The finished work of all shards of a build; of none where it is not divided.
+    """The finished work of all shards of a build; of none if it is not divided.
 
     Example:
         >>> joined = JoinedShards.open([Path("part-1"), Path("part-2")], wanted)
@@ -152,7 +152,7 @@ class JoinedShards:
         return cls(tuple(ordered), work)
 
     def batch(self, number: int, name: str) -> bytes | None:
-        """Return a batch that a shard has finished, None where there are no shards.
+        """Return a batch that a shard has finished, None if there are no shards.
 
         Args:
             number: The batch's number in the build.

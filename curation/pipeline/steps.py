@@ -198,7 +198,7 @@ class BuildSteps:
     def make_instances(
         self, documents: Sequence[DecidedDocument], *, enabled: bool
     ) -> InstanceStep:
-        """Return the instances of every record; of none where they are not wanted."""
+        """Return the instances of every record; of none if they are not wanted."""
         step = InstanceStep(
             tasks_of(documents) if enabled else (),
             self.run,

@@ -27,7 +27,7 @@ _ABSOLUTE = re.compile(r"https?://[^/?#]", re.IGNORECASE)
 def claimed_uri(content: bytes) -> str | None:
     """Return the absolute http(s) URI, without fragment, that a document claims.
 
-    `$id` counts before `id`. None where there is none, where its fragment is not
+    `$id` counts before `id`. None if there is none, where its fragment is not
     empty, or where the text cannot be read: the rules say why that is, later.
     """
     if not (b'id"' in content and _CLAIM.search(content)):
@@ -141,7 +141,7 @@ class OriginalRepositories:
             self._licences = repository_licences(reading.lists)
 
     def of(self, path: str, content: bytes) -> str | None:
-        """Return the repository that a file was found in; None where nobody says."""
+        """Return the repository that a file was found in; None if no one says."""
         if self._is_sample:
             return None
         return self._repositories.get(path) or claimed_repository(content)

@@ -46,7 +46,7 @@ def rows(content: bytes, chunk: int = _CHUNK) -> Iterator[Json]:
     decode = codecs.getincrementaldecoder("utf-8-sig")().decode
     text, place, read, opened = "", 0, 0, False
     while read < len(content):
-        # An item longer than what is at hand: take twice as much the next time.
+        # An item longer than the text read so far: take twice as much the next time.
         size = max(chunk, 2 * (len(text) - place))
         try:
             text = text[place:] + decode(content[read : read + size])

@@ -37,7 +37,7 @@ def read_openapi(path: Path, say: Callable[[str], None]) -> list[NamedSchema]:
 
     Args:
         path: A JSON or YAML file.
-        say: Told how many operations have none.
+        say: Prints how many operations have none.
 
     Raises:
         NoInput: it cannot be read (exit 66).

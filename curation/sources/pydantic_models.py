@@ -24,7 +24,7 @@ def read_models(module: str, say: Callable[[str], None]) -> list[NamedSchema]:
     Args:
         module: Its dotted name; it is imported, which runs it. The current folder
             comes first, as for `python -m`.
-        say: Told that it is imported, and of models without a JSON Schema.
+        say: Prints that it is imported, and of models without a JSON Schema.
 
     Raises:
         NoInput: it cannot be imported (exit 66).

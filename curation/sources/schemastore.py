@@ -213,7 +213,7 @@ _ADDRESSES = (
 class _Entry:
     unique_id: str
     url: str
-    #: None where the archive has no file for it.
+    #: None if the archive has no file for it.
     path: str | None
     #: Whether SchemaStore hosts it itself.
     hosted: bool

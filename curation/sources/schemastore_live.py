@@ -76,7 +76,7 @@ def fetch_live(fetch: LiveFetch, progress: Progress) -> LiveLock:
 
     Args:
         fetch: What is fetched, and how patiently.
-        progress: Told what takes time, and how many addresses are done.
+        progress: Prints what takes time, and how many addresses are done.
 
     Raises:
         Unavailable: SchemaStore itself cannot be had, or the network must not be

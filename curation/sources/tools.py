@@ -49,7 +49,7 @@ def read_tool_list(path: Path, say: Callable[[str], None]) -> list[NamedSchema]:
 
     Args:
         path: A JSON or YAML file.
-        say: Told of tools that have no schema, as a service's own have none.
+        say: Prints of tools that have no schema, as a service's own have none.
 
     Raises:
         NoInput: it cannot be read (exit 66).
@@ -110,8 +110,8 @@ def read_mcp_server(
     Args:
         command: The program with its arguments, as a shell would split it; no shell
             reads it.
-        say: Told what is run, before it is.
-        seconds: How long it may take.
+        say: Prints what is run, before it is.
+        seconds: Deadline in seconds.
 
     Raises:
         BadUsage: the command cannot be split, or is empty (exit 2).

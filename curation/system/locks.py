@@ -28,7 +28,7 @@ def locked(
     """Hold the lock of a file for the length of a block.
 
     Args:
-        file: What is locked; made with its folders if need be.
+        file: What is locked; made with its folders if needed.
         busy: Raised if another process holds the lock.
         guarded: What a message names where the lock cannot be made; the file itself
             by default.

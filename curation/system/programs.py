@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 #: What a program of others may know of our environment: where things are, how pip,
 #: its connections and a compiler are set up. Everything else stays here, whatever it
-#: is called, since nobody can list the names of all secrets.
+#: is called, since no one can list the names of all secrets.
 ALLOWED_VARIABLES: Final = frozenset(
     {
         "ALL_PROXY",
@@ -87,7 +87,7 @@ def run_to_end(
 
     Args:
         command: The program and its arguments.
-        seconds: How long it may take.
+        seconds: Deadline in seconds.
         environment: All its environment variables.
         folder: Where it runs; None for the folder of this process.
         errors_only: Whether only what it prints on stderr counts, rather than both.

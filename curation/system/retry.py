@@ -63,7 +63,7 @@ class RetryPolicy:
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Return the seconds of `Retry-After`, a number or a date (RFC 9110, 10.2.3).
 
-    None where it is missing or says nothing.
+    None if it is missing or says nothing.
     """
     try:
         return float(_RETRY_AFTER.parse_retry_after(headers.get("Retry-After", "")))
@@ -72,7 +72,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def rate_limit_reset(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds until a rate limit's next window; None where none is said.
+    """Return the seconds until a rate limit's next window; None if none is said.
 
     `RateLimit: "api";r=0;t=55` says it (IETF draft ratelimit-headers-09).
     """

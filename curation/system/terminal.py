@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import ReadOnlyJson
 
-#: Columns of a file or a pipe, where nobody has said how many: more than a row needs.
+#: Columns of a file or a pipe, where no one has said how many: more than a row needs.
 PIPE_WIDTH = 400
 _COMMAND_LINE: ContextVar[tuple[str, ...]] = ContextVar("command_line", default=())
 
@@ -117,7 +117,7 @@ class _Console(Console):
         """Raise what has happened; rich itself would end the process with 1.
 
         Raises:
-            BrokenPipeError: nobody reads what is printed.
+            BrokenPipeError: no one reads what is printed.
         """
         raise BrokenPipeError
 

@@ -142,7 +142,7 @@ class Limits:
 
 
 def too_big(content: bytes, limits: Limits) -> Rejected | None:
-    """Return why a text is too long to be read, or None where it may be read."""
+    """Return why a text is too long to be read, or None if it may be read."""
     if len(content) <= limits.document_bytes:
         return None
     detail = f"{len(content):,} bytes, over the limit of {limits.document_bytes:,}"

@@ -57,7 +57,7 @@ _SETTINGS = {
 class Shard:
     """One shard, as the function that works on it gets it."""
 
-    #: Which part, counted from 1, of how many.
+    #: Part (from 1) and number of parts.
     part: int
     parts: int
     #: An empty folder on the node; its files are the shard's result.

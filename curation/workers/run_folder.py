@@ -100,7 +100,7 @@ def run_folder_of(out: Path) -> Path:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold a run folder, which is made if need be, for the length of a block.
+    """Hold a run folder, which is made if needed, for the length of a block.
 
     Raises:
         TemporarilyUnavailable: another run holds it (exit 75).

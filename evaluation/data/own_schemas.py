@@ -67,7 +67,7 @@ def complaint_about(schema: Json) -> str:
     """Return why a schema is none; empty for a valid one.
 
     It is held against the draft that it declares; one that declares none must be valid
-    under some draft. What declares draft-03, or a dialect that nobody knows, is not
+    under some draft. What declares draft-03, or a dialect that no one knows, is not
     judged.
     """
     if not isinstance(schema, dict | bool):

@@ -52,7 +52,7 @@ class _Part:
     config: str
     split: str
     schemas: tuple[Path, ...]
-    #: None where the config has no instances at all.
+    #: None if the config has no instances at all.
     instances: tuple[Path, ...] | None
 
 
@@ -66,7 +66,7 @@ class ParquetTables:
 
     @classmethod
     def of(cls, folder: Path, origin: str) -> ParquetTables | None:
-        """Return the reader of a folder; None where it has no `<config>/*.parquet`."""
+        """Return the reader of a folder; None if it has no `<config>/*.parquet`."""
         parts = tuple(_parts(folder))
         return cls(folder=folder, parts=parts, origin=origin) if parts else None
 
@@ -218,7 +218,7 @@ def _sample(
 
 
 def _features(schema: str) -> tuple[str, ...]:
-    """Return the feature names of a schema's text; none where it is no JSON."""
+    """Return the feature names of a schema's text; none if it is no JSON."""
     value = parse(schema.encode("utf-8", "surrogatepass"))
     return () if isinstance(value, Rejected) else features(value, ANY_DIALECT)
 

@@ -76,7 +76,7 @@ def is_in_shard(config: str, name: str, shard: tuple[int, int]) -> bool:
     Args:
         config: Its config.
         name: Its id.
-        shard: Which part, counted from 1, of how many.
+        shard: Part (from 1) and number of parts.
 
     Example:
         >>> [is_in_shard("Github_easy", "o6178", (part, 2)) for part in (1, 2)]
