@@ -57,8 +57,8 @@ class Program:
     arguments: tuple[str, ...] = ()
     #: Environment variables beyond the allow-list.
     environment: Mapping[str, str] = field(default_factory=dict)
-    #: Answers are left as JSON text (`msgspec.Raw`), for callers that read parts of them
-    #: only. For programs of our own: the text is not validated.
+    #: Answers stay JSON text (`msgspec.Raw`), for callers that read parts of them only.
+    #: For programs of our own: the text is not validated.
     unread_answers: bool = False
 
     def command(self) -> list[str]:
