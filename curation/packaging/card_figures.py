@@ -45,9 +45,9 @@ class InstanceCounts:
     witnesses: int
     #: Witnesses that hold by each interpretation of their schema.
     unrefused: int
-    #: Witnesses that sources give, and how many given instances the schemas refuse.
-    given: int
-    given_refused: int
+    #: Witnesses among the examples of sources, and examples that schemas refuse.
+    examples: int
+    examples_refused: int
     near_misses: int
     judged_by_both: int
     disputed: int
@@ -277,8 +277,8 @@ def _instances(folder: Path) -> InstanceCounts | None:
         records=_counts(rows, "answer"),
         witnesses=sums[0],
         unrefused=sums[3],
-        given=sums[4],
-        given_refused=sum(
+        examples=sums[4],
+        examples_refused=sum(
             sum(json.loads(text).values())
             for text in rows["examples_refused"].drop_nulls()
         ),

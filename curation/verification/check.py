@@ -7,7 +7,7 @@ item at a time; a child that dies costs only that item.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import msgspec
@@ -166,3 +166,12 @@ class FolderCheck:
     #: Does one item of the folder at a path, in a child; returns a value that msgspec
     #: can write as JSON.
     work: Callable[[Path, CheckItem], Message] = _no_work
+
+    def whole(self) -> FolderCheck:
+        """Return the check of every row, and not of a sample."""
+
+        def batches(contents: FolderContents) -> Iterator[CheckBatch]:
+            for items in self.batches(contents):
+                yield [msgspec.structs.replace(item, whole=True) for item in items]
+
+        return replace(self, batches=batches)

@@ -5,7 +5,6 @@ The sample follows from the rows themselves: a changed row draws another sample.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
@@ -80,14 +79,7 @@ class JudgedInstances(msgspec.Struct, frozen=True, kw_only=True):
     wrong: list[tuple[str, str]]
 
 
-def _of_all(contents: FolderContents) -> Iterator[CheckBatch]:
-    for items in _of_a_sample(contents):
-        yield [
-            CheckItem(where=item.where, group=item.group, whole=True) for item in items
-        ]
-
-
-def _of_a_sample(contents: FolderContents) -> Iterator[CheckBatch]:
+def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
     tables = contents.tables.values()
     return group_batches(table for table in tables if holds_instances(table.folder))
 
@@ -221,8 +213,8 @@ INSTANCES = FolderCheck(
     name=_NAME,
     question="are instances labelled as both validators judge them?",
     judge=_judge,
-    batches=_of_a_sample,
+    batches=_batches,
     work=_work,
 )
 #: Every instance.
-ALL_INSTANCES = replace(INSTANCES, batches=_of_all)
+ALL_INSTANCES = INSTANCES.whole()

@@ -84,19 +84,12 @@ def _other_maker(contents: FolderContents) -> str:
     return ""
 
 
-def _of_a_sample(contents: FolderContents) -> Iterator[CheckBatch]:
+def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
     if _other_maker(contents):
         return
     for table in contents.records():
         if table.columns.issuperset(_COLUMNS):
             yield from group_batches([table])
-
-
-def _of_all(contents: FolderContents) -> Iterator[CheckBatch]:
-    for items in _of_a_sample(contents):
-        yield [
-            CheckItem(where=item.where, group=item.group, whole=True) for item in items
-        ]
 
 
 def _work(folder: Path, item: CheckItem) -> RemadeRecords:
@@ -274,8 +267,8 @@ REMAKING = FolderCheck(
     name=_NAME,
     question="are instances and their ledger the same when made again?",
     judge=_judge,
-    batches=_of_a_sample,
+    batches=_batches,
     work=_work,
 )
 #: Every record.
-ALL_REMADE = replace(REMAKING, batches=_of_all)
+ALL_REMADE = REMAKING.whole()
