@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 from curation.system.errors import BadConfiguration, NoInput
 from evaluation.analysis.paired_times import PairedTime, paired_times, times_tables
 from evaluation.analysis.regression_gate import (
+    BaselineComparison,
+    ComparedEngine,
+    PairedEngines,
     all_pairs,
     compare_with_baseline,
     compared_engines,
@@ -18,11 +21,11 @@ from evaluation.analysis.regression_gate import (
 )
 from evaluation.reporting.bootstrap import mean_difference
 from evaluation.reporting.statistics import holm, mcnemar
-from evaluation.reporting.tables import Cell, Rate, Shift, Table
+from evaluation.reporting.tables import Cell, Rate, Ratio, Shift, Table
 from evaluation.results.conditions import differences
-from evaluation.results.measurements import compiled_by_all
+from evaluation.results.measurements import CaseMeasurement, compiled_by_all
 from evaluation.results.overview import coverage, latency
-from evaluation.results.reader import gaps_of
+from evaluation.results.reader import RecordedRun, gaps_of
 from evaluation.results.suite_pairs import (
     PairedSides,
     changed_classes,
@@ -37,17 +40,7 @@ from evaluation.results.suite_tables import pass_rates
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from evaluation.analysis.regression_gate import (
-        BaselineComparison,
-        ComparedEngine,
-        PairedEngines,
-    )
     from evaluation.core.suite import ScoredResponse
-    from evaluation.reporting.tables import Ratio
-    from evaluation.results.measurements import (
-        CaseMeasurement,
-    )
-    from evaluation.results.reader import RecordedRun
 
 
 def is_of_suites(pairs: Sequence[PairedEngines]) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from curation.system.errors import BadUsage, NoInput
-from evaluation.core.cases import WalkVerdict
+from evaluation.core.cases import InstanceResult, Row, WalkVerdict
 from evaluation.reporting.tables import Table
 from evaluation.results.outcomes import (
     Outcome,
@@ -21,7 +21,6 @@ from evaluation.results.suite_rows import ask_again, is_suite_run
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evaluation.core.cases import InstanceResult, Row
     from evaluation.results.reader import RecordedRun
 
 #: The engine that constrains nothing: what others are held against.

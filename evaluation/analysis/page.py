@@ -18,17 +18,15 @@ from curation.system.atomic_files import atomic_write_bytes, cannot_write
 from curation.system.escaping import safe
 from evaluation.analysis.failures import FailureChoice, failures, failures_table
 from evaluation.analysis.run_report import conditions_of, engines_of, reports
-from evaluation.reporting.tables import text_of
+from evaluation.reporting.tables import Cell, Table, text_of
 from evaluation.results.description import describe, partial_data
-from evaluation.results.reader import gaps_of
+from evaluation.results.reader import RecordedRun, gaps_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from evaluation.reporting.report import Plot, Report
-    from evaluation.reporting.tables import Cell, Table
-    from evaluation.results.reader import RecordedRun
 
 #: The file's name, beside what is exported.
 FILE: Final = "notice.txt"

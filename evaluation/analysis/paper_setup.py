@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 import msgspec
 
 from evaluation.core.suite_records import FREE
-from evaluation.reporting.tables import FixedFigure, MissingFigure
+from evaluation.reporting.tables import Cell, FixedFigure, MissingFigure
 from evaluation.results.suite_rows import SUITE
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from evaluation.core.run_header import ParticipantHeader
     from evaluation.core.suite import ScoredResponse
-    from evaluation.reporting.tables import Cell
     from evaluation.results.reader import RecordedRun
 
 #: By the number of a table, the dataset (empty where a table has none) and the

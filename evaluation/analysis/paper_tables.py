@@ -15,6 +15,8 @@ from curation.system.errors import BadUsage, NoInput
 from evaluation.analysis.paper_setup import (
     FRAMEWORKS,
     PAPER_SETUPS,
+    PaperSetup,
+    SetupDifference,
     describe_differences,
     differences,
     framework_of,
@@ -32,6 +34,8 @@ from evaluation.suites.coverage.efficiency import (
     tokens,
 )
 from evaluation.suites.coverage.texts import (
+    CommonTexts,
+    GeneratedText,
     is_unconstrained,
     on_common_samples,
     texts_by_engine,
@@ -40,6 +44,7 @@ from evaluation.suites.coverage.texts import (
 from evaluation.suites.quality.report import PAPER_FORM
 from evaluation.tasks.official_suite import NAME as TEST_SUITE
 from evaluation.tasks.official_suite.report import (
+    CaseOutcome,
     SuiteFailure,
     by_category,
     failing_categories,
@@ -51,11 +56,8 @@ from evaluation.tasks.official_suite.report import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from evaluation.analysis.paper_setup import PaperSetup, SetupDifference
     from evaluation.reporting.quantiles import Quantile
     from evaluation.results.reader import RecordedRun
-    from evaluation.suites.coverage.texts import CommonTexts, GeneratedText
-    from evaluation.tasks.official_suite.report import CaseOutcome
 
 #: The draft of the paper's suite.
 _DRAFT: Final = "2020-12"

@@ -18,7 +18,7 @@ from urllib.parse import quote, unquote
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import BadData, BadUsage, NoInput
 from evaluation.analysis.regression_gate import criterion_of, rank_of
-from evaluation.reporting.tables import Table
+from evaluation.reporting.tables import Cell, Table
 from evaluation.results.measurements import measure_run
 from evaluation.results.outcomes import Outcome
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from evaluation.reporting.tables import Cell
     from evaluation.results.reader import RecordedRun
 
 #: Task, and config and id with a slash between them.

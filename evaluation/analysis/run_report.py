@@ -6,11 +6,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from curation.system.errors import CsbdataError, NoInput
-from evaluation.reporting.tables import Table
+from evaluation.reporting.tables import Cell, Table
 from evaluation.results.description import about_writing
 from evaluation.results.overview import overview
-from evaluation.results.reader import gaps_of
-from evaluation.results.suite_rows import SUITE, joined_runs, scored_run
+from evaluation.results.reader import RecordedRun, gaps_of
+from evaluation.results.suite_rows import (
+    SUITE,
+    RecordedSuiteRun,
+    joined_runs,
+    scored_run,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,9 +24,6 @@ if TYPE_CHECKING:
     from evaluation.core.run_header import ParticipantHeader
     from evaluation.core.suite import Suite
     from evaluation.reporting.report import Report
-    from evaluation.reporting.tables import Cell
-    from evaluation.results.reader import RecordedRun
-    from evaluation.results.suite_rows import RecordedSuiteRun
 
 #: What of a header decides whether another run may be compared with this one.
 _CONDITIONS = (

@@ -21,7 +21,11 @@ import numpy as np
 
 from curation.system.errors import BadUsage
 from evaluation.core.cases import Result
-from evaluation.generation.text_generation import TextEnding
+from evaluation.generation.text_generation import (
+    Generation,
+    GenerationRequest,
+    TextEnding,
+)
 from evaluation.servers.client import (
     DeadlinePassed,
     RequestRefused,
@@ -35,7 +39,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from curation.core.json_types import Json
-    from evaluation.generation.text_generation import Generation, GenerationRequest
     from evaluation.servers.model_server import ModelServer
 
 #: The times that a limit can be set for.

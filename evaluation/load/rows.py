@@ -12,7 +12,7 @@ import msgspec
 
 from evaluation.core.cases import Result
 from evaluation.generation.text_generation import Generation
-from evaluation.load.arrivals import SchemaChoice
+from evaluation.load.arrivals import SchemaChoice, ServiceLimit
 from evaluation.reporting.bootstrap import geometric_ratio
 from evaluation.reporting.quantiles import Quantiles
 from evaluation.reporting.tables import Cell, Duration, Rate, Ratio, Table
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
     from pathlib import Path
     from typing import TypeAlias
-
-    from evaluation.load.arrivals import ServiceLimit
 
     #: Participant and choice of schemas.
     StreamKey: TypeAlias = tuple[str, SchemaChoice]

@@ -13,10 +13,10 @@ import orjson
 from curation.credentials import redacted
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadData, NoInput, Unavailable
-from curation.system.progress import Quiet
+from curation.system.progress import Progress, Quiet
 from curation.system.terminal import command_line
 from curation.workers.fingerprint import fingerprint
-from evaluation.asking.request import choose_suite
+from evaluation.asking.request import SuiteChoice, choose_suite
 from evaluation.asking.scoring import LiveScorer
 from evaluation.core.cases import Result, Sample
 from evaluation.core.suite import RecordRequest
@@ -24,15 +24,18 @@ from evaluation.core.suite_records import SuiteRecord, SuiteResponse
 from evaluation.data import SampleSelection, open_data
 from evaluation.generation.text_generation import GenerationRequest
 from evaluation.load.arrivals import (
+    LoadSettings,
     OpenLoopSender,
+    PlannedRequest,
     SchemaChoice,
+    SentRequest,
     parse_limits,
     plan_stream,
 )
 from evaluation.load.rows import ROWS, LoadRow, RequestTimes, read_rows, report
 from evaluation.models.store import DEFAULT
 from evaluation.servers.client import RequestLimits, ServerClient
-from evaluation.servers.model_server import served_model
+from evaluation.servers.model_server import ModelServer, served_model
 from evaluation.setup.machine import machine
 from evaluation.suites.coverage.texts import class_of, judgement_of
 from evaluation.tokenizers import get_tokenizer
@@ -48,12 +51,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from curation.core.json_types import Json
-    from curation.system.progress import Progress
-    from evaluation.asking.request import SuiteChoice
     from evaluation.data import Dataset
-    from evaluation.load.arrivals import LoadSettings, PlannedRequest, SentRequest
     from evaluation.reporting.tables import Table
-    from evaluation.servers.model_server import ModelServer
 
 #: After so many failures in a row, the server is asked whether it is there at all.
 _IN_A_ROW: Final = 20

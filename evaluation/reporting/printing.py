@@ -17,7 +17,7 @@ from curation.system.errors import BadConfiguration
 from curation.system.escaping import safe
 from curation.system.tables import plain, table
 from curation.system.terminal import print_json, say_command, show, show_whole, stdout
-from evaluation.reporting.tables import MissingFigure, json_of, text_of
+from evaluation.reporting.tables import Cell, MissingFigure, Table, json_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from curation.core.json_types import Json, UntypedJson
-    from evaluation.reporting.tables import Cell, Table
 
 
 def for_terminal(report: Table) -> RenderableType:

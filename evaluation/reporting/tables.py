@@ -12,14 +12,13 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import TYPE_CHECKING, TypeAlias
 
-from evaluation.reporting.statistics import independent_worth, wilson
+from evaluation.reporting.statistics import Interval, independent_worth, wilson
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
     from curation.core.json_types import Json
     from evaluation.reporting.quantiles import Quantile, Quantiles
-    from evaluation.reporting.statistics import Interval
 
 _UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
 _QUARTILES = ("q25", "median", "q75")

@@ -8,7 +8,7 @@ import orjson
 import polars as pl
 
 from curation.system.atomic_files import atomic_file
-from evaluation.core.cases import WalkVerdict
+from evaluation.core.cases import InstanceResult, Row, WalkVerdict
 from evaluation.results.outcomes import engine_is_right, is_judged_apart, outcome_of
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import Json
-    from evaluation.core.cases import InstanceResult, Row
     from evaluation.core.task import RunRows
 
 # Cases of which walks are held in Python's own objects at a time.

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from evaluation.core.cases import Result
+from evaluation.core.cases import InstanceResult, Result, Row
 from evaluation.reporting.quantiles import Quantiles
 from evaluation.reporting.tables import Rate
 from evaluation.results.outcomes import (
@@ -31,7 +31,6 @@ from evaluation.results.outcomes import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from evaluation.core.cases import InstanceResult, Row
     from evaluation.core.task import RunRows
 
     #: What a task says of a row: whether it is as it should be (`Task.passes`).

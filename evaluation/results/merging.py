@@ -19,6 +19,7 @@ from evaluation.results.conditions import differences, participant_difference
 from evaluation.results.reader import (
     HEADER,
     WHOLE,
+    RecordedRun,
     gaps_of,
     missing_shards,
     open_run,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
     from evaluation.core.cases import Row
-    from evaluation.results.reader import RecordedRun
 
 _LINES = "rows-1-of-1.jsonl"
 #: Files of records and responses in the folder of a run in which models write.

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 from evaluation.reporting import student
 from evaluation.reporting.statistics import Interval
-from evaluation.reporting.tables import Ratio, Table
+from evaluation.reporting.tables import Cell, Ratio, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from evaluation.reporting.tables import Cell
     from evaluation.results.measurements import CaseMeasurement, RepetitionTimes
 
 #: How many measured degrees of freedom an assumed deviation is worth.

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from curation.core.documents import Explained
-from evaluation.core.cases import Result, WalkVerdict
-
-if TYPE_CHECKING:
-    from evaluation.core.cases import InstanceResult, Row
+from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict
 
 #: Key of a walk's label: a walk with it is measured, but is no part of the outcome.
 APART = "apart"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from curation.core.benchmark import in_benchmark_order
 from evaluation.reporting.charts import Point, points, stack, survival
 from evaluation.reporting.quantiles import PERCENTILES, Quantiles
-from evaluation.reporting.report import Report
+from evaluation.reporting.report import Plot, Report
 from evaluation.reporting.tables import (
     NOT_RUN,
     Cell,
@@ -23,6 +23,7 @@ from evaluation.reporting.tables import (
     duration,
 )
 from evaluation.results.measurements import (
+    CaseMeasurement,
     between_masks,
     by_schema,
     by_text,
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from evaluation.core.task import RunRows
-    from evaluation.reporting.report import Plot
-    from evaluation.results.measurements import CaseMeasurement
 
 #: Green passes, grey was not asked or refused, warm colours are wrong, dark ones died.
 _COLOURS = {

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING
 from evaluation.core.suite_records import FREE
 from evaluation.reporting.bootstrap import geometric_ratio, mean_difference
 from evaluation.reporting.statistics import holm, sign_flip
-from evaluation.reporting.tables import Rate, Ratio, Shift, Table
+from evaluation.reporting.tables import Cell, Rate, Ratio, Shift, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from evaluation.core.suite import ScoredResponse
-    from evaluation.reporting.tables import Cell
 
 _NOTE = (
     "Answers that both have and that count. difference: b - a, with a 95 % interval by "

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from evaluation.core.suite import SCORING_CLASSES
+from evaluation.core.suite import SCORING_CLASSES, ScoredResponse, ScoredRun
 from evaluation.reporting.quantiles import Quantiles
-from evaluation.reporting.tables import Rate, Table, duration
+from evaluation.reporting.tables import Cell, Rate, Table, duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from evaluation.core.suite import ScoredResponse, ScoredRun
-    from evaluation.reporting.tables import Cell
 
 #: The line over all groups.
 ALL = "all"

@@ -31,11 +31,12 @@ from curation.system.programs import (
     last_error,
     run_to_end,
 )
-from evaluation.setup.engine_files import FAITHFUL, choose_options
+from evaluation.setup.engine_files import FAITHFUL, EngineFile, choose_options
 from evaluation.setup.environments import (
     RECORD,
     Environment,
     EnvironmentRecord,
+    KnownVersion,
     environment_folder,
     environment_python,
     existing_environments,
@@ -46,8 +47,6 @@ from evaluation.setup.environments import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from evaluation.setup.engine_files import EngineFile
-    from evaluation.setup.environments import KnownVersion
 
 #: Seconds for all that pip does at once; compiling takes minutes.
 _DEADLINE = 3600.0

@@ -25,12 +25,11 @@ import msgspec
 from curation.system import locks
 from curation.system.atomic_files import cannot_write
 from curation.system.errors import BadConfiguration, NoInput, TemporarilyUnavailable
-from evaluation.setup.engine_files import engine_paths, find_engine
+from evaluation.setup.engine_files import EngineFile, engine_paths, find_engine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from evaluation.setup.engine_files import EngineFile
 
 RECORD = "environment.json"
 _TABLE = Path(__file__).with_name("versions.toml")

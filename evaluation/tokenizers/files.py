@@ -20,7 +20,12 @@ from curation.system.errors import BadConfiguration, BadData
 from curation.system.extras import install_extra
 from evaluation.tokenizers.gguf import piece_bytes
 from evaluation.tokenizers.huggingface_json import steps_of, vocabulary_kind
-from evaluation.tokenizers.vocabulary import MARKED_SPACES, SPACE, VocabularyKind
+from evaluation.tokenizers.vocabulary import (
+    MARKED_SPACES,
+    SPACE,
+    ParsedTokenizer,
+    VocabularyKind,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -29,7 +34,6 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
     from curation.core.json_types import Json
-    from evaluation.tokenizers.vocabulary import ParsedTokenizer
 
 #: Stands for a token without bytes: no text has this byte, in UTF-8.
 _NO_TEXT: Final = b"\xff"

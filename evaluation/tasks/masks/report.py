@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evaluation.core.cases import WalkVerdict
+from evaluation.core.cases import InstanceResult, Row, WalkVerdict
 from evaluation.reporting.quantiles import Quantiles
 from evaluation.reporting.report import Report
-from evaluation.reporting.tables import Duration, Rate, Ratio, Table, duration
-from evaluation.results.measurements import measure_run, of_length_bounds
+from evaluation.reporting.tables import Cell, Duration, Rate, Ratio, Table, duration
+from evaluation.results.measurements import (
+    CaseMeasurement,
+    measure_run,
+    of_length_bounds,
+)
 from evaluation.results.outcomes import engine_is_right, is_judged_apart
 from evaluation.results.overview import plots, tables
 from evaluation.tasks.masks import NAME
@@ -22,10 +26,7 @@ from evaluation.tasks.masks import NAME
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from evaluation.core.cases import InstanceResult, Row
     from evaluation.core.task import RunRows
-    from evaluation.reporting.tables import Cell
-    from evaluation.results.measurements import CaseMeasurement
 
     #: Measurements by engine.
     Cases = Mapping[str, Sequence[CaseMeasurement]]

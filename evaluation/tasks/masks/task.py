@@ -7,14 +7,13 @@ import json
 import random
 from typing import TYPE_CHECKING, Any, Final
 
-from evaluation.core.cases import Case, InstanceWalk
+from evaluation.core.cases import Case, Instance, InstanceWalk, Sample
 from evaluation.core.task import AcceptedSetting, RunRows, Task, TaskInput
 from evaluation.tasks.masks import NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from evaluation.core.cases import Instance, Sample
     from evaluation.core.run_header import TaskSettings
     from evaluation.reporting.report import Report
 

@@ -16,7 +16,7 @@ from urllib.parse import quote
 from curation.schema.dialects import BY_NAME
 from curation.system.atomic_files import atomic_file
 from curation.system.errors import NoInput
-from evaluation.core.cases import Result, WalkVerdict
+from evaluation.core.cases import Case, InstanceResult, Result, Row, WalkVerdict
 from evaluation.results.outcomes import FAULTS
 from evaluation.tasks.official_suite import NAME
 from evaluation.tasks.official_suite.task import with_suite
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.download.acquire import FetchSettings
-    from evaluation.core.cases import Case, InstanceResult, Row
     from evaluation.core.run_header import ParticipantHeader
     from evaluation.results.reader import RecordedRun
 

@@ -7,20 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import Explained
-from evaluation.core.cases import Result, WalkVerdict
+from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict
 from evaluation.reporting.charts import heat_map
-from evaluation.reporting.report import Report
-from evaluation.reporting.tables import NOT_RUN, Rate, Table
+from evaluation.reporting.report import Plot, Report
+from evaluation.reporting.tables import NOT_RUN, Cell, Rate, Table
 from evaluation.results.outcomes import FAULTS, engine_is_right, number_in
 from evaluation.tasks.official_suite import NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from evaluation.core.cases import InstanceResult, Row
     from evaluation.core.task import RunRows
-    from evaluation.reporting.report import Plot
-    from evaluation.reporting.tables import Cell
 
 
 class SuiteFailure(Explained):

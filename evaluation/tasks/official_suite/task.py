@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from curation.core.json_types import Json, UntypedJson
-from curation.download.acquire import Acquired, acquire
+from curation.download.acquire import Acquired, FetchSettings, acquire
 from curation.download.packs import open_pack
 from curation.download.pins import load_pins
 from curation.references.schema import join, scan_references
@@ -30,7 +30,7 @@ from curation.system.errors import (
     Unavailable,
 )
 from curation.system.package_data import raw_folder
-from evaluation.core.cases import Case, InstanceWalk
+from evaluation.core.cases import Case, InstanceWalk, Sample
 from evaluation.core.task import AcceptedSetting, Task, TaskInput
 from evaluation.tasks.official_suite import NAME
 from evaluation.tasks.official_suite.report import outcome, report
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from curation.download.acquire import FetchSettings
-    from evaluation.core.cases import Sample
     from evaluation.core.run_header import TaskSettings
 
 #: Where the suite's own server would be; nothing is ever asked there.

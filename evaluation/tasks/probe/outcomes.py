@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from curation.core.documents import Explained
-from evaluation.core.cases import Result
+from evaluation.core.cases import Result, Row
 from evaluation.results.outcomes import Outcome, number_in, outcome_of
 from evaluation.tasks.refusal_messages import explain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from evaluation.core.cases import Row
     from evaluation.core.run_header import RefusalPattern
 
 _TABLE: Final = Path(__file__).with_name("support.toml")

@@ -11,13 +11,12 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from curation.schema.dialects import BY_NAME, DIALECTS
+from curation.schema.dialects import BY_NAME, DIALECTS, Dialect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from curation.core.json_types import Json
-    from curation.schema.dialects import Dialect
 
 
 class _Nothing:

@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from curation.schema.keywords import REFERENCE_KEYWORDS
 from evaluation.reporting.charts import heat_map
-from evaluation.reporting.report import Report
-from evaluation.reporting.tables import NOT_RUN, Rate, Table
+from evaluation.reporting.report import Plot, Report
+from evaluation.reporting.tables import NOT_RUN, Cell, Rate, Table
 from evaluation.results.outcomes import did_compile, features_of, formats_of
 from evaluation.tasks.probe import NAME
 from evaluation.tasks.probe.outcomes import (
     FORMAT,
     GOOD,
+    Declaration,
     ProbeOutcome,
     ProbeResult,
     Support,
@@ -39,9 +40,6 @@ if TYPE_CHECKING:
 
     from evaluation.core.cases import Row
     from evaluation.core.task import RunRows
-    from evaluation.reporting.report import Plot
-    from evaluation.reporting.tables import Cell
-    from evaluation.tasks.probe.outcomes import Declaration
 
 _T = TypeVar("_T")
 #: From the contexts that a schema has to what is supported there.

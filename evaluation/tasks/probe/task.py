@@ -5,24 +5,21 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from curation.schema.dialects import BY_NAME, DIALECTS
+from curation.schema.dialects import BY_NAME, DIALECTS, Dialect
 from curation.system.errors import BadConfiguration, BadUsage
-from evaluation.core.cases import Case, InstanceWalk
+from evaluation.core.cases import Case, InstanceWalk, Sample
 from evaluation.core.task import AcceptedSetting, Task, TaskInput
 from evaluation.tasks.probe import NAME
 from evaluation.tasks.probe.objects import COMBINATIONS, OBJECTS, REFERENCES
 from evaluation.tasks.probe.outcomes import GOOD, outcome
-from evaluation.tasks.probe.probe import NOTHING, place_probe
+from evaluation.tasks.probe.probe import NOTHING, PlacedProbe, Probe, place_probe
 from evaluation.tasks.probe.report import report
 from evaluation.tasks.probe.values import ARRAYS, FORMATS, VALUES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from curation.schema.dialects import Dialect
-    from evaluation.core.cases import Sample
     from evaluation.core.run_header import TaskSettings
-    from evaluation.tasks.probe.probe import PlacedProbe, Probe
 
 #: In the order of the reports.
 PROBES: Final[tuple[Probe, ...]] = (

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from math import log, sqrt
 from typing import TYPE_CHECKING, Final
 
-from evaluation.core.cases import Result
+from evaluation.core.cases import Result, Row
 from evaluation.reporting import student
 from evaluation.reporting.charts import lines
-from evaluation.reporting.report import Report
+from evaluation.reporting.report import Plot, Report
 from evaluation.reporting.statistics import Interval
-from evaluation.reporting.tables import Duration, Estimate, Table
+from evaluation.reporting.tables import Cell, Duration, Estimate, Table
 from evaluation.results.outcomes import Outcome, number_in, outcome_of
 from evaluation.tasks.scaling import NAME
 from evaluation.tasks.scaling.families import families
@@ -19,11 +19,8 @@ from evaluation.tasks.scaling.families import families
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from evaluation.core.cases import Row
     from evaluation.core.run_header import LimitsHeader
     from evaluation.core.task import RunRows
-    from evaluation.reporting.report import Plot
-    from evaluation.reporting.tables import Cell
 
 #: Sizes below this share of the largest are left out: there the fixed cost of a call
 #: hides what grows.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from curation.system.errors import BadConfiguration
-from evaluation.core.cases import Case, InstanceWalk
+from evaluation.core.cases import Case, InstanceWalk, Sample
 from evaluation.core.task import AcceptedSetting, RunRows, Task, TaskInput
 from evaluation.tasks.scaling import NAME
 from evaluation.tasks.scaling.families import Family, SizedSchema, families
@@ -13,7 +13,6 @@ from evaluation.tasks.scaling.families import Family, SizedSchema, families
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from evaluation.core.cases import Sample
     from evaluation.core.run_header import TaskSettings
     from evaluation.reporting.report import Report
 
