@@ -12,6 +12,7 @@ import msgspec
 
 from curation.instances.constraints.keyword_values import (
     KNOWN_FORMATS,
+    array_of,
     item_keywords,
     object_of,
 )
@@ -146,6 +147,22 @@ class CompiledSchema(Schema):
     def is_valid_without_formats(self, value: Json) -> bool:
         """Return whether the schema accepts a value where no format is asserted."""
         return bool(self.validator_without_formats.is_valid(value))
+
+    def branches(
+        self, location: SchemaLocation, keyword: str
+    ) -> tuple[SchemaLocation, ...]:
+        """Return the locations of the schemas that a keyword lists."""
+        count = len(array_of(location.schema, keyword))
+        return tuple(self.child(location, (keyword, str(at))) for at in range(count))
+
+    def targets(self, location: SchemaLocation) -> list[SchemaLocation]:
+        """Return where the reference keywords of a schema lead."""
+        targets = (
+            self.target(location, keyword)
+            for keyword in REFERENCE_KEYWORDS
+            if keyword in location.schema
+        )
+        return [target for target in targets if target is not None]
 
     def verdicts(self, value: Json) -> tuple[bool, bool]:
         """Return whether a value is accepted with formats asserted, and without."""

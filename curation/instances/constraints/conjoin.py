@@ -18,13 +18,11 @@ from curation.instances.constraints.conjunction import (
 )
 from curation.instances.constraints.keyword_values import (
     accepts_everything,
-    array_of,
     names_of,
     object_of,
 )
 from curation.json.values import identity, is_number
 from curation.schema.dialects import DRAFT_2019_09
-from curation.schema.keywords import REFERENCE_KEYWORDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -176,10 +174,8 @@ def _merge_decisions(conjunction: Conjunction, location: SchemaLocation) -> None
     before = _count_undecided(conjunction)
     for keyword in ("anyOf", "oneOf"):
         if isinstance(schema.get(keyword), list):
-            count = len(schema[keyword])
-            branches = (child(location, (keyword, str(at))) for at in range(count))
-            choice = BranchChoice(keyword, location, tuple(branches))
-            conjunction.choices.append(choice)
+            branches = conjunction.tree.branches(location, keyword)
+            conjunction.choices.append(BranchChoice(keyword, branches))
     if "not" in schema:
         conjunction.negations.append(Negation(child(location, ("not",))))
     if "if" in schema and "if" in active and ("then" in schema or "else" in schema):
@@ -299,16 +295,10 @@ def _flatten(conjunction: Conjunction) -> None:
 
 def _included(tree: CompiledSchema, location: SchemaLocation) -> list[SchemaLocation]:
     """Return the schemas that apply wherever the schema of a location does."""
-    schema = location.schema
-    locations = []
-    for keyword in REFERENCE_KEYWORDS:
-        target = tree.target(location, keyword) if keyword in schema else None
-        if target is not None:
-            locations.append(target)
-    if "$ref" in schema and tree.dialect.ref_hides_siblings:
-        return locations
-    count = len(array_of(schema, "allOf"))
-    return locations + [tree.child(location, ("allOf", str(at))) for at in range(count)]
+    targets = tree.targets(location)
+    if "$ref" in location.schema and tree.dialect.ref_hides_siblings:
+        return targets
+    return [*targets, *tree.branches(location, "allOf")]
 
 
 def _drop_contradictions(conjunction: Conjunction) -> None:

@@ -78,8 +78,6 @@ class BranchChoice:
 
     #: `anyOf` or `oneOf`.
     keyword: str
-    #: The schema that holds the keyword.
-    holder: SchemaLocation
     branches: tuple[SchemaLocation, ...]
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from curation.instances.constraints.compiled_schema import CompiledSchema, Memo
 from curation.instances.constraints.keyword_values import (
-    array_of,
     item_keywords,
     names_of,
     object_of,
@@ -130,10 +129,10 @@ def _needs(
         if compiled.dialect.ref_hides_siblings:
             return needs
     needs += [
-        _Alternatives(0, (branch,)) for branch in _branches(compiled, location, "allOf")
+        _Alternatives(0, (branch,)) for branch in compiled.branches(location, "allOf")
     ]
     for keyword in ("anyOf", "oneOf"):
-        branches = _branches(compiled, location, keyword)
+        branches = compiled.branches(location, keyword)
         if branches:
             needs.append(_Alternatives(0, branches))
     types = names_of(schema.get("type"))
@@ -142,13 +141,6 @@ def _needs(
     if _SCALARS.isdisjoint(types):
         needs += _needs_below(compiled, location, types)
     return needs
-
-
-def _branches(
-    compiled: CompiledSchema, location: SchemaLocation, keyword: str
-) -> tuple[SchemaLocation, ...]:
-    count = len(array_of(location.schema, keyword))
-    return tuple(compiled.child(location, (keyword, str(at))) for at in range(count))
 
 
 def _needs_below(

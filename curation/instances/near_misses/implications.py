@@ -332,15 +332,9 @@ def _meets_branches(question: ImplicationQuestion, value: Json) -> bool:
         return not compiled.accepts(compiled.child(location, ("not",)), value)
     if keyword not in ("anyOf", "oneOf"):
         return False
-    branches = _branches(compiled, question.assertion)
+    branches = compiled.branches(location, keyword)
     count = sum(compiled.accepts(branch, value) for branch in branches)
     return count == 1 if keyword == "oneOf" else count > 0
-
-
-def _branches(compiled: CompiledSchema, assertion: Assertion) -> list[SchemaLocation]:
-    location, keyword = assertion.location, assertion.keyword
-    count = len(array_of(location.schema, keyword))
-    return [compiled.child(location, (keyword, str(index))) for index in range(count)]
 
 
 def _refers(value: Json) -> bool:
@@ -361,7 +355,7 @@ def branch_repeats(question: ImplicationQuestion) -> bool:
     """A branch asks for no more than what is asked for anyway."""
     if question.keyword != "anyOf":
         return False
-    branches = _branches(question.compiled, question.assertion)
+    branches = question.compiled.branches(question.location, "anyOf")
     return any(_asks_no_more(question, branch) for branch in branches)
 
 
@@ -393,7 +387,7 @@ def branches_repeat(question: ImplicationQuestion) -> bool:
     return any(
         all(
             _asks_again(question, branch)
-            for branch in _branches(question.compiled, other)
+            for branch in question.compiled.branches(other.location, other.keyword)
         )
         for other in question.other_assertions
         if other.keyword in ("anyOf", "oneOf")

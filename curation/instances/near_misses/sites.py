@@ -25,10 +25,9 @@ from curation.instances.constraints.conjunction import (
     Goal,
     Goals,
 )
-from curation.instances.constraints.keyword_values import array_of, object_of
+from curation.instances.constraints.keyword_values import object_of
 from curation.instances.constraints.violations import FALSE
 from curation.json.text import canonical
-from curation.schema.keywords import REFERENCE_KEYWORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -328,19 +327,11 @@ class _Counter:
         schema, compiled = location.schema, self._compiled
         if not isinstance(schema, dict):
             return []
-        targets = (
-            compiled.target(location, keyword)
-            for keyword in REFERENCE_KEYWORDS
-            if keyword in schema
-        )
-        locations = [target for target in targets if target is not None]
+        locations = compiled.targets(location)
         if "$ref" in schema and compiled.dialect.ref_hides_siblings:
             return locations
         for keyword in _BRANCHES:
-            count = len(array_of(schema, keyword))
-            locations += [
-                compiled.child(location, (keyword, str(at))) for at in range(count)
-            ]
+            locations += compiled.branches(location, keyword)
         for keyword in _SINGLE:
             if keyword in schema:
                 locations.append(compiled.child(location, (keyword,)))

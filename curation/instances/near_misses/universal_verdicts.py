@@ -13,7 +13,6 @@ from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjunction import Conjunction
 from curation.instances.constraints.keyword_values import (
     KNOWN_FORMATS,
-    array_of,
     names_of,
     number_of,
     object_of,
@@ -221,10 +220,7 @@ def _branches_verdict(
     def decide(
         compiled: CompiledSchema, location: SchemaLocation, kind: str, depth: int
     ) -> bool | None:
-        branches = (
-            compiled.child(location, (keyword, str(index)))
-            for index in range(len(array_of(location.schema, keyword)))
-        )
+        branches = compiled.branches(location, keyword)
         return combine(
             [schema_verdict(compiled, branch, kind, depth - 1) for branch in branches]
         )

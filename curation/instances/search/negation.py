@@ -15,9 +15,9 @@ from curation.instances.constraints.conjunction import (
 from curation.instances.constraints.keyword_values import (
     accepts_everything,
     item_keywords,
+    names_of,
 )
 from curation.json.values import is_number
-from curation.schema.keywords import REFERENCE_KEYWORDS
 from curation.schema.subschemas import SchemaLocation
 
 if TYPE_CHECKING:
@@ -58,10 +58,8 @@ def _ways(compiled: CompiledSchema, location: SchemaLocation) -> Iterator[Goals]
     schema = location.schema
     if not isinstance(schema, dict):
         return
-    for keyword in REFERENCE_KEYWORDS:
-        target = compiled.target(location, keyword) if keyword in schema else None
-        if target is not None:
-            yield (Negation(target),)
+    for target in compiled.targets(location):
+        yield (Negation(target),)
     if "$ref" in schema and compiled.dialect.ref_hides_siblings:
         return
     for constraint in _ways_of_objects(compiled, location, schema):
@@ -87,7 +85,7 @@ def _other_types(types: Json) -> tuple[str, ...]:
 def _ways_of_objects(
     compiled: CompiledSchema, location: SchemaLocation, schema: dict[str, Json]
 ) -> Iterator[ExtraConstraint]:
-    for name in _names(schema.get("required")):
+    for name in names_of(schema.get("required")):
         yield ExtraConstraint(types=("object",), forbidden=(name,))
     properties = schema.get("properties")
     members = properties if isinstance(properties, dict) else {}
@@ -124,15 +122,10 @@ def _ways_of_dependencies(
         for name, needs in entries.items() if isinstance(entries, dict) else ():
             presence = ExtraConstraint(types=("object",), schema={"required": [name]})
             if isinstance(needs, list):
-                for needed in _names(needs):
+                for needed in names_of(needs):
                     yield presence, ExtraConstraint(forbidden=(needed,))
             else:
                 yield presence, Negation(compiled.child(location, (keyword, name)))
-
-
-def _names(value: Json) -> list[str]:
-    values = value if isinstance(value, list) else []
-    return [name for name in values if isinstance(name, str)]
 
 
 def _ways_of_scalars(schema: dict[str, Json]) -> Iterator[ExtraConstraint]:
@@ -199,22 +192,12 @@ def _ways_of_choices(
 ) -> Iterator[Goals]:
     child = compiled.child
     for keyword in ("anyOf", "oneOf"):
-        branches = schema.get(keyword)
-        if isinstance(branches, list):
-            yield tuple(
-                Negation(child(location, (keyword, str(index))))
-                for index in range(len(branches))
-            )
-    branches = schema.get("oneOf")
-    count = len(branches) if isinstance(branches, list) else 0
-    for one, other in islice(combinations(range(count), 2), _MOST_PAIRS):
-        yield (
-            child(location, ("oneOf", str(one))),
-            child(location, ("oneOf", str(other))),
-        )
-    branches = schema.get("allOf")
-    for index in range(len(branches) if isinstance(branches, list) else 0):
-        yield (Negation(child(location, ("allOf", str(index)))),)
+        if isinstance(schema.get(keyword), list):
+            yield tuple(map(Negation, compiled.branches(location, keyword)))
+    one_of = compiled.branches(location, "oneOf")
+    yield from islice(combinations(one_of, 2), _MOST_PAIRS)
+    for branch in compiled.branches(location, "allOf"):
+        yield (Negation(branch),)
     if "not" in schema:
         yield (child(location, ("not",)),)
     if "if" in schema and "then" in schema:

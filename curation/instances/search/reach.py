@@ -179,20 +179,15 @@ class SchemaGraph:
         ):
             return _NOWHERE
         active, dialect = compiled.dialect.applicators, compiled.dialect
-        always = [
-            target
-            for keyword in REFERENCE_KEYWORDS
-            if keyword in schema
-            and (target := compiled.target(location, keyword)) is not None
-            and not target.document
-        ]
+        targets = compiled.targets(location)
+        always = [target for target in targets if not target.document]
         if "$ref" in schema and dialect.ref_hides_siblings:
             return Steps(always=tuple(always))
         conditional = "if" in schema and "if" in active
         return Steps(
-            always=(*always, *self._branches(location, "allOf")),
+            always=(*always, *compiled.branches(location, "allOf")),
             unions=tuple(
-                self._branches(location, keyword)
+                compiled.branches(location, keyword)
                 for keyword in ("anyOf", "oneOf")
                 if array_of(schema, keyword)
             ),
@@ -209,13 +204,6 @@ class SchemaGraph:
             properties=tuple(self._properties(location)),
             elements=tuple(self._elements(location)),
         )
-
-    def _branches(
-        self, location: SchemaLocation, keyword: str
-    ) -> tuple[SchemaLocation, ...]:
-        count = len(array_of(location.schema, keyword))
-        child = self.compiled.child
-        return tuple(child(location, (keyword, str(index))) for index in range(count))
 
     def _below(self, location: SchemaLocation, tokens: Tokens) -> SchemaLocation | None:
         """Return a subschema, or None if none stands or it is `false`."""
