@@ -101,10 +101,7 @@ class FailureChoice:
         )
 
     def allows(self, row: Row, name: str) -> bool:
-        """Return whether the failures of a row are wanted.
-
-        The control constrains nothing, so that everything fails under it: its failures
-        are wanted only by name.
+        """Return whether the failures of a row are shown; the control's only by name.
 
         Args:
             row: The row.
@@ -222,9 +219,9 @@ def failures_table(
     *,
     control_apart: bool = True,
 ) -> Table:
-    """Return the worst failures, each with the command that shows it again.
+    """Return the worst failures, each with the command that reproduces it.
 
-    A run that no command line asked for has no such command: ids say what failed.
+    Runs made without a command line show ids instead.
 
     Args:
         run: The run.

@@ -51,10 +51,7 @@ class PairedEngines:
 
 
 def criterion_of(task: str) -> Criterion | None:
-    """Return what the task says of a row; None where its outcome decides.
-
-    A task that is not installed here has no criterion.
-    """
+    """Return the task's criterion of a row; None if its outcome decides."""
     from evaluation.tasks.registry import tasks  # noqa: PLC0415 (imports every task)
 
     return tasks()[task].passes if task in tasks() else None
@@ -168,7 +165,7 @@ def compare_with_baseline(
 ) -> BaselineComparison:
     """Compare one engine with its baseline.
 
-    With `common_only` cases that were not run now are no part of the baseline.
+    `common_only` leaves out the cases that were not run now.
     """
     pair = pair_engines(baseline, now)
     measured = {a.case_key for a, _ in pair.cases}

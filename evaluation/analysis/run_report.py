@@ -87,9 +87,9 @@ def _flat(value: Json) -> str | None:
 
 
 def reports(run: RecordedRun, names: Sequence[str] = ()) -> dict[str, Report]:
-    """Return each task's report, of those wanted or else of all in the run.
+    """Return the reports of the named tasks, or of all in the run.
 
-    A task that is not installed here has the overview that every task has.
+    A task that is not installed here gets the overview of any task.
 
     Raises:
         NoInput: a wanted task has no row in the run.

@@ -34,9 +34,9 @@ _ROOT = ("$schema", "$defs", "definitions")
 
 
 def shrink(value: Json, still: Callable[[Json], bool], most: int = 300) -> Json:
-    """Return a smaller value for which `still` holds, after `most` questions at most.
+    """Return a smaller value for which `still` holds, after at most `most` calls.
 
-    `value` itself is taken to hold; it is returned where nothing smaller does.
+    `value` itself is returned if nothing smaller does.
     """
     tried = {_text(value)}
     tries = most

@@ -223,10 +223,7 @@ class Matcher:
         return bool(bits[eos // 8] >> eos % 8 & 1)
 
     def forced(self) -> Sequence[int]:
-        """Return the string it would jump over, in the longest tokens that fit.
-
-        It offers text; which tokens a model would have used is not known here.
-        """
+        """Return the engine's jump-forward string, in the longest tokens that fit."""
         return tokens_of(self._matcher.find_jump_forward_string(), self._engine)
 
 

@@ -215,9 +215,9 @@ def rates(
 
 
 def span_seconds(stream: Sequence[LoadRow]) -> float:
-    """Return how long a stream took, its sittings added up.
+    """Return the duration of a stream: the sum of its sittings.
 
-    A sitting lasts from its first arrival to its last request's end.
+    A sitting lasts from its first arrival to the end of its last request.
     """
     sittings: dict[str, list[LoadRow]] = {}
     for request in stream:
@@ -304,10 +304,10 @@ def _at(times: Quantiles, percent: float) -> Duration | None:
 
 
 def pairs(streams: Mapping[StreamKey, Sequence[LoadRow]]) -> Table:
-    """Return every two streams whose requests differ in one thing alone.
+    """Pair the streams that differ in one respect.
 
-    That is the participant, with the same schemas; or whether one schema is made new
-    for each request, of one participant.
+    Either the participant, with the same schemas; or one schema against the same one
+    marked, of one participant.
     """
     rows: list[tuple[Cell, ...]] = []
     for a, b in combinations(streams, 2):

@@ -43,10 +43,9 @@ class CacheAbilities:
 
 
 def find_abilities(module: PreTrainedModel, tokens: Sequence[int]) -> CacheAbilities:
-    """Return what a model's cache can do.
+    """Return what a model's cache can do: by its layers, then by a trial.
 
-    The kinds of its layers decide, and then a trial: a short text read with the cache
-    must give the logits that it gives without.
+    A short text read with the cache must give the logits that it gives without.
 
     Args:
         module: The model, loaded.

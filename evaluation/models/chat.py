@@ -51,8 +51,8 @@ _FORMS: Final = tuple(
 class ChatPrompts:
     """Makes prompts with a tokenizer's chat template.
 
-    A template that refuses an instruction, or drops it, finds it at the beginning of
-    the first user's turn. Without a template turns are paragraphs.
+    If the template refuses or drops a system message, it is put before the first user
+    message. Without a template, turns are paragraphs.
 
     Example:
         >>> prompts = ChatPrompts(tokenizer, "owner/name")

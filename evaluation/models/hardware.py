@@ -278,9 +278,9 @@ def device_facts(device: torch.device) -> Mapping[str, Json]:
 
 
 def make_current(device: torch.device) -> None:
-    """Make a GPU the one on which streams, events and graphs are made without a name.
+    """Make a GPU current: unnamed streams, events and graphs use it.
 
-    Otherwise those are of the first GPU, also where the model is on another one.
+    The default is the first GPU, even if the model is on another one.
     """
     if device.type == "cuda":
         torch.cuda.set_device(device.index or 0)

@@ -264,9 +264,9 @@ class SlotCache:
 
     @torch.inference_mode()
     def warm_up(self) -> None:
-        """Take the memory, compile and capture, so that no text has to wait for it.
+        """Allocate, compile and capture before the first text.
 
-        What the step writes stands where texts begin, and they write over it.
+        What the step writes is overwritten by the texts.
         """
         self._pass(self._tokens, keep=1)
         self._step.run()

@@ -47,9 +47,7 @@ def mask_kernel(device: torch.device) -> MaskKernel | None:
 def apply_masks(
     packed: torch.Tensor, logits: torch.Tensor, masked: torch.Tensor
 ) -> None:
-    """Write the logits, minus infinity where a token may not come next.
-
-    A logit that is no number stays none, whether its token is allowed or not.
+    """Write the logits, minus infinity for tokens that are not allowed; NaN stays.
 
     Args:
         packed: Masks of shape (texts, bytes), a multiple of 4 bytes a text.
@@ -172,9 +170,9 @@ class TokenChooser:
         return room.add_(logits)
 
     def _unpack(self, packed: torch.Tensor) -> None:
-        """Put what a mask adds to logits into the scratch memory.
+        """Write a mask's additive bias into the scratch memory.
 
-        On a processor numpy does that: torch takes twice as long.
+        On a CPU by numpy: torch takes twice as long.
         """
         if self._device.type == "cpu":
             np.take(
@@ -237,9 +235,9 @@ def _together(rows: Sequence[RowLogits]) -> torch.Tensor:
 
 
 def _best(logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the best logit of each row and its token; NaN is better than all.
+    """Return the best logit of each row and its token; NaN beats all.
 
-    On a processor numpy looks over the same memory: torch takes 20 times as long.
+    On a CPU numpy reads the same memory: torch takes 20 times as long.
     """
     if logits.device.type != "cpu":
         best = logits.max(dim=1)

@@ -207,10 +207,7 @@ class TransformersModel:
 
     @property
     def mask_threads(self) -> int:
-        """How many masks of a batch may be computed at a time.
-
-        On the cores that the model leaves: beside a GPU all but that of the loop.
-        """
+        """The number of masks computed at a time: the cores left by the model."""
         on_gpu = self.module.device.type == "cuda"
         busy = 1 if on_gpu else torch.get_num_threads()
         return max(1, len(usable_cores()) - busy)

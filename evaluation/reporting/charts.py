@@ -63,10 +63,9 @@ def lines(  # noqa: PLR0913 (what a plot of curves says of itself)
     log_y: bool = True,
     cut_off: Mapping[str, Sequence[float]] | None = None,
 ) -> Plot:
-    """Draw curves through measured points, given in order of x.
+    """Draw curves through measured points, in order of x.
 
-    `cut_off` says at which x a curve was ended by a deadline: an open triangle on
-    the upper edge points on.
+    `cut_off` is the x at which a deadline ended a curve: an open triangle at the edge.
     """
 
     def draw(figure: Figure) -> None:
@@ -175,9 +174,9 @@ def points(  # noqa: PLR0913 (what a plot of points says of itself)
     y_label: str,
     x_is_time: bool = False,
 ) -> Plot:
-    """Draw one named point each, with the intervals of both figures.
+    """Draw named points with the intervals of both figures.
 
-    With `x_is_time` x is in nanoseconds, and its axis logarithmic.
+    With `x_is_time` x is in nanoseconds on a logarithmic axis.
     """
 
     def draw(figure: Figure) -> None:
@@ -265,9 +264,9 @@ def stack(
     x_label: str,
     colours: Mapping[str, str] | None = None,
 ) -> Plot:
-    """Draw one bar a line, made of the shares of its parts, its total beside it.
+    """Draw one bar a line: the shares of its parts, its total beside it.
 
-    Parts without a colour in `colours` take the next of our own.
+    Parts without a colour in `colours` take the next default.
     """
 
     def draw(figure: Figure) -> None:

@@ -55,9 +55,9 @@ def _unavailable(participant: ParticipantHeader) -> Iterator[str]:
 
 
 def partial_data(header: RunHeader) -> list[str]:
-    """Return why figures of a run are none of the benchmark's, line by line.
+    """Return why the figures of a run are not the benchmark's, line by line.
 
-    Empty where all that was measured is what others have published, or one's own.
+    Empty for published data, or your own.
     """
     return [f"partial data: {line}" for line in header.data.partial]
 

@@ -293,7 +293,7 @@ def _share_correct(walks: Iterable[InstanceResult]) -> Rate:
 def compiled_by_all(
     cases_by_engine: Mapping[str, Sequence[CaseMeasurement]],
 ) -> tuple[int, dict[str, list[CaseMeasurement]]]:
-    """Return how many samples every engine compiles, and each engine's cases of these.
+    """Return the number of schemas that every engine compiles, and the cases of these.
 
     On them times can be compared.
     """
@@ -309,9 +309,9 @@ def compiled_by_all(
 
 
 def to_first_mask(cases: Iterable[CaseMeasurement]) -> Quantiles:
-    """Return the times of the compile calls, those that were cut off as such.
+    """Return the times of the compile calls; a call cut off is a lower bound.
 
-    Schemas that were refused, or on which the engine died, have no such time.
+    Refused schemas and those that killed the engine have no time.
     """
     all_cases = list(cases)
     return Quantiles.of(

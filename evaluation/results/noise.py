@@ -58,9 +58,9 @@ class Noise:
 
 
 def repetition_offsets(cases: Sequence[Sequence[float]]) -> list[float]:
-    """Return by how much each repetition lies above the mean of all, as logarithms.
+    """Return the logarithm of each repetition's time over the mean of all.
 
-    Of the cases that have as many repetitions as most have; empty without any.
+    Of the cases with the usual number of repetitions; empty without any.
 
     Args:
         cases: For each schema the times of its repetitions, in their order.

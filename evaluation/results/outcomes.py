@@ -68,10 +68,7 @@ def did_compile(row: Row) -> bool:
 
 
 def text_class(row: Row) -> str | None:
-    """Return the class of the text that a model wrote; None where none did.
-
-    A row with walks is of a task that walks texts: its label means something else.
-    """
+    """Return the class of the text that a model wrote; None if the row has walks."""
     written = None if row.walks else row.label.get(WRITTEN)
     return None if written is None else str(written)
 

@@ -283,10 +283,9 @@ def quantiles(
 
 
 def _has_values_for(percent: float, count: int) -> bool:
-    """Return whether one value at least is expected beyond a percentile.
+    """Return whether at least one value is expected beyond a percentile.
 
-    p99.9 is read off a thousand values, p75 off four; the median and the largest value
-    are there of any number.
+    p99.9 needs a thousand values, p75 four; median and maximum need one.
     """
     beyond = min(percent, 100 - percent)
     return percent in {50.0, 100.0} or count * beyond >= 100  # noqa: PLR2004 (per cent)

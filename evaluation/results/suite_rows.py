@@ -109,9 +109,7 @@ def is_suite_run(raw_header: Mapping[str, UntypedJson]) -> bool:
 
 
 def ask_again(raw_header: Mapping[str, UntypedJson], group: str, row_id: str) -> str:
-    """Return the command that asks or scores one record of a run again.
-
-    Empty where the header has no command.
+    """Return the command that asks or scores one record again; empty if unknown.
 
     Args:
         raw_header: The whole content of `run.json`.
@@ -142,9 +140,9 @@ class RecordedSuiteRun:
 
 
 def joined_runs(runs: Mapping[str, RecordedSuiteRun]) -> RecordedSuiteRun:
-    """Return several runs of one suite as one, for one report of all.
+    """Join several runs of one suite for one report.
 
-    Where two have the same model and condition, the later label names its run too.
+    If two share a model and condition, the later label names its run too.
 
     Args:
         runs: The runs by their names, one at least.

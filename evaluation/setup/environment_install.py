@@ -116,10 +116,9 @@ def make_environment(
     agreed: Callable[[InstallPlan], bool],
     say: Callable[[str], None],
 ) -> Environment | None:
-    """Make an environment; return None if the plan is not agreed to.
+    """Make an environment; return None if the user declines the plan.
 
-    Nothing is left of it if anything fails, and what a killed process left is
-    removed by the next.
+    A failure leaves nothing behind; the next run removes what a killed one left.
 
     Args:
         cache: The cache in which it is made.

@@ -68,10 +68,7 @@ def explain(
 
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """Return a pattern, or one that is found nowhere if it is none.
-
-    An engine's file is checked before it is run; the header of a run is anybody's.
-    """
+    """Compile a pattern; an invalid one, of any run's header, matches nothing."""
     try:
         return re.compile(pattern)
     except re.error:

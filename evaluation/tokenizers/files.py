@@ -225,10 +225,9 @@ class TokenizerFiles:
         ]
 
     def encoder(self) -> Encoder:
-        """Return what turns texts into ids whose bytes are exactly the text's.
+        """Return the encoder; a text that no tokens here can spell gives None.
 
-        No special tokens, no space put before, no normalisation; None for a text
-        that no tokens of this vocabulary spell.
+        No special tokens, no leading space, no normalisation.
 
         Raises:
             BadConfiguration: the library `tokenizers` is not installed.

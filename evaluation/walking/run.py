@@ -135,9 +135,9 @@ def _start(workers: Sequence[EngineWorker]) -> None:
 def _unfinished(
     mark: str, task: Task, timeouts: TimedOutCases, work: SharedWork
 ) -> Iterator[tuple[Case, str]]:
-    """Yield the cases that have to be asked, with their fingerprints.
+    """Yield the unfinished cases with their fingerprints.
 
-    The rows of those that repeat one that timed out are written.
+    Cases that repeat a timeout are not asked: their rows are written here.
     """
     for case in work.cases(task):
         fingerprint = case_fingerprint(mark, case)
@@ -304,9 +304,9 @@ def _turns(
 
 
 def _collect(core: _Core, cores: Sequence[_Core], work: SharedWork) -> None:
-    """Write the row of whoever is at work, once it is complete.
+    """Write the row of the working repetition, once it is complete.
 
-    An engine that cannot be loaded takes no part any more, on any core.
+    An engine that cannot be loaded is dropped on every core.
     """
     measurement, _ = core.turns[0]
     try:

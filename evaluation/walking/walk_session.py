@@ -224,9 +224,9 @@ class _Walk:
             self.verdict = _UNFINISHED
 
     def _walk_tokens(self, matcher: Matcher, making_ns: int) -> bool:
-        """Return whether every token was in its mask and was taken.
+        """Return whether every token was in its mask and was accepted.
 
-        Each line of this loop is paid once a token, beside masks of a few microseconds.
+        Each line of this loop costs once a token, beside masks of a few microseconds.
         """
         mask_of, commit, failure_of = matcher.mask, matcher.commit, error_of(matcher)
         forced_of = getattr(matcher, "forced", None) if self.counts_forced else None
@@ -319,9 +319,9 @@ class _Walk:
 
 
 def apply_ns(engine: Engine, mask: bytes | bytearray | memoryview) -> int | None:
-    """Return how long the engine's kernel takes, at its second application.
+    """Return the time of the engine's kernel, at its second application.
 
-    None where the engine has no kernel, or one that does not work here.
+    None if the engine has no kernel, or it fails here.
     """
     kernel = getattr(engine, "kernel", None)
     if kernel is None:

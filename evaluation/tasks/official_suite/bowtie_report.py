@@ -35,9 +35,9 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_.]+")
 
 
 def write_bowtie(run: RecordedRun, folder: Path, fetch: FetchSettings) -> list[Path]:
-    """Write a report for each draft of a run's task `test-suite`; returns the files.
+    """Write a report for each draft of a run's task `test-suite`; return the files.
 
-    The suite is asked again for its schemas and instances, which rows do not hold.
+    Schemas and instances come from the suite: rows do not hold them.
 
     Args:
         run: A run of the task.

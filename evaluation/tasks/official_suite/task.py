@@ -273,9 +273,7 @@ def cases(
 
 
 def with_suite(fetch: FetchSettings, say: Callable[[str], None]) -> Task:
-    """Return the task over the suite that these settings lead to.
-
-    The suite is fetched when it is first asked for, and once.
+    """Return the task over the suite of these settings, fetched once, when needed.
 
     Args:
         fetch: Where to look for the suite.

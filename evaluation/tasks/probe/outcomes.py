@@ -84,10 +84,7 @@ def features() -> tuple[str, ...]:
 
 
 def coverage(used: Iterable[str], support: Mapping[str, Support]) -> Support:
-    """Return how a schema is covered that uses these features.
-
-    Yes if every feature is supported, partly if each is at least in part, else no.
-    """
+    """Return whether all features of a schema are supported, partly, or not."""
     supports = {_support(feature, support) for feature in used}
     if supports <= {Support.YES}:
         return Support.YES
@@ -244,9 +241,9 @@ def _warns_of_the_keyword(row: Row, own: Sequence[RefusalPattern]) -> bool:
 
 
 def proven(outcomes: Iterable[ProbeResult]) -> Mapping[str, tuple[Support, int, int]]:
-    """Return for each feature its support as probed, and how many probes are good.
+    """Return the support of each feature by its probes, and the number of good ones.
 
-    Yes if it is as specified in all ways and contexts, partly if in some, else no.
+    Yes if all ways and contexts are as specified, partly if some are, else no.
     """
     counts: dict[str, Counter[bool]] = defaultdict(Counter)
     for result in outcomes:

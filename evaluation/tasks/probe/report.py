@@ -180,9 +180,9 @@ def _of(config: str, groups: Mapping[str, list[_T]]) -> list[_T]:
 
 
 def _bases(name: str, results: Sequence[ProbeResult]) -> list[tuple[str, _SupportOf]]:
-    """Return what coverage is computed by: each document, and the probes.
+    """Return the bases of coverage: each document, and the probes.
 
-    Each is a function from the contexts that a schema has to what is supported there.
+    Each is a function from the contexts of a schema to the features supported there.
     """
 
     @cache

@@ -33,10 +33,9 @@ PROBES: Final[tuple[Probe, ...]] = (
 
 
 def all_placed(dialects: Sequence[Dialect] = ()) -> Iterator[PlacedProbe]:
-    """Yield every probe in every context.
+    """Yield every probe in every context, in each of the dialects that has it.
 
-    In each of the dialects given that has it; without any, in the newest that has it,
-    so that each probe is put once.
+    Without dialects, in the newest that has it.
     """
     for probe in PROBES:
         for dialect in _select(probe, dialects):
