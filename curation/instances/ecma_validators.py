@@ -215,7 +215,7 @@ def _additional_properties(
         if name in declared or any(is_match(pattern, name) for pattern in patterns):
             continue
         if additional is False:
-            yield jsonschema.ValidationError(f"{name!r} is one too many")
+            yield jsonschema.ValidationError(f"{name!r} is not allowed")
         else:
             yield from validator.descend(value, additional, path=name)
 

@@ -66,8 +66,8 @@ class InstanceLedgerRow:
     witnesses: int
     #: Witnesses that both validators accept with formats on.
     agreed: int
-    #: Witnesses that nobody who was asked refuses by any interpretation: formats on
-    #: and off, what the draft ignores heeded and not.
+    #: Witnesses that no validator refuses by any interpretation: formats on and off,
+    #: what the draft ignores heeded and not.
     unrefused: int
     #: Near misses that were made.
     near_misses: int

@@ -1,4 +1,4 @@
-"""Nouns: witnesses, near misses, rows of instances, failures to a witness."""
+"""Witnesses, near misses, rows of instances, and failures of the search."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Witnesses:
     witnesses: tuple[Witness, ...]
     #: Why nothing was found; None if something was.
     failure: SearchFailure | None = None
-    #: What exactly stood in the way, for people.
+    #: Details for people.
     detail: str = ""
 
 
