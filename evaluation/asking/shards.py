@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
+import orjson
 
-from curation.system.errors import BadUsage, TemporarilyUnavailable
+from curation.system.atomic_files import atomic_write_bytes
+from curation.system.errors import (
+    BadConfiguration,
+    BadUsage,
+    TemporarilyUnavailable,
+)
 from curation.system.locks import locked
 from curation.system.progress import Quiet
 from curation.workers.fingerprint import fingerprint
@@ -23,6 +29,10 @@ from evaluation.walking.plan import RunTotals
 
 if TYPE_CHECKING:
     from curation.system.progress import Progress
+
+
+#: Member of a merged run's header: fingerprint of the request whose shards it has.
+_REQUEST: Final = "request"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +116,12 @@ def run_here_or_in_shards(
     folder = request.run_dir or RUNS / mark[:12]
     if (folder / HEADER).exists():
         done = open_run(folder)
+        if done.raw_header.get(_REQUEST) != mark:
+            raise BadConfiguration(
+                "this folder is of another run",
+                str(folder),
+                "choose another --run-dir, or leave it out",
+            )
         return RunResult(folder=folder, totals=RunTotals(reused=len(done)))
     parts_folder = folder.with_name(f"{folder.name}.shards")
     busy = TemporarilyUnavailable("another run is at work here", str(folder))
@@ -120,6 +136,8 @@ def run_here_or_in_shards(
             say=progress.say,
         )
         merged = merge(folders, folder)
+        head = {**merged.raw_header, _REQUEST: mark}
+        atomic_write_bytes(folder / HEADER, orjson.dumps(head))
     shutil.rmtree(parts_folder, ignore_errors=True)
     lacking = {
         one.engine: one.unavailable for one in merged.header.engines if one.unavailable
