@@ -25,7 +25,7 @@ from curation.sources.base import (
 )
 from curation.sources.local import SOURCE as LOCAL
 from curation.sources.local import open_source, unread_files
-from curation.sources.registry import UnknownSourceError, source_named, sources
+from curation.sources.registry import source_named, sources
 from curation.system.errors import BadUsage, NoInput
 from curation.system.package_data import raw_folder
 
@@ -207,7 +207,7 @@ def _extra_source(
         # More likely a misspelt name than a path.
         try:
             source_named(extra.source)
-        except UnknownSourceError as error:
+        except BadUsage as error:
             then = "`csbdata sources` lists them; a file or folder is named by its path"
             raise BadUsage(str(error), "--with", then) from error
         raise NoInput("no such file or folder", extra.source, "--with DIR")

@@ -6,66 +6,22 @@ names under the entry point group `csbdata.sources`: the `Source`, or its module
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from curation.sources.base import Source
 from curation.system.errors import BadConfiguration
-from curation.system.registry import Registry, closest_names
+from curation.system.registry import Registry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from importlib.metadata import EntryPoint
+    from collections.abc import Mapping
 
-    from curation.system.registry import Plugin
 
 GROUP = "csbdata.sources"
 
 
-class UnknownSourceError(BadConfiguration):
-    """No source has this name; `nearest` holds the names that are alike."""
-
-    def __init__(self, name: str, names: Iterable[str]) -> None:
-        """Say what was asked for, and what is like it."""
-        self.name = name
-        self.nearest = tuple(closest_names(name, names))
-        hint = f"did you mean {' or '.join(self.nearest)}?" if self.nearest else ""
-        super().__init__(f"there is no source {name!r}", then=hint)
-
-
-class DuplicateSourceError(BadConfiguration):
-    """Two places define a source, or fill a config, of the same name."""
-
-
-class NotASourceError(BadConfiguration):
-    """What an entry point of the group names is not a `Source`."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Sources(Registry[Source]):
-    """The registry of sources, whose errors have classes of their own."""
-
-    def wrong_class(self, point: EntryPoint, _value: object) -> NotASourceError:
-        """Return the error for an entry point that names no `Source`."""
-        return NotASourceError(
-            f"the entry point {point.name!r} ({point.value}) is not a Source"
-        )
-
-    def duplicate(self, plugin: Plugin[Source]) -> DuplicateSourceError:
-        """Return the error for the second source of a name."""
-        return DuplicateSourceError(
-            f"{plugin.found_in} defines the source {plugin.value.name!r}, "
-            "which there is already"
-        )
-
-    def unknown(self, name: str, candidates: Iterable[str]) -> UnknownSourceError:
-        """Return the error for a name that no source has."""
-        return UnknownSourceError(name, candidates)
-
-
-_REGISTRY = _Sources(
+_REGISTRY = Registry[Source](
     noun="source",
     classes=(Source,),
     attribute="SOURCE",
@@ -79,15 +35,15 @@ def sources() -> Mapping[str, Source]:
     """Return every source by name, the benchmark's own before the extras.
 
     Raises:
-        DuplicateSourceError: two sources claim one name or one config.
-        NotASourceError: an entry point names something else.
+        BadConfiguration: two sources claim one name or one config, or an entry
+            point names something else.
     """
     by_name = _REGISTRY.by_name()
     filled_by: dict[str, str] = {}
     for source in by_name.values():
         for config in source.configs:
             if config in filled_by:
-                raise DuplicateSourceError(
+                raise BadConfiguration(
                     f"the sources {filled_by[config]!r} and {source.name!r} both fill "
                     f"the config {config!r}"
                 )
@@ -100,7 +56,7 @@ def source_named(name: str) -> Source:
     """Return one source.
 
     Raises:
-        UnknownSourceError: there is none of this name.
+        BadUsage: there is none of this name.
     """
     registered = sources()
     if name not in registered:

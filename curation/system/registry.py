@@ -140,7 +140,9 @@ class Registry(Generic[P]):
     def unknown(self, name: str, candidates: Iterable[str]) -> Exception:
         """Return the error for a name that no plug-in has."""
         names = list(candidates)
-        near = closest_names(name, names) or names
+        near = closest_names(name, names)
+        then = f"did you mean {' or '.join(near)}?" if near else ""
         return BadUsage(
-            f"there is no {self.noun} {name!r}", then=f"choose of {', '.join(near)}"
+            f"there is no {self.noun} {name!r}",
+            then=then or f"known: {', '.join(names)}",
         )

@@ -8,13 +8,8 @@ import pytest
 
 from curation.core.benchmark import CONFIGS
 from curation.sources import registry
-from curation.sources.registry import (
-    DuplicateSourceError,
-    NotASourceError,
-    UnknownSourceError,
-    source_named,
-    sources,
-)
+from curation.sources.registry import source_named, sources
+from curation.system.errors import BadConfiguration, BadUsage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,7 +105,7 @@ def test_a_duplicate_is_refused(
     text = THIRD_PARTY.format(name=name, config=config)
     install(tmp_path, module, text, module)
     monkeypatch.syspath_prepend(str(tmp_path))
-    with pytest.raises(DuplicateSourceError, match=r"github|Kubernetes"):
+    with pytest.raises(BadConfiguration, match=r"github|Kubernetes"):
         sources()
 
 
@@ -120,7 +115,7 @@ def test_an_entry_point_must_name_a_source(
     """Anything else is refused, and the entry point named."""
     install(tmp_path, "not_a_source", "SOURCE = 3\n", "not_a_source")
     monkeypatch.syspath_prepend(str(tmp_path))
-    with pytest.raises(NotASourceError, match="not_a_source"):
+    with pytest.raises(BadConfiguration, match="not_a_source"):
         sources()
 
 
@@ -130,5 +125,5 @@ def test_an_entry_point_must_name_a_source(
 )
 def test_a_misspelt_name_is_met_with_what_it_may_mean(name: str, message: str) -> None:
     """The error is one line and holds the names that are alike."""
-    with pytest.raises(UnknownSourceError, match=message):
+    with pytest.raises(BadUsage, match=message):
         source_named(name)

@@ -127,7 +127,7 @@ def test_a_misspelt_name_is_met_with_what_it_may_mean() -> None:
     """Names that are alike are offered, or all of them where none is."""
     known = ("hammer", "saw")
     assert str(registry().unknown("hamer", known)) == (
-        "there is no tool 'hamer': choose of hammer"
+        "there is no tool 'hamer': did you mean hammer?"
     )
-    assert "choose of hammer, saw" in str(registry().unknown("zzz", known))
+    assert "known: hammer, saw" in str(registry().unknown("zzz", known))
     assert closest_names("hamer", known) == ["hammer"]

@@ -164,7 +164,7 @@ def test_the_help_names_the_default_tasks() -> None:
         (["--set", "largest=9"], "scaling has it: --task scaling"),
         (["--set", "orders=x"], "--set: Expected `int`"),
         (["--set", "drafts=7"], "'drafts': probe and test-suite has it"),
-        (["--task", "mask"], "there is no task 'mask': choose of masks"),
+        (["--task", "mask"], "there is no task 'mask': did you mean masks"),
         (["--engine", "llguidence"], "llguidance"),
     ],
 )
