@@ -70,7 +70,6 @@ def main() -> None:
 
 
 def _public_names() -> dict[str, str]:
-    """Return the package of each public name."""
     return {
         name: package
         for package in _PACKAGES

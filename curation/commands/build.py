@@ -210,7 +210,6 @@ def _refuse_mixed(*, shard: str, shards: list[Path], out: Path | None) -> None:
 def _run(
     request: BuildRequest, shard: str, format_: Format, *, shown_out: Path
 ) -> None:
-    """Build all of it, or one shard."""
     if shard:
         _build_shard(request, shard_of(shard), format_, shown_out)
     else:
@@ -220,7 +219,6 @@ def _run(
 def _build_shard(
     request: BuildRequest, shard: tuple[int, int], format_: Format, shown_out: Path
 ) -> None:
-    """Do one shard, and print what was done."""
     from curation.pipeline.build_shard import build_shard
     from curation.system.progress import Quiet, Shown
 
@@ -247,7 +245,6 @@ def _build_shard(
 
 
 def _build(request: BuildRequest, format_: Format, shown_out: Path) -> None:
-    """Build, and print what was done."""
     from curation.pipeline.build import build as build_folder
     from curation.system.progress import Quiet, Shown
 

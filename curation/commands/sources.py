@@ -123,7 +123,6 @@ def _fetch(
     *,
     live: bool,
 ) -> None:
-    """Fetch archives, and print where each came from."""
     from curation.pipeline.archives import acquire_all
 
     acquisition = acquire_all(names, settings, progress.say)
@@ -137,7 +136,6 @@ def _fetch(
 
 
 def _list(names: list[str], settings: FetchSettings, format_: Format) -> None:
-    """Print the sources, and which archives are available."""
     listings = _listings(names, settings)
     if format_ is Format.JSON:
         print_json([listing.as_json() for listing in listings])
@@ -242,7 +240,6 @@ def _print_updates(updates: list[PinUpdate]) -> None:
 
 
 def _report(acquisition: Acquisition, locked: LiveLock | None) -> dict[str, Json]:
-    """Return what `csbdata sources --fetch --format json` prints."""
     report: dict[str, Json] = {
         "archives": [_described(archive) for archive in acquisition.archives.values()],
         "missing": list(acquisition.missing),

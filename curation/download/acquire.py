@@ -128,10 +128,10 @@ def acquire(
         say: Prints what takes time.
 
     Raises:
-        WrongDigest: its content is not what the pin says (exit 65).
-        BadArchive: it cannot be read (exit 65).
-        NoInput: the mirror is no folder (exit 66).
-        CannotCreate: the cache cannot be written (exit 73).
+        WrongDigest: its content is not what the pin says.
+        BadArchive: it cannot be read.
+        NoInput: the mirror is no folder.
+        CannotCreate: the cache cannot be written.
 
     Example:
         >>> got = acquire(load_pins()["schemastore"], FetchSettings(cache=folder))

@@ -57,7 +57,7 @@ class HostPolicy:
         """Refuse an address that must not be asked.
 
         Raises:
-            Unavailable: it must not; the message says why (exit 69).
+            Unavailable: it must not; the message says why.
             OSError: its name cannot be resolved.
         """
         parts = _split(url)
@@ -106,7 +106,7 @@ def joined(url: str, target: str) -> str:
     """Return where a redirect leads.
 
     Raises:
-        Unavailable: it is no address (exit 69).
+        Unavailable: it is no address.
     """
     try:
         return urljoin(url, target)

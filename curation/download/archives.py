@@ -164,8 +164,8 @@ def read_archive(
 
     Raises:
         BadArchive: it is broken, a path leads out of it, or it is beyond the limits
-            (exit 65).
-        NoInput: the file cannot be read (exit 66).
+           .
+        NoInput: the file cannot be read.
     """
     limits = limits or ArchiveLimits()
     members = _zipped if archive.suffix in {".zip", ".whl"} else _tarred
@@ -298,7 +298,7 @@ def unpack(
 
     Raises:
         WrongDigest: the files are not those of the pin; the pack is kept as
-            evidence (exit 65).
+            evidence.
     """
     pack = pack_of(pin, file, cache, limits)
     digest = pack.name.removesuffix(SUFFIX)
@@ -326,8 +326,8 @@ def pack_of(
         limits: What an archive may hold at most; the usual limits by default.
 
     Raises:
-        BadArchive: it cannot be read, or holds too much (exit 65).
-        NoInput: there is no such file (exit 66).
+        BadArchive: it cannot be read, or holds too much.
+        NoInput: there is no such file.
     """
     strip = pin.kind.has_outer_folder
     files = (

@@ -119,8 +119,8 @@ class Cache:
         Waits for another one. Removes what a killed one left.
 
         Raises:
-            TemporarilyUnavailable: another process has it for half an hour (exit 75).
-            CannotCreate: the cache cannot be written (exit 73).
+            TemporarilyUnavailable: another process has it for half an hour.
+            CannotCreate: the cache cannot be written.
         """
         what = "another csbdata has been fetching it for half an hour"
         with locked(
@@ -157,8 +157,8 @@ class Cache:
         Raises:
             NoInput: what was just made cannot be read.
             TemporarilyUnavailable: another process has been making it for half an
-                hour (exit 75).
-            CannotCreate: the cache cannot be written (exit 73).
+                hour.
+            CannotCreate: the cache cannot be written.
         """
         folder = self.folder / f"{name.kind}s" / f"{name.label}-{name.fingerprint}"
         value = read(folder)

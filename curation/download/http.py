@@ -78,8 +78,8 @@ def refuse_failures(
 
     Raises:
         RetryableError: it may pass; with the wait that the server asks for.
-        TemporarilyUnavailable: the server asks for a longer wait (exit 75).
-        Unavailable: it will not pass (exit 69).
+        TemporarilyUnavailable: the server asks for a longer wait.
+        Unavailable: it will not pass.
     """
     if status == HTTPStatus.OK:
         return
@@ -187,10 +187,10 @@ class Network:
             say: Prints when a wait is asked for.
 
         Raises:
-            Unavailable: it cannot be had (exit 69).
-            TemporarilyUnavailable: it cannot be had now (exit 75).
-            BadData: it is larger than allowed (exit 65).
-            CannotCreate: the file cannot be written (exit 73).
+            Unavailable: it cannot be had.
+            TemporarilyUnavailable: it cannot be had now.
+            BadData: it is larger than allowed.
+            CannotCreate: the file cannot be written.
         """
         deadline = time.monotonic() + self.limits.total
         try:
@@ -240,7 +240,6 @@ class Network:
         policy: HostPolicy,
         method: str = "GET",
     ) -> requests.Response:
-        """Return the first answer that is no redirect."""
         for _ in range(self.limits.redirects + 1):
             answer = self._answer(session, url, policy, method)
             target = answer.headers.get("Location", "")
@@ -326,7 +325,6 @@ def _session() -> requests.Session:
 
 
 def _anonymous(request: requests.PreparedRequest) -> requests.PreparedRequest:
-    """Send no credentials: `requests` would take them from ~/.netrc."""
     return request
 
 
@@ -347,7 +345,6 @@ def _is_broken(error: OSError) -> bool:
 
 
 def _cause(error: BaseException) -> str:
-    """Return the innermost reason, without addresses in memory."""
     while True:
         inner = getattr(error, "reason", None) or next(
             (cause for cause in error.args if isinstance(cause, BaseException)), None

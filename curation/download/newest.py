@@ -135,9 +135,9 @@ def newest(pin: ArchivePin, settings: FetchSettings) -> UpstreamState:
         settings: Addresses and patience for publishers.
 
     Raises:
-        Unavailable: it cannot be told (exit 69).
-        TemporarilyUnavailable: it cannot be told now (exit 75).
-        BadData: the answer is not what such a publisher gives (exit 65).
+        Unavailable: it cannot be told.
+        TemporarilyUnavailable: it cannot be told now.
+        BadData: the answer is not what such a publisher gives.
     """
     if settings.offline:
         raise Unavailable("the network is not asked", pin.name, "leave out --offline")

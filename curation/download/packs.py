@@ -74,7 +74,7 @@ class Pack:
 
         Raises:
             KeyError: there is no such file.
-            BadData: the cache's bytes have changed since they were packed (exit 65).
+            BadData: the cache's bytes have changed since they were packed.
         """
         row = self._row(path)
         content: bytes = self._contents[row].as_buffer().to_pybytes()
@@ -143,8 +143,8 @@ def write_pack(folder: Path, name: str, files: Iterable[tuple[str, bytes]]) -> P
         files: Path and content of every file.
 
     Raises:
-        BadArchive: a path comes twice (exit 65).
-        CannotCreate: the folder cannot be written (exit 73).
+        BadArchive: a path comes twice.
+        CannotCreate: the folder cannot be written.
     """
     checksums: dict[str, str] = {}
     with unfinished(folder, name) as temporary:

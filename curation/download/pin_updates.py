@@ -126,8 +126,8 @@ def write_new_pins(
         Why a pin was not written, by its name.
 
     Raises:
-        NoInput: there is no such file (exit 66).
-        CannotCreate: it cannot be written (exit 73).
+        NoInput: there is no such file.
+        CannotCreate: it cannot be written.
     """
     try:
         text = before = file.read_text(encoding="utf-8")

@@ -52,7 +52,6 @@ class Selection:
 
 @cache
 def _expression(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    """Return one regular expression for all the patterns."""
     return re.compile("|".join(map(_translated, patterns)), re.DOTALL)
 
 
@@ -165,8 +164,8 @@ def load_pins(path: Path | None = None) -> Mapping[str, ArchivePin]:
         path: A file like `raw/sources.toml`, which is read by default.
 
     Raises:
-        NoInput: there is no such file (exit 66).
-        BadConfiguration: it is not TOML, or a pin has missing or wrong keys (exit 78).
+        NoInput: there is no such file.
+        BadConfiguration: it is not TOML, or a pin has missing or wrong keys.
     """
     path = path or raw_folder() / "sources.toml"
     try:
@@ -186,7 +185,7 @@ def pins_for(source: str, archives: Iterable[str]) -> dict[str, ArchivePin]:
     """Return the pins of the archives that a source names, in its order.
 
     Raises:
-        BadConfiguration: an archive has no pin (exit 78).
+        BadConfiguration: an archive has no pin.
     """
     pins, names = load_pins(), list(archives)
     for name in names:

@@ -62,9 +62,9 @@ def download_npm_package(
     `npm pack` only downloads: no script of the package is run.
 
     Raises:
-        Unavailable: there is no npm, or it cannot get it (exit 69).
-        TemporarilyUnavailable: npm does not end in time (exit 75).
-        WrongDigest: the registry gives another; it is kept as evidence (exit 65).
+        Unavailable: there is no npm, or it cannot get it.
+        TemporarilyUnavailable: npm does not end in time.
+        WrongDigest: the registry gives another; it is kept as evidence.
     """
     if _NPM_SERVICE in network.silent:
         raise Unavailable("did not answer before", _NPM_SERVICE)
@@ -127,10 +127,10 @@ def download_package(
     told the sha256, so that nothing else is ever run.
 
     Raises:
-        Unavailable: pip cannot get it (exit 69).
-        TemporarilyUnavailable: pip does not end in time (exit 75).
-        CannotCreate: there is no room for the file (exit 73).
-        WrongDigest: the index gives another; the file is kept as evidence (exit 65).
+        Unavailable: pip cannot get it.
+        TemporarilyUnavailable: pip does not end in time.
+        CannotCreate: there is no room for the file.
+        WrongDigest: the index gives another; the file is kept as evidence.
     """
     if _SERVICE in network.silent:
         raise Unavailable("did not answer before", _SERVICE)
@@ -177,7 +177,7 @@ def pip_command() -> list[str]:
     """Return how pip is called: of this Python, else the one on the path.
 
     Raises:
-        Unavailable: there is none (exit 69).
+        Unavailable: there is none.
     """
     # The finders of setuptools would exchange `distutils` for the whole process.
     if PathFinder.find_spec("pip"):
@@ -256,10 +256,10 @@ def fetched(
     The caller holds the archive's lock.
 
     Raises:
-        Unavailable: it cannot be had (exit 69).
-        TemporarilyUnavailable: it cannot be had now (exit 75).
-        WrongDigest: it is not what is pinned; the evidence is kept (exit 65).
-        BadArchive: it cannot be read; the evidence is kept (exit 65).
+        Unavailable: it cannot be had.
+        TemporarilyUnavailable: it cannot be had now.
+        WrongDigest: it is not what is pinned; the evidence is kept.
+        BadArchive: it cannot be read; the evidence is kept.
     """
     with _folder_of(pin, cache) as folder:
         for attempt in range(1, _ATTEMPTS + 1):
@@ -289,9 +289,9 @@ def downloaded(
     digest. The caller holds the archive's lock.
 
     Raises:
-        Unavailable: it cannot be had (exit 69).
-        TemporarilyUnavailable: it cannot be had now (exit 75).
-        WrongDigest: it has not the sha256 of the pin (exit 65).
+        Unavailable: it cannot be had.
+        TemporarilyUnavailable: it cannot be had now.
+        WrongDigest: it has not the sha256 of the pin.
     """
     with _folder_of(pin, cache) as folder:
         yield _got(pin, folder, network, addresses, cache, say)

@@ -53,7 +53,7 @@ def write_notices(inputs: Iterable[BuildInput], folder: Path) -> None:
     """Write every licence text and notice of the archives into a dataset folder.
 
     Raises:
-        BadData: the cache's bytes have changed since they were packed (exit 65).
+        BadData: the cache's bytes have changed since they were packed.
         OSError: a file cannot be written.
     """
     for item in inputs:
@@ -223,7 +223,6 @@ def _without_collector() -> Iterator[None]:
 
 
 def _build_with(request: BuildRequest, progress: Progress) -> BuildResult:
-    """Build, or find built."""
     clock = _Clock()
     plan = plan_of(request, progress)
     joined = _joined(request, plan)
@@ -298,7 +297,6 @@ def _worked_on_by_ray(
 
 
 def _build_ray_shard(request: BuildRequest, shard: Shard) -> None:
-    """Build one shard where a node has called this."""
     own = replace(
         request,
         out=shard.folder,

@@ -109,7 +109,7 @@ def _refuse_foreign(folder: Path) -> None:
     """Refuse a place that holds something that is no shard.
 
     Raises:
-        CannotCreate: the place is taken (exit 73).
+        CannotCreate: the place is taken.
     """
     if folder.is_dir():
         names = {path.name for path in folder.iterdir()}

@@ -108,7 +108,7 @@ def read_opt_outs(path: Path | None = None) -> OptOuts:
     """Return the requests of a list; by default those of `raw/opt_out.toml`.
 
     Raises:
-        BadConfiguration: it is not such a list (exit 78).
+        BadConfiguration: it is not such a list.
     """
     path = path or raw_folder() / "opt_out.toml"
     try:

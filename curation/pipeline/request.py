@@ -181,7 +181,7 @@ def refuse_other_build(
         inputs: What the new build would read.
 
     Raises:
-        CannotCreate: another build stands there; says in what it differs (exit 73).
+        CannotCreate: another build stands there; says in what it differs.
     """
     if not (out / FILE).is_file():
         return

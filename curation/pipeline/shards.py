@@ -96,7 +96,7 @@ def refuse_other_shard(folder: Path, header: ShardHeader) -> None:
     """Refuse a place where another shard stands than the one that is asked.
 
     Raises:
-        CannotCreate: another shard, or something else, stands there (exit 73).
+        CannotCreate: another shard, or something else, stands there.
     """
     present = read_header(folder)
     if present is not None:

@@ -263,9 +263,9 @@ def read_hub_column(
         say: Prints how many values are no JSON.
 
     Raises:
-        NoInput: there is no such dataset, revision or column (exit 66).
-        Unavailable: the Hub cannot be reached (exit 69).
-        BadData: no value is JSON (exit 65).
+        NoInput: there is no such dataset, revision or column.
+        Unavailable: the Hub cannot be reached.
+        BadData: no value is JSON.
     """
     from curation.huggingface import hub_snapshot  # noqa: PLC0415 (slow)
 

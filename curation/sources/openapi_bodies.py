@@ -40,8 +40,8 @@ def read_openapi(path: Path, say: Callable[[str], None]) -> list[NamedSchema]:
         say: Prints how many operations have none.
 
     Raises:
-        NoInput: it cannot be read (exit 66).
-        BadData: it is no OpenAPI 3 description, or has no JSON bodies (exit 65).
+        NoInput: it cannot be read.
+        BadData: it is no OpenAPI 3 description, or has no JSON bodies.
     """
     value = read_document(path)
     try:

@@ -27,8 +27,8 @@ def read_models(module: str, say: Callable[[str], None]) -> list[NamedSchema]:
         say: Prints that it is imported, and of models without a JSON Schema.
 
     Raises:
-        NoInput: it cannot be imported (exit 66).
-        BadData: it has no models (exit 65).
+        NoInput: it cannot be imported.
+        BadData: it has no models.
     """
     from pydantic import TypeAdapter  # noqa: PLC0415 (slow)
     from pydantic.errors import (  # noqa: PLC0415 (as above)

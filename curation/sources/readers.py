@@ -58,8 +58,8 @@ def read_document(path: Path) -> Json:
     """Return the value of a file: YAML by its name (`.yaml`, `.yml`), else JSON.
 
     Raises:
-        NoInput: it cannot be read (exit 66).
-        BadData: it is neither JSON nor YAML (exit 65).
+        NoInput: it cannot be read.
+        BadData: it is neither JSON nor YAML.
     """
     try:
         content = path.read_bytes()

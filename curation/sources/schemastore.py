@@ -101,8 +101,8 @@ def read_lock(path: Path, commit: str) -> LiveLock | None:
         commit: The commit of the catalogue that the lock must be of.
 
     Raises:
-        NoInput: the file cannot be read (exit 66).
-        BadConfiguration: it is no lock, or one of another commit (exit 78).
+        NoInput: the file cannot be read.
+        BadConfiguration: it is no lock, or one of another commit.
     """
     try:
         lock = _decoded(path.read_bytes())
@@ -133,8 +133,8 @@ def with_live(got: Acquired, settings: FetchSettings, path: Path) -> Acquired:
     returned as it is.
 
     Raises:
-        NoInput: the cache lacks what is locked (exit 66).
-        BadConfiguration: the lock is of another commit (exit 78).
+        NoInput: the cache lacks what is locked.
+        BadConfiguration: the lock is of another commit.
     """
     lock = read_lock(path, got.commit)
     if lock is None or not lock.schemas:
@@ -263,7 +263,6 @@ def _paths(reading: Reading) -> Mapping[str, str]:
 
 
 def _entries(reading: Reading) -> list[_Entry]:
-    """Return the entries in natural order of their ids."""
     urls = catalogue(reading)
     paths = frozenset(reading.files.paths)
     indexed = _paths(reading) if reading.archive == _WHEEL else None

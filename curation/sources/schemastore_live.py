@@ -80,8 +80,8 @@ def fetch_live(fetch: LiveFetch, progress: Progress) -> LiveLock:
 
     Raises:
         Unavailable: SchemaStore itself cannot be had, or the network must not be
-            asked (exit 69).
-        BadConfiguration: there is a lock of another commit (exit 78).
+            asked.
+        BadConfiguration: there is a lock of another commit.
     """
     pin = load_pins()[ARCHIVE]
     got = acquire(pin, fetch.settings, progress.say)
@@ -199,7 +199,6 @@ def _ask_all(
 def _ask(
     network: Network, url: str, arrived: _ArrivedSchemas, policy: HostPolicy
 ) -> str:
-    """Fetch one address's content, or return why that fails."""
     place = arrived.place(url)
     arriving = place.with_name(f".{place.name}")
     try:

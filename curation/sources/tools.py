@@ -52,8 +52,8 @@ def read_tool_list(path: Path, say: Callable[[str], None]) -> list[NamedSchema]:
         say: Prints of tools that have no schema, as a service's own have none.
 
     Raises:
-        NoInput: it cannot be read (exit 66).
-        BadData: it is no tool list, or no tool of it has a schema (exit 65).
+        NoInput: it cannot be read.
+        BadData: it is no tool list, or no tool of it has a schema.
     """
     definitions = list(_definitions(read_document(path)))
     schemas = [own for definition in definitions for own in tool_schemas(definition)]
@@ -114,11 +114,11 @@ def read_mcp_server(
         seconds: Deadline in seconds.
 
     Raises:
-        BadUsage: the command cannot be split, or is empty (exit 2).
+        BadUsage: the command cannot be split, or is empty.
         Unavailable: the program cannot be run or breaks off, or the library is not
-            there (exit 69).
-        TemporarilyUnavailable: it does not answer in time (exit 75).
-        BadData: it has no tool with a schema (exit 65).
+            there.
+        TemporarilyUnavailable: it does not answer in time.
+        BadData: it has no tool with a schema.
     """
     try:
         words = shlex.split(command)

@@ -23,7 +23,7 @@ def unfinished(folder: Path, name: str) -> Iterator[Path]:
     A process that is killed leaves it behind; `sweep` removes what is left.
 
     Raises:
-        CannotCreate: the folder cannot be written (exit 73).
+        CannotCreate: the folder cannot be written.
     """
     temporary = folder / f".{name}.{os.getpid()}{UNFINISHED}"
     try:
@@ -62,7 +62,7 @@ def atomic_write_bytes(path: Path, content: bytes) -> None:
     """Write a file so that a reader sees the old content or the new one.
 
     Raises:
-        CannotCreate: the place cannot be written (exit 73).
+        CannotCreate: the place cannot be written.
     """
     with atomic_file(path) as temporary:
         temporary.write_bytes(content)
@@ -87,7 +87,7 @@ def sweep_tree(folder: Path) -> None:
     """Remove what killed processes left anywhere in a folder that the caller holds.
 
     Raises:
-        CannotCreate: the folder cannot be written (exit 73).
+        CannotCreate: the folder cannot be written.
     """
     try:
         for leftover in folder.rglob(f".*{UNFINISHED}"):

@@ -33,7 +33,7 @@ def atomic_folder(path: Path, *, marker: str = "manifest.json") -> Iterator[Path
     lock: leftovers of killed processes are removed.
 
     Raises:
-        CannotCreate: the place cannot be written (exit 73).
+        CannotCreate: the place cannot be written.
     """
     path = path.resolve()
     temporary = path.parent / f".{path.name}.{os.getpid()}{UNFINISHED}"
@@ -70,7 +70,7 @@ def refuse_foreign(path: Path, marker: str = "manifest.json") -> None:
     Worth asking before long work, whose result could not be written.
 
     Raises:
-        CannotCreate: the place is taken (exit 73).
+        CannotCreate: the place is taken.
     """
     if not path.exists():
         return

@@ -36,8 +36,8 @@ def locked(
         before_waiting: Called once if it has to be waited for.
 
     Raises:
-        TemporarilyUnavailable: another process holds it (exit 75).
-        CannotCreate: it cannot be written (exit 73).
+        TemporarilyUnavailable: another process holds it.
+        CannotCreate: it cannot be written.
 
     Example:
         >>> with locked(folder / "lock", TemporarilyUnavailable("in use", str(folder))):

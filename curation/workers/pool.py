@@ -208,7 +208,6 @@ class Pool:
             self._resume(worker, task)
 
     def _sample(self) -> None:
-        """Look at the memory of all, now and then."""
         if time.monotonic() < self._next_sample:
             return
         self._next_sample = time.monotonic() + _SAMPLE

@@ -124,10 +124,10 @@ def run_shards(  # noqa: PLR0913 - the function, its request, and where each par
     Raises:
         CsbdataError: the function has raised it, or a shard was lost too often.
         Unavailable: Ray is not installed, no cluster answers, or csbdata does not
-            run on a node (exit 69).
-        BadConfiguration: a node has other versions than this process (exit 78).
-        TemporarilyUnavailable: no node is left that can run a shard (exit 75).
-        CannotCreate: `folder` cannot be written (exit 73).
+            run on a node.
+        BadConfiguration: a node has other versions than this process.
+        TemporarilyUnavailable: no node is left that can run a shard.
+        CannotCreate: `folder` cannot be written.
     """
     work = FinishedWork(folder / "finished", fingerprint)
     with _joined(ray_address(executor) or "") as ray:
@@ -227,7 +227,6 @@ def _result(ray: Any, reference: object, shard: str) -> bytes:  # noqa: ANN401 -
 
 
 def _unpacked(work: FinishedWork, part: int, folder: Path) -> Path:
-    """Unpack a finished shard and return its folder."""
     shutil.rmtree(folder, ignore_errors=True)
     packed = io.BytesIO(work.find(f"{part}") or b"")
     with tarfile.open(fileobj=packed) as archive:
@@ -239,7 +238,7 @@ def _nodes(ray: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - Ray is untyped
     """Return the living nodes that offer a CPU.
 
     Raises:
-        BadConfiguration: there is none (exit 78).
+        BadConfiguration: there is none.
     """
     nodes = [
         node
@@ -305,8 +304,8 @@ def _joined(address: str) -> Iterator[Any]:
     """Connect to a cluster for the length of a block; yield the module `ray`.
 
     Raises:
-        Unavailable: Ray is not installed, or no cluster is at the address (exit 69).
-        TemporarilyUnavailable: the cluster here did not start in time (exit 75).
+        Unavailable: Ray is not installed, or no cluster is at the address.
+        TemporarilyUnavailable: the cluster here did not start in time.
     """
     for name, value in _SETTINGS.items():
         os.environ.setdefault(name, value)

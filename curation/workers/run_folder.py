@@ -53,7 +53,7 @@ class FinishedWork:
         """Store a piece: whole, or not at all.
 
         Raises:
-            CannotCreate: the folder cannot be written (exit 73).
+            CannotCreate: the folder cannot be written.
         """
         with atomic_file(self._own / name) as temporary:
             temporary.write_bytes(self._head(name, payload) + b"\n" + payload)
@@ -65,7 +65,7 @@ class FinishedWork:
             keep: Number of other fingerprints whose pieces stay, the last used first.
 
         Raises:
-            CannotCreate: the folder cannot be written (exit 73).
+            CannotCreate: the folder cannot be written.
         """
         try:
             self._own.mkdir(parents=True, exist_ok=True)
@@ -103,8 +103,8 @@ def locked(folder: Path) -> Iterator[None]:
     """Hold a run folder, which is made if needed, for the length of a block.
 
     Raises:
-        TemporarilyUnavailable: another run holds it (exit 75).
-        CannotCreate: it cannot be written (exit 73).
+        TemporarilyUnavailable: another run holds it.
+        CannotCreate: it cannot be written.
     """
     busy = TemporarilyUnavailable(
         "another run is at work here",
@@ -138,8 +138,8 @@ class RunFolder:
         Finished work of the last few fingerprints stays.
 
         Raises:
-            TemporarilyUnavailable: another run holds the folder (exit 75).
-            CannotCreate: the folder cannot be written (exit 73).
+            TemporarilyUnavailable: another run holds the folder.
+            CannotCreate: the folder cannot be written.
         """
         with locked(folder):
             run = cls(folder, fingerprint)
@@ -155,6 +155,6 @@ class RunFolder:
         """Store a completion: whole, or not at all.
 
         Raises:
-            CannotCreate: the folder cannot be written (exit 73).
+            CannotCreate: the folder cannot be written.
         """
         self._finished.store(name, payload)

@@ -192,7 +192,6 @@ class Worker:
             child.stop()
 
     def _retire(self) -> None:
-        """End a child that has served long enough."""
         if self._batches >= self._limits.recycle_after:
             self.close()
 
@@ -218,7 +217,6 @@ class Worker:
         return self._clock + self._seconds_for_one() + self._lent
 
     def _begin_unit(self, now: float) -> None:
-        """Count the present request's time from here."""
         self._clock, self._lent, self._processor_start = now, 0.0, None
 
     def _time_out(self, child: Child) -> tuple[str, bool] | None:
@@ -247,7 +245,6 @@ class Worker:
             self._processor_start = child.processor_seconds()
 
     def _take(self, line: bytes, results: list[ProcessResult]) -> None:
-        """Read one line of the child."""
         message = decode_line(line, unread=self._program.unread_answers)
         if not self._ready and message.failed is not None:
             self.kill()
