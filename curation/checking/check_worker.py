@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,8 +49,6 @@ from curation.validation.metaschemas import (
 from curation.workers.protocol import serve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from curation.core.json_types import Json
 
 #: What a reference that leads nowhere is rejected for.

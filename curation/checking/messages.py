@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urlsplit
 
@@ -15,9 +16,6 @@ from curation.sources.readers import own_uri
 from curation.workers.limits import Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from curation.core.json_types import Json
 
 #: The verdict of a validator that accepts a schema as one of its draft.

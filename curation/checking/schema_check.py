@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -25,7 +26,7 @@ from curation.json.pointer import tokens_of
 from curation.json.positions import TextPositions
 from curation.lint.idle_keywords import MISSPELT, nearest
 from curation.schema.dialects import DIALECTS
-from curation.sources.local import TEXTS_INSIDE, open_source, unread_files
+from curation.sources.local import TEXTS_INSIDE, OwnSchemas, open_source, unread_files
 from curation.system.errors import NoInput
 from curation.system.escaping import shortened
 from curation.workers.limits import BUSY_MACHINE, Limits
@@ -34,10 +35,7 @@ from curation.workers.process import Program
 from curation.workers.worker import Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     from curation.core.json_types import Json
-    from curation.sources.local import OwnSchemas
 
 _WORKER = Path(__file__).with_name("check_worker.py")
 #: Seconds for one question.

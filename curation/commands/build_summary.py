@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -11,9 +13,6 @@ from curation.system.tables import table
 from curation.system.terminal import say, say_command, show, stdout
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from curation.core.json_types import Json
     from curation.download.acquire import UnavailableArchive
     from curation.packaging.manifest import ConfigFigures

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from enum import StrEnum
 from importlib.metadata import version
@@ -18,8 +19,6 @@ from curation.system.tables import plain, table
 from curation.system.terminal import print_json, say, show, show_whole, stdout
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from rich.text import Text
 
     from curation.checking.schema_check import SchemaProblem, SchemaReport

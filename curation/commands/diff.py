@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -11,9 +13,6 @@ from curation.system.tables import table
 from curation.system.terminal import print_json, say, show, show_whole, stdout
 
 if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Sequence
-
     from curation.core.json_types import Json, ReadOnlyJson
     from curation.dataset.difference import EditionRow, RecordPair
     from curation.dataset.editions import Edition

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,8 +17,6 @@ from curation.system.tables import table
 from curation.system.terminal import Format, FormatOption, print_json, say, show, stdout
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from curation.core.json_types import Json
     from curation.instances.dataset.grade_files import GradedSchema, GradingFigures
     from curation.instances.dataset.make_instances import SchemaInstances

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import os
+from collections.abc import Callable
 from copy import copy
 from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
@@ -20,8 +21,6 @@ from typer.core import TyperCommand
 from curation.system.errors import BadUsage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from typer._click import Context, HelpFormatter
 
     from curation.packaging.signature import SigningKey

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,8 +19,6 @@ from curation.dataset.editions import DEFAULT_BUILD
 from curation.system.terminal import Format, FormatOption, print_json, say, show
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from curation.publish.hub_push import HubPushed
     from curation.publish.push import PushPreview, PushRequest, PushResult
 

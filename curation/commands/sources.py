@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated
@@ -12,13 +13,11 @@ from curation.commands.options import (  # noqa: TC001 - typer reads them off th
     MirrorOption,
     OfflineOption,
 )
-from curation.system.progress import Quiet, Shown
+from curation.system.progress import Progress, Quiet, Shown
 from curation.system.tables import table
 from curation.system.terminal import Format, FormatOption, print_json, say, show, stdout
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from curation.core.json_types import Json
     from curation.download.acquire import (
         Acquired,
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from curation.sources.base import Source
     from curation.sources.schemastore import LiveLock
     from curation.system.errors import CsbdataError
-    from curation.system.progress import Progress
 
 #: Failed addresses that are named on a terminal; all are in the lock file.
 _SHOWN_FAILURES = 10

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path  # noqa: TC003 - typer reads it off the signature
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,8 +16,6 @@ from curation.system.tables import table
 from curation.system.terminal import Format, FormatOption, print_json, say, show, stdout
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from curation.dataset.edition_statistics import EditionStatistics
     from curation.dataset.paper_tables import SchemaMeasures, Spread
 

@@ -9,7 +9,7 @@ row, which counts some files that were dropped later.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping  # noqa: TC003 (read by msgspec)
+from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import median_high
 from typing import TYPE_CHECKING

@@ -7,9 +7,9 @@ differs is refused, and no other place is tried.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import platformdirs
 
@@ -21,9 +21,6 @@ from curation.download.packs import SUFFIX
 from curation.download.pins import ArchiveKind, ArchivePin, load_pins
 from curation.download.publishers import PublisherAddresses, fetched
 from curation.system.errors import NoInput, TemporarilyUnavailable, Unavailable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 __all__ = [
     "Acquired",

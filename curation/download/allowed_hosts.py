@@ -7,19 +7,17 @@ resolved address, which must not be a private one.
 from __future__ import annotations
 
 import socket
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import SplitResult, urljoin, urlsplit
 
 from requests.utils import get_environ_proxies, select_proxy
 
 from curation.system.errors import Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from urllib.parse import SplitResult
-
     Resolve = Callable[[str, int], Iterable[str]]
 
 _PORTS: Final = {"https": 443, "http": 80}

@@ -9,19 +9,17 @@ import stat
 import tarfile
 import zipfile
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, cast
 
 from curation.download.packs import SUFFIX, open_pack, write_pack
-from curation.download.pins import ArchiveKind, ArchivePin
+from curation.download.pins import ArchiveKind, ArchivePin, Selection
 from curation.system.errors import BadArchive, NoInput, WrongDigest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from curation.download.cache import Cache
-    from curation.download.pins import Selection
 
 
 #: No ratio is asked of a stream shorter than this: small files compress well.

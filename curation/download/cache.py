@@ -13,9 +13,11 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeVar
+from pathlib import Path
+from typing import Final, TypeVar
 
 from curation.download.packs import SUFFIX, open_pack
 from curation.system.atomic_files import (
@@ -28,10 +30,6 @@ from curation.system.atomic_files import (
 from curation.system.atomic_folders import atomic_folder
 from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
 from curation.system.locks import locked
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 _T = TypeVar("_T")
 #: How long to wait for another process that fetches the same archive, seconds.

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import threading
 import time
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import requests
@@ -31,9 +33,6 @@ from curation.system.errors import (
 from curation.system.retry import RetryPolicy, rate_limit_reset, retry_after
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
     from curation.download.allowed_hosts import Resolve
 
 

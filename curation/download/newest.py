@@ -12,6 +12,7 @@ import hashlib
 import json
 import subprocess
 import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
@@ -21,7 +22,7 @@ from urllib.parse import quote
 import msgspec
 
 from curation.download.allowed_hosts import HostPolicy
-from curation.download.pins import ArchiveKind
+from curation.download.pins import ArchiveKind, ArchivePin
 from curation.download.publishers import npm_environment, pip_command
 from curation.system.errors import (
     BadData,
@@ -32,11 +33,8 @@ from curation.system.errors import (
 from curation.system.programs import environment_for_others, last_error, run_to_end
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from curation.core.json_types import Json
     from curation.download.acquire import FetchSettings
-    from curation.download.pins import ArchivePin
 
 _T = TypeVar("_T")
 _GITHUB: Final = "https://api.github.com"

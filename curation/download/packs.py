@@ -6,17 +6,14 @@ import hashlib
 import mmap
 import os
 from bisect import bisect_left
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pyarrow as pa
 
 from curation.system.atomic_files import replace_file, unfinished
 from curation.system.errors import BadArchive, BadData, NoInput
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
 
 SUFFIX: Final = ".arrow"
 #: Contents are written in batches of about this many bytes.

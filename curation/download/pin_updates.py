@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from curation.core.benchmark import is_notice
@@ -12,7 +14,7 @@ from curation.download.archives import pack_of
 from curation.download.cache import Cache
 from curation.download.newest import UpstreamState, newest
 from curation.download.packs import SUFFIX, open_pack
-from curation.download.pins import Selection, load_pins
+from curation.download.pins import ArchivePin, Selection, load_pins
 from curation.download.publishers import downloaded
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.checksums import file_digest
@@ -25,11 +27,7 @@ from curation.system.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
-
     from curation.download.acquire import FetchSettings
-    from curation.download.pins import ArchivePin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

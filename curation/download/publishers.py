@@ -6,9 +6,11 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.machinery import PathFinder
+from pathlib import Path
 from shutil import which
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
@@ -33,9 +35,6 @@ from curation.system.programs import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
     from curation.download.cache import Cache
     from curation.download.http import Network
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -13,8 +14,6 @@ from curation.schema.dialects import DRAFT_06, Dialect
 from curation.validation.patterns import is_prone
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
     from curation.core.json_types import Json
     from curation.json.pointer import Tokens
 

@@ -7,6 +7,7 @@ value. A placeholder (`EXAMPLE`, one character over and over) is no credential.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,6 @@ from curation.json.pointer import Tokens, pointer
 from curation.json.values import searchable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from curation.core.json_types import Json
 
 #: Fewer distinct characters than this after the prefix make a placeholder.

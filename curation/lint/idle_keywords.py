@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from curation.lint.contradictions import LintCheck, having
@@ -18,8 +19,6 @@ from curation.schema.keywords import (
 from curation.schema.misspellings import slips
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from curation.core.json_types import Json
     from curation.json.pointer import Tokens
 

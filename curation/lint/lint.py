@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -21,8 +22,6 @@ from curation.schema.roots import constrains, looks_like_a_schema
 from curation.schema.subschemas import subschemas
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from curation.core.json_types import Json
     from curation.lint.contradictions import LintCheck
 

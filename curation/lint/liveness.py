@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -24,9 +26,6 @@ from curation.schema.roots import restricts
 from curation.schema.subschemas import SchemaLocation, children
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from collections.abc import Set as AbstractSet
-
     from curation.core.json_types import Json
     from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect

@@ -5,6 +5,7 @@ A schema without a proof may accept nothing all the same.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import version
@@ -22,8 +23,6 @@ from curation.schema.subschemas import SchemaLocation, subschemas
 from curation.validation.metaschemas import RUST_DRAFTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from curation.core.json_types import Json, UntypedJson
     from curation.schema.dialects import Dialect
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,6 @@ from curation.system.errors import BadUsage
 from curation.system.registry import closest_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     from curation.download.acquire import ArchivePin, FetchSettings, UnavailableArchive
     from curation.sources.base import Source
 

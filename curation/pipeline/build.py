@@ -6,9 +6,11 @@ import gc
 import platform
 import shutil
 import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -40,9 +42,6 @@ from curation.workers.ray_shards import LOCAL, Shard, ray_address, run_shards
 from curation.workers.run_folder import RunFolder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
     from curation.core.json_types import Json
     from curation.download.acquire import UnavailableArchive
     from curation.pipeline.inputs import BuildInput, MissingSource

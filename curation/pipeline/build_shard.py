@@ -7,12 +7,12 @@ so some of its instances may not be needed then.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 
 from curation.dataset.decisions import ResultFile
-from curation.pipeline.request import plan_of
+from curation.pipeline.request import BuildRequest, plan_of
 from curation.pipeline.shards import (
     FILE,
     VERDICTS,
@@ -25,11 +25,6 @@ from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import CannotCreate
 from curation.system.progress import Progress, Quiet
 from curation.workers.run_folder import RunFolder
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from curation.pipeline.request import BuildRequest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,8 +21,6 @@ from curation.references.library import NO_LIBRARY, PackLibrary
 from curation.workers.protocol import serve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from curation.core.json_types import Json
     from curation.dataset.decisions import DocumentResult
 

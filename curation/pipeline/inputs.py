@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,8 +31,6 @@ from curation.system.errors import BadUsage, NoInput
 from curation.system.package_data import raw_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from curation.download.acquire import Acquired, ArchivePin, FetchSettings
     from curation.system.progress import Progress
 

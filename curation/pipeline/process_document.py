@@ -18,7 +18,7 @@ from curation.core.documents import (
     Rejected,
 )
 from curation.core.records import Record
-from curation.core.rule import RepairKind
+from curation.core.rule import Context, RepairKind, Rule
 from curation.dataset.decisions import DocumentResult
 from curation.dataset.features import used
 from curation.dataset.paper_tables import draft_of, raw_figures
@@ -37,7 +37,6 @@ from curation.workers.protocol import describe
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from curation.core.rule import Context, Rule
     from curation.rules.sets import RuleSet
 
 

@@ -10,7 +10,9 @@ import datetime as dt
 import hashlib
 import sys
 import tomllib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -18,32 +20,30 @@ import polars as pl
 
 from curation.core.benchmark import UNDIVIDED, is_github_config
 from curation.core.documents import RawDocument, Reason, Rejected
-from curation.dataset.decisions import DocumentResult, SourceDocument
+from curation.dataset.decisions import (
+    DocumentResult,
+    HeldResult,
+    ResultFile,
+    SourceDocument,
+)
 from curation.dataset.ledger import open_ledger
 from curation.download.pins import Selection
 from curation.pipeline.process_document import (
     BuildSetup,
+    DocumentRequest,
     LibraryFiles,
     request_of,
     too_long_to_read,
 )
-from curation.pipeline.shards import WHOLE, has_batch
+from curation.pipeline.shards import WHOLE, JoinedShards, has_batch
 from curation.system.errors import BadConfiguration
 from curation.system.package_data import raw_folder
-from curation.workers.outcomes import Ending
-from curation.workers.pool import in_batches
+from curation.workers.outcomes import Ending, ProcessResult
+from curation.workers.pool import BatchResult, Pool, in_batches
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
-
-    from curation.dataset.decisions import HeldResult, ResultFile
     from curation.pipeline.inputs import BuildInput
-    from curation.pipeline.process_document import DocumentRequest
-    from curation.pipeline.shards import JoinedShards
     from curation.rules.sets import RuleSet
-    from curation.workers.outcomes import ProcessResult
-    from curation.workers.pool import BatchResult, Pool
     from curation.workers.run_folder import RunFolder
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from curation.core.documents import Origin
 from curation.download.acquire import FetchSettings
-from curation.packaging.manifest import FILE, read_manifest
+from curation.packaging.manifest import FILE, Manifest, read_manifest
 from curation.pipeline.inputs import (
     BuildInput,
     ExtraSource,
@@ -25,10 +27,6 @@ from curation.workers.ray_shards import LOCAL
 from curation.workers.run_folder import run_folder_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from curation.packaging.manifest import Manifest
     from curation.system.progress import Progress
 
 

@@ -6,8 +6,10 @@ shards of one build are joined, each once and whole.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -15,10 +17,6 @@ from curation.instances.dataset.build_step import FinishedInstances
 from curation.pipeline.request import BuildIdentity
 from curation.system.errors import BadConfiguration, BadData, CannotCreate, NoInput
 from curation.workers.run_folder import COMPLETIONS, FinishedWork
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 #: The file that makes a folder a shard.
 FILE: Final = "shard.json"

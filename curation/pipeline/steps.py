@@ -5,13 +5,19 @@ A build that joins shards finds the results in them.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from curation.core.benchmark import CONFIGS, in_benchmark_order, natural_key
 from curation.core.rule import Candidate
-from curation.dataset.decisions import DecidedDocument
+from curation.dataset.decisions import (
+    DecidedDocument,
+    HeldResult,
+    ResultFile,
+    SourceDocument,
+)
 from curation.instances.dataset.build_step import InstanceStep, tasks_of
 from curation.pipeline.process_document import LIMITS
 from curation.pipeline.read_batches import (
@@ -24,19 +30,15 @@ from curation.pipeline.read_batches import (
 from curation.pipeline.shards import WHOLE, JoinedShards
 from curation.schema.near_duplicates import OnDemand, clusters
 from curation.sources.registry import source_named
-from curation.system.progress import announce
+from curation.system.progress import Progress, announce
 from curation.validation.fastjsonschema_check import try_fastjsonschema
 from curation.workers.pool import Pool
 from curation.workers.process import Program
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from curation.dataset.decisions import HeldResult, ResultFile, SourceDocument
     from curation.pipeline.inputs import BuildInput
     from curation.rules.sets import RuleSet
     from curation.sources.base import Source
-    from curation.system.progress import Progress
     from curation.workers.run_folder import RunFolder
 
 

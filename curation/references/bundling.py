@@ -8,6 +8,7 @@ becomes a pointer from the record's root; nothing else changes.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
@@ -25,8 +26,6 @@ from curation.references.schema import MARKS, ResolvedReference
 from curation.schema.roots import unused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from curation.core.json_types import Json
     from curation.references.closure import Closure, ReachedSchema
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -23,8 +24,6 @@ from curation.schema.translation import CannotPortError, ported
 from curation.validation.metaschemas import is_valid
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from curation.core.json_types import Json
     from curation.core.rule import Library
     from curation.schema.subschemas import SchemaLocation

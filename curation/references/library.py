@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Final
@@ -14,8 +15,6 @@ from curation.json.text import parse
 from curation.json.yaml_reader import SUFFIXES, parse_yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from curation.core.json_types import Json
     from curation.core.rule import Library
 

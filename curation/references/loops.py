@@ -9,6 +9,7 @@ URI are looked up its way (`disputed`), and must lead to the same place.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from referencing import Registry
@@ -25,8 +26,6 @@ from curation.schema.keywords import CONTAINERS
 from curation.schema.subschemas import children
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from referencing import Specification
 
     from curation.core.json_types import Json

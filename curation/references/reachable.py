@@ -6,6 +6,7 @@ there is then a schema like any other, though no walk of the subschemas meets it
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import Rejected
@@ -27,8 +28,6 @@ from curation.schema.subschemas import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from curation.core.json_types import Json
     from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect

@@ -8,6 +8,7 @@ core specification of each draft, RFC 3986 section 5, RFC 6901 section 6.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
@@ -25,8 +26,6 @@ from curation.schema.subschemas import SchemaLocation, children
 from curation.validation.metaschemas import RUST_VALIDATORS, refuse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
     from curation.schema.dialects import Dialect
 
 

@@ -8,8 +8,8 @@ json-schema.org/specification.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from curation.schema.keywords import (
     KEYWORDS,
@@ -17,9 +17,6 @@ from curation.schema.keywords import (
     KeywordKind,
     Shape,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -15,7 +15,7 @@ lost, whatever the order of shingles; that by rarity makes the groups small.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from hashlib import blake2b
@@ -28,8 +28,6 @@ import rensa
 from curation.schema.shingles import hashes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
     from numpy.typing import NDArray
 
 #: The least share of shingles in common (Jaccard index) of two near-duplicates.

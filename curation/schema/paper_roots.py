@@ -6,13 +6,12 @@ Keywords count by name alone, wherever they stand, as the published records show
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from curation.schema.keywords import BOUNDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from curation.core.json_types import Json
     from curation.json.pointer import Tokens
 

@@ -8,6 +8,7 @@ hold one that is called `type` or `required`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,6 @@ from curation.schema.dialects import ANY_DIALECT
 from curation.schema.keywords import ANNOTATIONS, CONTAINERS, REFERENCE_KEYWORDS, Shape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from curation.core.json_types import Json
 
 #: The seven names that `type` knows (draft-04 to 2020-12).

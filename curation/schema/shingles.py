@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Mapping
 from functools import cache
 from hashlib import blake2b
 from json.encoder import encode_basestring
@@ -22,8 +23,6 @@ from curation.core.benchmark import bounds_of
 from curation.system.package_data import raw_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from curation.core.json_types import Json
 
 _HASH_BYTES = 8

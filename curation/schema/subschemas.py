@@ -8,6 +8,7 @@ and is never visited.
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -19,8 +20,6 @@ from curation.json.values import remembered
 from curation.schema.keywords import Shape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from curation.schema.dialects import Dialect
 
     #: What `edited` calls: tokens and subschema to what shall stand there.

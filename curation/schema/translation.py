@@ -13,6 +13,7 @@ draft-zyp-json-schema-03 and -04.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -32,8 +33,6 @@ from curation.schema.keywords import ANNOTATIONS, CONTAINERS, KNOWN_KEYWORDS
 from curation.schema.subschemas import edited, subschemas
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from curation.core.json_types import Json
 
 #: Each exclusive bound with the one that its boolean makes strict.

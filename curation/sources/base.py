@@ -6,13 +6,12 @@ through the entry point group `csbdata.sources`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
-
     from curation.core.documents import Files, Origin, RawDocument
     from curation.download.acquire import Acquired, FetchSettings
 

@@ -13,20 +13,18 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from curation.core.benchmark import natural_key
-from curation.core.documents import Rejected
+from curation.core.documents import RawDocument, Rejected
 from curation.json import text as jsontext
 from curation.sources.base import Reading, Source
 from curation.sources.readers import document
 from curation.system.errors import BadData
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from curation.core.documents import RawDocument
     from curation.core.json_types import Json
 
 _NAME = "bfcl"

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import orjson
 
-from curation.core.documents import Origin
+from curation.core.documents import Files, Origin
 from curation.sources.readers import lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-
-    from curation.core.documents import Files
     from curation.sources.base import Reading
 
 

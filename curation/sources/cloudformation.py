@@ -8,6 +8,7 @@ of its own where that name is it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import orjson
@@ -17,8 +18,6 @@ from curation.sources.base import Reading, Source
 from curation.sources.readers import document, files_in, own_uri
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from curation.core.documents import RawDocument
 
 _NAME = "cloudformation"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from curation.sources.base import Reading, Source
@@ -9,8 +10,6 @@ from curation.sources.claims import claimed_uris
 from curation.sources.readers import documents, files_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from curation.core.documents import RawDocument
 
 _NAME = "corpus"

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from curation.core.benchmark import UNDIVIDED
@@ -17,8 +18,6 @@ from curation.sources.claims import (
 from curation.sources.readers import EDITED, document, files_in, lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from curation.core.documents import RawDocument
 
 #: The config until the field count of a document has put it into one of the five.

@@ -11,6 +11,7 @@ import codecs
 import hashlib
 import json
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from curation.core.benchmark import natural_key
@@ -20,8 +21,6 @@ from curation.sources.readers import document
 from curation.system.errors import BadData
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from curation.core.documents import RawDocument
     from curation.core.json_types import Json
 

@@ -6,6 +6,7 @@ v1.37.0 in the plain variant, its files under their own names.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from curation.sources.base import Reading, Source
@@ -13,8 +14,6 @@ from curation.sources.claims import claimed_uris
 from curation.sources.readers import EDITED, document, documents, files_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from curation.core.documents import RawDocument
 
 _NAME = "kubernetes"

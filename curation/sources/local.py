@@ -17,6 +17,14 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import (
+    Callable,
+    Container,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -25,7 +33,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from curation.core.benchmark import DEFAULT, OTHER_FOLDERS, natural_key
-from curation.core.documents import Rejected
+from curation.core.documents import Files, RawDocument, Rejected
 from curation.core.hub_names import dataset_name
 from curation.download.packs import FolderFiles, MadeFile, SingleFile
 from curation.json import text as jsontext
@@ -45,16 +53,6 @@ from curation.sources.tools import read_mcp_server, read_tool_list
 from curation.system.errors import BadConfiguration, BadData, BadUsage, NoInput
 
 if TYPE_CHECKING:
-    from collections.abc import (
-        Callable,
-        Container,
-        Iterable,
-        Iterator,
-        Mapping,
-        Sequence,
-    )
-
-    from curation.core.documents import Files, RawDocument
     from curation.core.json_types import Json
 
 _NAME = "local"

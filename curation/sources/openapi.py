@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from curation.core.benchmark import natural_key
-from curation.core.documents import Rejected
+from curation.core.documents import RawDocument, Rejected
 from curation.json import text as jsontext
 from curation.sources.base import Reading, Source
 from curation.sources.openapi_bodies import Description
 from curation.sources.readers import document, plain_id
 from curation.system.errors import BadData
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from curation.core.documents import RawDocument
 
 _NAME = "openapi"
 _CONFIG = "OpenAPI"

@@ -7,23 +7,21 @@ Specification 3.0.4 and 3.1.1, "Schema Object").
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from curation.schema.dialects import BY_NAME
+from curation.schema.dialects import BY_NAME, Dialect
 from curation.schema.subschemas import edited, subschemas
 from curation.sources.readers import NamedSchema, read_document
 from curation.system.errors import BadData
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
     from curation.core.json_types import Json
     from curation.json.pointer import Tokens
-    from curation.schema.dialects import Dialect
 
 _SWAGGER = "Swagger 2.0"
 _METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")

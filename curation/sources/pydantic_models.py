@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 from curation.sources.readers import NamedSchema
 from curation.system.errors import BadData, NoInput
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import ModuleType
 
 
 def read_models(module: str, say: Callable[[str], None]) -> list[NamedSchema]:

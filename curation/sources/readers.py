@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -14,9 +16,6 @@ from curation.json.yaml_reader import SUFFIXES, parse_yaml
 from curation.system.errors import BadData, NoInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
     from curation.core.json_types import Json
     from curation.sources.base import Reading
 

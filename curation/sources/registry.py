@@ -6,17 +6,13 @@ names under the entry point group `csbdata.sources`: the `Source`, or its module
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from curation.sources.base import Source
 from curation.system.errors import BadConfiguration
 from curation.system.registry import Registry
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 GROUP = "csbdata.sources"
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import unquote, urlsplit
 
@@ -18,9 +20,9 @@ import msgspec
 import orjson
 
 from curation.core.benchmark import natural_key
-from curation.core.documents import Origin
+from curation.core.documents import Origin, RawDocument
 from curation.download.cache import Cache
-from curation.download.packs import digest_of, open_pack, write_pack
+from curation.download.packs import Pack, digest_of, open_pack, write_pack
 from curation.sources.base import Reading, Source
 from curation.sources.claims import claimed_uris
 from curation.sources.readers import document
@@ -28,12 +30,7 @@ from curation.system.atomic_files import atomic_write_bytes, sweep
 from curation.system.errors import BadConfiguration, NoInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-    from curation.core.documents import RawDocument
     from curation.download.acquire import Acquired, FetchSettings
-    from curation.download.packs import Pack
 
 
 #: The folder of a pack in which live copies stand.

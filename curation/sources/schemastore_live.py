@@ -13,9 +13,11 @@ import shutil
 import threading
 import time
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 from urllib.parse import urlsplit
 
 import orjson
@@ -38,13 +40,7 @@ from curation.sources.schemastore import (
 )
 from curation.system.atomic_files import replace_file
 from curation.system.errors import CsbdataError, Unavailable
-from curation.system.progress import announce
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
-
-    from curation.system.progress import Progress
+from curation.system.progress import Progress, announce
 
 ARCHIVE: Final = "schemastore"
 _CATALOGUE: Final = "src/api/json/catalog.json"

@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from curation.sources.base import Reading, Source
 from curation.sources.readers import EDITED, document, documents, files_in, pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from curation.core.documents import RawDocument
 
 _NAME = "snowplow"

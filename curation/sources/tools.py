@@ -13,6 +13,8 @@ gets few environment variables, no credentials, and a deadline. It needs the ext
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from curation.sources.readers import NamedSchema, read_document
@@ -25,9 +27,6 @@ from curation.system.errors import (
 from curation.system.extras import install_extra
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
     from curation.core.json_types import Json
 
 #: Where a definition has its schema, and what is put behind the tool's name.

@@ -6,16 +6,13 @@ import ctypes
 import os
 import shutil
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from glob import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from curation.system.atomic_files import UNFINISHED, cannot_write, flush
 from curation.system.errors import CannotCreate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 #: What the old folder is called for the moment in which the new one takes its
 #: name, where the system cannot swap two names.

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from curation.system.errors import BadData
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
 #: The file's name in a dataset folder. It lists every other file.
 FILE = "SHA256SUMS"

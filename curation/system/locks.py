@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import filelock
@@ -10,9 +12,6 @@ import filelock
 from curation.system.atomic_files import cannot_write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
     from curation.system.errors import TemporarilyUnavailable
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
 
 #: What a program of others may know of our environment: where things are, how pip,
 #: its connections and a compiler are set up. Everything else stays here, whatever it

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Final, Protocol, Self
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import Final, Protocol, Self
 
 from rich.progress import (
     BarColumn,
@@ -19,10 +20,6 @@ from rich.progress import Progress as Bars
 
 from curation.system.escaping import safe
 from curation.system.terminal import ACTIVITY, say, stderr
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
 
 #: Seconds after which a line says again how far the work is, where there is no bar.
 HEARTBEAT: Final = 10.0

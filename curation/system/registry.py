@@ -16,16 +16,13 @@ from __future__ import annotations
 
 import difflib
 import pkgutil
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from importlib.metadata import EntryPoint, entry_points
+from typing import Generic, Protocol, TypeVar
 
 from curation.system.errors import BadConfiguration, BadUsage
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from importlib.metadata import EntryPoint
 
 
 class Named(Protocol):

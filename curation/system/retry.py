@@ -5,14 +5,13 @@ from __future__ import annotations
 import logging
 import re
 import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 import stamina
 import urllib3
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 T = TypeVar("T")
 
 #: stamina tells of every retry; without a handler Python prints that on stderr.

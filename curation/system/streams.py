@@ -8,13 +8,10 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from io import TextIOWrapper
-from typing import TYPE_CHECKING, BinaryIO, cast
+from io import BufferedIOBase, TextIOWrapper
+from typing import BinaryIO, cast
 
 from curation.system.errors import CannotCreate
-
-if TYPE_CHECKING:
-    from io import BufferedIOBase
 
 
 class _Data(TextIOWrapper):

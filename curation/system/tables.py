@@ -7,6 +7,7 @@ on a line of its own, so that it can be copied.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -18,8 +19,6 @@ from rich.text import Text
 from curation.system.escaping import safe_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from rich.console import Console, ConsoleOptions, RenderableType
 
 #: Columns of a terminal that a text gets before the table is turned or split.

@@ -11,6 +11,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -27,8 +28,6 @@ from curation.system.escaping import safe_lines
 from curation.system.tables import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from curation.core.json_types import ReadOnlyJson
 
 #: Columns of a file or a pipe, where no one has said how many: more than a row needs.

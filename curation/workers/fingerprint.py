@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -16,8 +17,6 @@ from curation.json.text import canonical
 from curation.system.package_data import cards_folder, raw_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from curation.core.json_types import UntypedJson
 
 #: Libraries whose version decides what a build keeps or how its bytes look.

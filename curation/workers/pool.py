@@ -8,6 +8,7 @@ deadlines by a signal: a native loop cannot be stopped from inside.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -18,8 +19,6 @@ from curation.workers.process import Program, exchange
 from curation.workers.worker import Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     from curation.workers.limits import Limits, Message
 
 

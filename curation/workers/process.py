@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,8 +24,6 @@ import psutil
 from curation.workers.protocol import CHANNEL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
     from curation.workers.limits import Message
 
 #: What a child may know of our environment; everything else, tokens above all,

@@ -29,10 +29,8 @@ import json
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Any, BinaryIO, TypedDict, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
+from typing import Any, BinaryIO, TypedDict, TypeVar
 
 _Setup = TypeVar("_Setup")
 _Request = TypeVar("_Request")

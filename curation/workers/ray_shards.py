@@ -13,12 +13,13 @@ import shutil
 import signal
 import socket
 import tarfile
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from curation.system.errors import (
     BadConfiguration,
@@ -31,9 +32,6 @@ from curation.system.extras import install_extra
 from curation.system.iri_grammar import grammar_when_needed
 from curation.workers.fingerprint import code_digest, versions
 from curation.workers.run_folder import FinishedWork
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 _Request = TypeVar("_Request")
 LOCAL: Final = "local"

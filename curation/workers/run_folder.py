@@ -6,19 +6,17 @@ import hashlib
 import os
 import shutil
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import msgspec
 
 from curation.system import locks
 from curation.system.atomic_files import atomic_file, cannot_write, sweep_tree
 from curation.system.errors import TemporarilyUnavailable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)

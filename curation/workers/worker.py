@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING, Self
+from collections.abc import Sequence
+from typing import Self
 
 import msgspec
 
@@ -12,6 +13,7 @@ from curation.system.errors import CsbdataError
 from curation.workers.limits import (
     Greeting,
     Limits,
+    Message,
     RequestBatch,
     WorkerLine,
     decode_line,
@@ -19,11 +21,6 @@ from curation.workers.limits import (
 )
 from curation.workers.outcomes import Ending, ProcessResult, find_cause_of_death
 from curation.workers.process import Child, Program, exchange
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from curation.workers.limits import Message
 
 #: Seconds between two looks at the child's memory.
 _SAMPLE = 0.1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path  # noqa: TC003 - typer reads it off the signature
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from curation.dataset.editions import DEFAULT_BUILD
 from curation.sources.local import open_source
 from curation.system.errors import NoInput, NotPermitted, Unavailable
-from curation.system.progress import Quiet
-from evaluation.data.dataset import Dataset, SampleSelection
+from curation.system.progress import Progress, Quiet
+from evaluation.data.dataset import Dataset, SampleName, SampleReader, SampleSelection
 from evaluation.data.origins import SAMPLE_LINE, partial_lines
 from evaluation.data.own_schemas import OwnSchemaReader
 from evaluation.data.parquet_tables import ParquetTables
 from evaluation.data.sampling import draw, is_in_shard
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
     from curation.download.acquire import FetchSettings
-    from curation.system.progress import Progress
     from evaluation.core.cases import Sample
-    from evaluation.data.dataset import SampleName, SampleReader
     from evaluation.data.instance_store import InstanceStore
 
 #: The published benchmark.

@@ -10,8 +10,10 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -26,17 +28,12 @@ from curation.instances.dataset.worker import (
 )
 from curation.system.errors import BadData, CannotCreate
 from curation.workers.fingerprint import code_digest, fingerprint, versions
-from curation.workers.outcomes import Ending
+from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.pool import Pool, in_batches
-from evaluation.core.cases import Instance
+from evaluation.core.cases import Instance, Sample
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
-
     from curation.instances.dataset.make_instances import SchemaInstances
-    from curation.workers.outcomes import ProcessResult
-    from evaluation.core.cases import Sample
 
 _FILE: Final = "instances.sqlite"
 _TABLE: Final = (

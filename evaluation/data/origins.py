@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection
+from pathlib import Path
 
 from curation.packaging.manifest import read_origins
 from curation.system.errors import BadData
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-    from pathlib import Path
 
 
 def partial_lines(folder: Path, configs: Collection[str]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
@@ -21,7 +22,7 @@ from curation.instances.values.model import InstanceKind
 from curation.json.text import parse, plain, write
 from curation.schema.dialects import ANY_DIALECT, DIALECTS, DRAFT_2020_12
 from curation.schema.drafts import StatementKind, statement
-from curation.sources.local import unread_files
+from curation.sources.local import OwnSchemas, OwnText, unread_files
 from curation.system.errors import BadData
 from curation.validation.metaschemas import complaint, is_valid
 from curation.workers.limits import Limits, too_big
@@ -29,10 +30,7 @@ from evaluation.core.cases import Instance, Sample
 from evaluation.data.dataset import SampleName
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
     from curation.core.json_types import Json
-    from curation.sources.local import OwnSchemas, OwnText
 
 #: Config of a schema that is in no folder below the one that was named.
 FILES: Final = "files"

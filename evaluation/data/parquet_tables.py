@@ -7,10 +7,12 @@ by side, a few rows at a time.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,10 +26,6 @@ from curation.system.checksums import file_digest
 from curation.system.errors import BadConfiguration, BadData
 from evaluation.core.cases import Instance, Sample
 from evaluation.data.dataset import SampleName
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-    from pathlib import Path
 
 #: Rows that are held at a time; a schema may have a megabyte.
 _BATCH: Final = 64

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import heapq
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 
 def draw(names: Iterable[tuple[int, str, str]], limit: int, seed: int) -> list[int]:
