@@ -86,9 +86,8 @@ class ModelOptions:
     def as_paper(self, explicit: Collection[str] = ()) -> ModelOptions:
         """Return the options of the paper's experiment: model, limits, loop.
 
-        Its code's defaults where the text is silent; greedy, one text a schema, 40 s
-        for a compile and 40 s for what follows, forced tokens where an engine of the
-        paper had them (its Tables 12 and 13).
+        Greedy, one text a schema, 40 s for a compile and 40 s for the rest, forced
+        tokens as in its Tables 12 and 13; else the defaults of its code.
 
         Args:
             explicit: Names of options of the command line that stay as they are.

@@ -95,8 +95,7 @@ def read_responses(
 def parse_response(line: bytes) -> SuiteResponse:
     """Return the response of one line of ours.
 
-    Half of a surrogate pair in a text becomes its JSON escape: it means the same
-    within a JSON string, and no process can be handed it as it is.
+    Half of a surrogate pair becomes its JSON escape, which any process can be sent.
 
     Raises:
         ValueError: it is none; says why.

@@ -1,7 +1,7 @@
 """One run, from its request to the folder that holds every row.
 
-Engines are measured first (`evaluation.scheduling`), then models answer the records of
-the suite, and at the end all responses are scored.
+Engines are measured first (`evaluation.walking`), then models answer the records of the
+suite, and at the end all responses are scored.
 """
 
 from __future__ import annotations

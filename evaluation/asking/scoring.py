@@ -148,10 +148,9 @@ def match_responses(
 ) -> MatchedResponses:
     """Return the responses with their records.
 
-    A response names its record by key, or by id where only one record has it. Of two
-    responses that answer the same record by the same model, condition, repeat and
-    attempt the first one counts; but one that has an answer counts before one that
-    only says that a server was in trouble, as a run that goes on asks again.
+    A response names its record by key, or by a unique id. Of two responses with the
+    same record, model, condition, repeat and attempt the first one counts, unless it
+    only reports a server in trouble.
     """
     matched = MatchedResponses()
     by_name = _names(records)

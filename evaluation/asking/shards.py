@@ -80,9 +80,8 @@ def run_here_or_in_shards(
 ) -> RunResult:
     """Run a request here, or as shards on a Ray cluster.
 
-    The folder of a run on a cluster is the merged one. A driver that was killed goes on
-    with the shards that are missing; a lost node's shard is run again. A task has a GPU
-    to itself if a model writes and the cluster has GPUs.
+    The folder is the merged one. A driver that was killed continues with the missing
+    shards. If a model writes, each task has a GPU, if the cluster has any.
 
     Args:
         request: What to measure, with whom.

@@ -1,8 +1,7 @@
 """Have models answer: one response for every record, writer, repeat and repair.
 
-Records are taken one after the other, and each is put to all writers in turn, so that
-what is compared was written side by side. Responses that the run's folder has already
-are not written again.
+Each record is put to all writers in turn, so that compared answers are written side by
+side. Responses in the run's folder are not written again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The nouns of a measurement: what is asked of an engine, and what came of it.
+"""The nouns of a measurement: samples, cases, results, rows.
 
 A `Sample` is a schema with instances. A task turns samples into `Case`s: each is one
 schema to compile, and texts to walk through the engine's masks. Running a case yields

@@ -46,14 +46,14 @@ class Matcher(Protocol):
 
 
 class ForcingMatcher(Matcher, Protocol):
-    """A matcher that knows where there is only one way on; not every engine does."""
+    """A matcher that offers forced tokens; optional."""
 
     def forced(self) -> Sequence[int] | None:
         """Return the tokens that are the only way on; None if it does not know."""
 
 
 class FailingMatcher(Matcher, Protocol):
-    """A matcher that may fail without raising, and can be asked; not every one is."""
+    """A matcher that reports failures without raising; optional."""
 
     def error(self) -> str:
         """Return how the engine has failed, empty if it has not.
@@ -69,9 +69,8 @@ class OfferedMatcher(Matcher, Protocol):
     def takes(self, token: int) -> bool:
         """Commit a token if it is allowed; return whether it was.
 
-        The same as `commit`, for tokens that are not in the mask: that an engine takes
-        none of those is looked at in every text that is blocked. Worth having where a
-        refusal by `commit` costs more than a mask, because the engine writes down why.
+        The same as `commit`, for tokens outside the mask, which are tried in every
+        blocked text; worth having if a refusal by `commit` costs more than a mask.
         """
 
 
@@ -99,7 +98,7 @@ class Engine(Protocol):
 
 
 class ApplyingEngine(Engine, Protocol):
-    """An engine with a kernel that applies masks to logits; not every one has one."""
+    """An engine with a kernel that applies masks to logits; optional."""
 
     def kernel(
         self, mask: bytes | bytearray | memoryview
@@ -112,7 +111,7 @@ class ApplyingEngine(Engine, Protocol):
 
 
 class SideBySideEngine(Engine, Protocol):
-    """An engine that computes masks of several texts at a time; not every one does."""
+    """An engine that computes masks of several texts at a time; optional."""
 
     #: Whether `mask` of different matchers, of one grammar or several, may be called
     #: in different threads at a time. That helps where it lets go of Python's lock.

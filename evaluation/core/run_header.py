@@ -53,10 +53,7 @@ class RefusalPattern(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Participant(Protocol):
-    """One that takes part, as the header of a run needs it.
-
-    `EngineUnderTest` is one, and so is `ModelServer`.
-    """
+    """An engine or model in a run: `EngineUnderTest`, `ModelServer`, `Writer`."""
 
     @property
     def label(self) -> str:
@@ -196,7 +193,7 @@ class ModelHeader(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FinishedPart(msgspec.Struct, frozen=True, kw_only=True):
-    """How many rows one participant has of one task, in a run that came to its end."""
+    """The number of rows of one participant and task in a finished run."""
 
     engine: str
     task: str
@@ -204,7 +201,7 @@ class FinishedPart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FinishedHeader(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run had when it came to its end; it is written last."""
+    """The row counts of a finished run; written last."""
 
     parts: tuple[FinishedPart, ...] = ()
 
@@ -236,7 +233,7 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
     timer_ns: int | float | None = None
 
     def participant(self, engine: str) -> ParticipantHeader:
-        """Return the one that rows call so; one without any detail if there is none."""
+        """Return a participant by its label; without details if it is unknown."""
         return next(
             (one for one in self.engines if one.engine == engine),
             ParticipantHeader(engine=engine),

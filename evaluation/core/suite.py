@@ -1,8 +1,6 @@
-"""A suite: which records it has, how they are asked, judged and reported.
+"""The protocol of a suite: its records, prompts, scorer and report.
 
-Everything else is shared by all suites (`evaluation.suite_runs`): models, servers and
-engines, retries, progress, the run's folder, response files, tables and the page.
-docs/suites.md shows a whole suite.
+`evaluation.asking` does the rest for all suites; docs/suites.md shows a whole suite.
 """
 
 from __future__ import annotations
@@ -63,10 +61,10 @@ class OpenedData(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordRequest:
-    """Which records are wanted.
+    """A request for records.
 
-    `limit`, `first` and `only` are applied by who asks, to whatever is returned; a
-    suite looks at them only where reading less is cheaper.
+    The caller applies `limit`, `first` and `only` to the result; a suite reads them
+    only to read less.
     """
 
     #: A path or `owner/name[@revision]`; None for the suite's own default.

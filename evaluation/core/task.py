@@ -71,7 +71,7 @@ def _no_cases(_samples: Iterable[Sample], _settings: TaskSettings) -> Iterator[C
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """A question put to engines.
+    """A task for engines.
 
     Example:
         A task that asks each engine to compile every schema, and shows what every

@@ -1,4 +1,4 @@
-"""The pipe to an engine process: questions of several texts, and who is to blame.
+"""The pipe to an engine process: questions of several texts, and blame for deaths.
 
 The other side, with the questions and answers, is
 `evaluation.walking.generation_session`.
@@ -67,7 +67,7 @@ class Asker(Protocol):
         """Take that nothing more comes for this text."""
 
     def lose(self) -> None:
-        """Know that the process is gone, and with it all that it was asked."""
+        """Note that the process is gone with all its questions."""
 
 
 @dataclass(slots=True)
@@ -84,9 +84,8 @@ class EngineQuestion:
 class EnginePipe:
     """Sends questions to an engine process, and hands out its answers.
 
-    A process that dies takes only that text with it on which it died. The masks of
-    several texts are asked for together, and last, so that the process may compute
-    them side by side.
+    Only the text on which a process died ends with it. The masks of several texts are
+    sent together, last, so that the process may compute them side by side.
     """
 
     def __init__(self, program: Program, limits: Limits) -> None:
@@ -189,11 +188,10 @@ class EnginePipe:
                 self._mourn(question, ended)
 
     def _mourn(self, question: EngineQuestion, ended: EngineEnded) -> None:
-        """Blame the text on which the process died; the others are to be redone.
+        """Blame the text on which the process died; the others are redone.
 
-        Beside a compile nobody knows whose fault it was, nor where several masks were
-        being computed, unless one of them came too late. Then every text is redone
-        without anything beside it, and whoever is to blame dies alone.
+        If a compile or several masks were under way, the culprit is unknown unless one
+        was late: every text is redone alone.
         """
         masks = sum("mask" in sent.message for sent in (question, *self._sent))
         self._forget_process()
@@ -211,7 +209,7 @@ class EnginePipe:
                 asker.lose()
 
     def abandon(self, asker: Asker, ended: EngineEnded) -> None:
-        """End the process for the sake of one text; the others are to be redone."""
+        """End the process because of one text; the others are redone."""
         self._worker.kill()
         self._forget_process()
         for other in self._askers:

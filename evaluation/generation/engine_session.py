@@ -249,10 +249,7 @@ class EngineSession:
             pass
 
     def _look_for_grammar(self, since: float, seconds: float) -> None:
-        """Look whether what is compiled beside others is there; then ask to begin.
-
-        It is given up where its deadline has passed.
-        """
+        """Begin the text if its grammar is compiled; give up past its deadline."""
         remaining = max(0.0, since + self._compile_seconds - monotonic())
         self._ask({"compiled": min(seconds, remaining)}, remaining + _GRACE)
         while self._waiting and not self._lost:
@@ -285,7 +282,7 @@ class EngineSession:
         self._answers.append(ended)
 
     def lose(self) -> None:
-        """Know that the process is gone, and with it all that it was asked."""
+        """Note that the process is gone with all its questions."""
         self._lost = bool(self._schema)
 
     def _redo(self) -> None:
@@ -366,9 +363,8 @@ _ENGINES: Final = Path(engine_process.__file__)
 class EngineProcess:
     """One engine process that constrains as many texts at a time as it has sessions.
 
-    A question is under way until it is waited for. Where several texts are under way,
-    grammars are compiled beside the masks of the others. A process that dies takes
-    only that text with it on which it died: the others are brought back in a new one.
+    With several texts under way, grammars are compiled beside the masks of the others.
+    Only the text on which a process died ends with it: the others go on in a new one.
 
     Example:
         >>> with EngineProcess(program, 1, vocab_size=49152, limits=Limits()) as engine:

@@ -105,11 +105,10 @@ class LocalWriter:
     ) -> list[Generation]:
         """Write texts, but for those whose prompt leaves no room.
 
-        Where memory is used up, the texts that it took are written again in batches
-        of half the size, and so are all that follow. A text on which the model failed
-        is tried once more: alone, with nothing kept of other texts, and one token a
-        pass. A greedy text that was written beside others, and in which tokens were
-        tied, is decided apart: written again alone.
+        If memory runs out, these texts and all later ones are written in batches of
+        half the size. A text on which the model failed is retried once: alone, without
+        the prefix cache, one token a pass. A greedy text of a batch with tied tokens is
+        decided apart: written again alone.
 
         Args:
             requests: The texts that are wanted.

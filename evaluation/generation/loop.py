@@ -2,11 +2,11 @@
 
 The engine works in its own process. It compiles while the model reads the prompt,
 and computes the next mask while the model computes the next logits; either overlap
-can be switched off, to measure what it saves. In a batch a text whose grammar is not
-there yet does not hold up the others, and a text that ends makes room for the next.
+can be switched off, to measure what it saves. In a batch no text waits for the grammar
+of another, and a text that ends makes room for the next.
 
-Logits stay where the model is, and the tokens of a batch are chosen there at once: the
-loop waits for the device once a token, when the chosen tokens come back.
+Logits stay on the model's device, and the tokens of a batch are chosen there at once:
+the loop waits for the device once a token.
 """
 
 from __future__ import annotations
@@ -364,20 +364,18 @@ def generate(  # noqa: PLR0913 - what writes, what it writes, and who watches
     *,
     ended: Callable[[int, Generation], None] = lambda _place, _generation: None,
 ) -> list[Generation]:
-    """Generate texts, as many at a time as there are sessions.
+    """Generate texts, one a session at a time.
 
     Args:
-        model: What writes.
-        requests: One for each text; one that waits is begun as soon as another ends.
-        sessions: Who constrains the texts under way; None leaves one unconstrained.
-        options: How the loop works.
-        line: Whose prompts these are: they share a prefix cache with earlier ones of
-            the same line only.
+        model: The model.
+        requests: One for each text; a waiting one is begun as soon as another ends.
+        sessions: Constrain the texts under way; None leaves one unconstrained.
+        options: Overlaps, forced tokens, deadlines.
+        line: Prompts share a prefix cache with earlier ones of the same line only.
         ended: Called when a text has ended, with its place among the requests.
 
     Returns:
-        What came of each request, in their order. An engine's or the model's failure
-        is an outcome; the other texts go on.
+        The outcome of each request, in order, including failures of engine and model.
 
     Raises:
         WorkerDidNotStart: an engine cannot be loaded.

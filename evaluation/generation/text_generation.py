@@ -40,7 +40,7 @@ class TokenizedRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopOptions:
-    """How the generation loop works; all of it is part of a run's header."""
+    """Options of the generation loop; recorded in a run's header."""
 
     #: Compile while the prompt is prefilled.
     overlap_compile: bool = True
@@ -87,7 +87,7 @@ class TextEnding(StrEnum):
 
 
 class DecidedApart(StrEnum):
-    """What came of a text that was written once more alone, for its class's sake."""
+    """The outcome of writing a tied text once more alone."""
 
     NO = ""
     """It was not written again."""
@@ -192,9 +192,8 @@ class Generation:
     def tpot_ns(self) -> float | None:
         """Mean time of each token after the first.
 
-        The end token is one of them, but for a server's text: nobody sees its moment.
-        None where all came at once: a server's only piece says nothing of time. What
-        the loop itself took is not in it: it is neither model nor engine.
+        The end token counts, except of a server, which does not show its moment. None
+        if all came in one piece. The loop's own time is left out.
         """
         length = self.length
         if self.ttft_ns is None or self.total_ns is None or length is None:
@@ -323,7 +322,7 @@ class TokenPrices:
 
 
 class TextWriter(Protocol):
-    """What writes texts: a model here under an engine, or one behind a server.
+    """A writer of texts: a model here under an engine, or one behind a server.
 
     Example:
         >>> writer = LocalWriter(model, engine, tokenizer, LoopOptions())

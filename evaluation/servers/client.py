@@ -93,7 +93,7 @@ class SharedBackoff:
             self._sleep(remaining)
 
     def answered(self) -> None:
-        """Take note that the server answers: trouble that comes now is a new one."""
+        """Note that the server answers: later trouble is a new one."""
         with self._lock:
             self._since = None
             self._pause = _FIRST_PAUSE
@@ -280,7 +280,7 @@ class ServerClient:
         return answer if isinstance(answer, dict) else None
 
     def ask(self, body: Mapping[str, Json]) -> tuple[ServerAnswer, int]:
-        """Ask for one text; where the server is in trouble, later and again.
+        """Ask for one text; retry while the server is in trouble.
 
         Args:
             body: Members of the request beside `model` and `stream`.
@@ -320,7 +320,7 @@ class ServerClient:
             return answer
 
     def ask_once(self, body: Mapping[str, Json]) -> ServerAnswer:
-        """Ask for one text a single time, whatever others are waiting for.
+        """Ask for one text once, without the shared backoff.
 
         Args:
             body: Members of the request beside `model` and `stream`.

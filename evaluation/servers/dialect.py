@@ -2,8 +2,7 @@
 
 `--engine` names one if `--model` is a server. Another package adds one through the
 entry point group `csbdata.servers` (the `ServerDialect` itself, or a module that holds
-one as `DIALECT`). Some providers want a schema changed: a text is judged against the
-original schema, and separately against the adapted one.
+one as `DIALECT`). A text for an adapted schema is judged against both schemas.
 """
 
 from __future__ import annotations
