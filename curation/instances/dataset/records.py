@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, TypedDict
 from urllib.parse import quote, unquote
 
 import msgspec
-import polars as pl
 
 from curation.core.benchmark import SPLITS, in_benchmark_order, instances_folder
 from curation.core.json_types import Json, UntypedJson
@@ -27,6 +26,8 @@ from curation.system.errors import BadConfiguration, BadData, NoInput
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
+
+    import polars as pl
 
 _MARK = "---"
 # What a file's name can hold as it is, beside letters, digits and `_.-~`.
@@ -307,6 +308,8 @@ class Records:
         Raises:
             NoInput: the build has no such config.
         """
+        import polars as pl  # noqa: PLC0415 - evaluation reads this module without it
+
         rows = self.rows()
         unknown = set(configs) - set(rows["config"])
         if unknown:
@@ -330,6 +333,8 @@ class Records:
         Raises:
             NoInput: there is none, or several have that id.
         """
+        import polars as pl  # noqa: PLC0415 - evaluation reads this module without it
+
         rows = self.rows()
         matches = rows.filter(pl.col("unique_id") == identifier)
         config, slash, unique_id = identifier.partition("/")
@@ -383,6 +388,8 @@ def maskbench_files(folder: Path, rows: pl.DataFrame) -> Iterator[MaskFile]:
 
 def _instances(folder: Path, config: str, split: str) -> dict[str, list[InstanceRow]]:
     """Return the instances of a split by the ids of their records."""
+    import polars as pl  # noqa: PLC0415 - evaluation reads this module without it
+
     inside = instances_folder(config)
     paths = [folder / path for path in split_files(folder, inside, split)]
     if not paths:
