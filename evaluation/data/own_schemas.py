@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from curation.core.documents import Rejected
 from curation.dataset.features import features
-from curation.instances.dataset.records import name_of
 from curation.instances.values.model import InstanceKind
 from curation.json.text import parse, plain, write
 from curation.schema.dialects import ANY_DIALECT, DIALECTS, DRAFT_2020_12
@@ -313,6 +312,10 @@ class OwnSchemaReader:
         if not is_maskbench(value):
             return plain_schema(config, name, value)
         if not self._is_table:
+            from curation.instances.dataset.records import (  # noqa: PLC0415 - polars
+                name_of,
+            )
+
             split, name = name_of(inside)
             config = split or FILES
         return maskbench_schema(config, name, value)
