@@ -72,10 +72,9 @@ class Metered:
 
 
 class Unxz:
-    """One xz stream, decompressed in bounded steps and within bounded memory.
+    """One xz stream, decompressed in bounded steps and memory.
 
-    `lzma.LZMAFile` has no limit of memory, and the header of a hostile file can
-    ask for gigabytes.
+    `lzma.LZMAFile` has no limit of memory: a hostile header can ask for gigabytes.
     """
 
     __slots__ = ("_decompressor", "_packed")

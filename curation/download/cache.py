@@ -67,8 +67,7 @@ class Cache:
     def pack(self, digest: str) -> Path | None:
         """Return the pack of this digest, or None if it is missing or damaged.
 
-        Only the table of contents is checked here; a content is checked when it
-        is read.
+        Contents are checked when they are read.
         """
         path = self.packs / (digest + SUFFIX)
         try:

@@ -286,9 +286,8 @@ class Network:
 def within(seconds: float, work: Callable[[], _T]) -> _T:
     """Return what the work returns, if it does so within some seconds.
 
-    Neither a name's resolution nor an answer that arrives byte by byte can be
-    given a deadline otherwise. Work that is late is left to its thread, which
-    does not keep the process alive.
+    Name resolution and slow answers have no other deadline. Late work is left to its
+    thread, which does not keep the process alive.
 
     Raises:
         TimeoutError: it takes longer.

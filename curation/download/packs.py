@@ -196,9 +196,8 @@ _OF_TOOLS = frozenset({"node_modules", "__pycache__"})
 class FolderFiles:
     """The regular files below a folder, by their paths relative to it.
 
-    Hidden files and folders, and those of tools (`node_modules`), are left out, and
-    so are links that lead out of the folder: an archive unpacked by someone else
-    cannot make csbdata read its way through the machine.
+    Hidden files and folders, those of tools (`node_modules`), and links that lead out
+    of the folder are left out.
     """
 
     __slots__ = ("_path_set", "path", "paths")

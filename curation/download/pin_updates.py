@@ -63,8 +63,8 @@ class PinUpdate:
     def licence_changed(self) -> bool:
         """Whether the statement of the licence is not the recorded one.
 
-        That a package states none says nothing: older versions of pip do not report
-        the field `License-Expression`.
+        No statement is no change: older versions of pip do not report
+        `License-Expression`.
         """
         recorded, upstream = self.pin.licence_sha256, self.upstream
         if upstream is None or not recorded:
@@ -81,8 +81,7 @@ def find_updates(
 ) -> list[PinUpdate]:
     """Ask the publisher of every pin for its newest state.
 
-    A publisher that does not answer, or not as it should, is told of in its place; the
-    others are asked all the same.
+    A fault of one publisher is in its update; the others are asked all the same.
 
     Args:
         pins: The pins.

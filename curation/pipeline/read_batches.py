@@ -227,10 +227,9 @@ class BatchReader:
             )
 
     def refusal(self, raw: RawDocument, position: int) -> bytes | None:
-        """Return the result of a document that no worker is to see, as JSON, or None.
+        """Return the result, as JSON, of a document that no worker sees, or None.
 
-        It is left out on request, or too long to be read; as JSON it would be far
-        longer still.
+        It is left out on request, or too long to be read.
         """
         url = self._inputs[position].pin.url
         refused = self._opt_outs.refuse(raw, url) or too_long_to_read(raw)

@@ -104,8 +104,8 @@ def _lines(content: bytes) -> Iterator[tuple[int, bytes]]:
 def _choice(name: str, accepted: Json, schema: Json, turn: int) -> tuple[Json, bool]:
     """Return the accepted value of a parameter whose turn it is, and whether it counts.
 
-    An empty text among others that are accepted says that the parameter may be left
-    out; where it is required, it is the text itself.
+    An empty text among others says that the parameter may be left out, unless it is
+    required.
     """
     if not isinstance(accepted, list) or not accepted:
         return accepted, True

@@ -25,8 +25,8 @@ _ABSOLUTE = re.compile(r"https?://[^/?#]", re.IGNORECASE)
 def claimed_uri(content: bytes) -> str | None:
     """Return the absolute http(s) URI, without fragment, that a document claims.
 
-    `$id` counts before `id`. None if there is none, where its fragment is not
-    empty, or where the text cannot be read: the rules say why that is, later.
+    `$id` counts before `id`. None if there is none, its fragment is not empty, or the
+    text cannot be read.
     """
     if not (b'id"' in content and _CLAIM.search(content)):
         return None
@@ -98,8 +98,7 @@ def repository_at(address: str) -> str | None:
 def listed_repositories(text: str) -> dict[str, str]:
     """Return the repository of each path that the corpus's own list places at GitHub.
 
-    A line is the file's name, a space and its address, or `deleted`. Whatever else
-    stands there says nothing of any file.
+    A line is the file's name, a space and its address, or `deleted`.
     """
     repositories = {}
     for line in text.splitlines():

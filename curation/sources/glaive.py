@@ -95,8 +95,8 @@ def definitions(system: str) -> Iterator[str]:
 def _parameters(text: str, policy: jsontext.Policy) -> tuple[str, str, bytes]:
     """Return the name, the digest and the content that stand for a definition.
 
-    What cannot be read stands for itself, and a definition without parameters for
-    the `null` that they are, so that the ledger can say what is wrong.
+    A definition that cannot be read stands for itself, one without parameters for
+    `null`: the ledger says what is wrong.
     """
     encoded = text.encode("utf-8", "surrogatepass")
     definition = jsontext.parse(encoded, policy)

@@ -96,9 +96,6 @@ def end_output() -> None:
 
 
 def give_up_output() -> None:
-    """Lead stdout nowhere: its reader is gone, or its disk is full.
-
-    What is still held back would fail once more when the process ends.
-    """
+    """Lead stdout nowhere: its reader is gone, or its disk is full."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -70,8 +70,7 @@ def command_line_of(arguments: Sequence[str]) -> Iterator[None]:
 def command_line() -> tuple[str, ...]:
     """Return the words of the command that is run, `csbdata` first.
 
-    Empty where another program uses these packages: its own command line says nothing
-    about what it calls.
+    Empty if another program uses these packages.
     """
     return _COMMAND_LINE.get()
 

@@ -145,7 +145,7 @@ class Worker:
         self._pending, self._answered = len(requests), 0
         self._batches += 1
         # Of a child that gets ready, the seconds of its start count from here.
-        self._begin_unit(time.monotonic())
+        self._begin_request(time.monotonic())
         child.send(encode_message(RequestBatch(requests=requests)))
 
     def seconds_to_wait(self) -> float:
@@ -196,7 +196,7 @@ class Worker:
         if self._child is None:
             self._child = Child(self._program)
             self._ready, self._batches = False, 0
-            self._begin_unit(time.monotonic())
+            self._begin_request(time.monotonic())
             greeting = Greeting(
                 setup=self._program.setup,
                 limits=self._limits.for_worker(),
@@ -213,7 +213,7 @@ class Worker:
     def _deadline(self) -> float:
         return self._clock + self._seconds_for_one() + self._lent
 
-    def _begin_unit(self, now: float) -> None:
+    def _begin_request(self, now: float) -> None:
         self._clock, self._lent, self._processor_start = now, 0.0, None
 
     def _time_out(self, child: Child) -> tuple[str, bool] | None:
@@ -256,7 +256,7 @@ class Worker:
 
     def _become_ready(self) -> None:
         self._ready, self._failed_starts = True, 0
-        self._begin_unit(time.monotonic())
+        self._begin_request(time.monotonic())
         if self._child is not None:
             self.rss_bytes = self._child.rss_bytes()
         self._memory_ceiling = self.rss_bytes + self._limits.memory_mb * 2**20
@@ -264,7 +264,7 @@ class Worker:
     def _result_of(self, message: WorkerLine) -> ProcessResult:
         now = time.monotonic()
         seconds = now - self._clock
-        self._begin_unit(now)
+        self._begin_request(now)
         self._pending -= 1
         self._answered += 1
         if message.answer is not msgspec.UNSET:

@@ -63,9 +63,8 @@ def is_maskbench(value: Json) -> TypeGuard[dict[str, Any]]:
 def complaint_about(schema: Json) -> str:
     """Return why a schema is none; empty for a valid one.
 
-    It is held against the draft that it declares; one that declares none must be valid
-    under some draft. What declares draft-03, or a dialect that no one knows, is not
-    judged.
+    It is validated under the draft that it declares; without one it must be valid under
+    some draft. Draft-03 and unknown dialects are not judged.
     """
     if not isinstance(schema, dict | bool):
         return "a JSON Schema is an object, true or false"
@@ -88,10 +87,9 @@ def complaint_about(schema: Json) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaText:
-    """A schema of one's own that may be measured with; a `Sample` once it is drawn.
+    """A schema of the user's; a `Sample` once it is drawn.
 
-    To name and judge all schemas of a folder takes a fraction of what their samples
-    take: the features of those that are not drawn are never found.
+    Features are computed only for schemas that are drawn.
     """
 
     config: str
