@@ -54,7 +54,7 @@ class OptOut(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """One request: exactly one of `id`, `path` and `repository` says what of."""
 
     #: Day of the request.
-    asked: dt.date
+    day: dt.date
     #: `CONFIG/unique_id`.
     id: str = ""
     #: A pattern of paths (`curation.download.pins`).
@@ -99,7 +99,7 @@ class OptOuts:
         """Return why a document is left out; None if no one asked for it."""
         for request in self.requests:
             if request.names(raw, archive_url):
-                detail = f"asked for on {request.asked.isoformat()}"
+                detail = f"asked for on {request.day.isoformat()}"
                 return Rejected(reason=Reason.OPTED_OUT, detail=detail, rule="opt-out")
         return None
 

@@ -32,16 +32,16 @@ HOME = "https://github.com/Owner/Corpus"
 @pytest.mark.parametrize(
     ("request_", "named"),
     [
-        (OptOut(asked=DAY, id="Github_easy/o7"), True),
-        (OptOut(asked=DAY, id="Github_ultra/o7"), True),
-        (OptOut(asked=DAY, id="Github/o7"), True),
-        (OptOut(asked=DAY, id="Snowplow/o7"), False),
-        (OptOut(asked=DAY, id="Github_easy/o77"), False),
-        (OptOut(asked=DAY, path="corpus/pp_7.json"), True),
-        (OptOut(asked=DAY, path="corpus/*.json"), True),
-        (OptOut(asked=DAY, path="pp_7.json"), False),
-        (OptOut(asked=DAY, repository="owner/corpus"), True),
-        (OptOut(asked=DAY, repository="owner/corp"), False),
+        (OptOut(day=DAY, id="Github_easy/o7"), True),
+        (OptOut(day=DAY, id="Github_ultra/o7"), True),
+        (OptOut(day=DAY, id="Github/o7"), True),
+        (OptOut(day=DAY, id="Snowplow/o7"), False),
+        (OptOut(day=DAY, id="Github_easy/o77"), False),
+        (OptOut(day=DAY, path="corpus/pp_7.json"), True),
+        (OptOut(day=DAY, path="corpus/*.json"), True),
+        (OptOut(day=DAY, path="pp_7.json"), False),
+        (OptOut(day=DAY, repository="owner/corpus"), True),
+        (OptOut(day=DAY, repository="owner/corp"), False),
     ],
 )
 def test_a_request_names_a_record_a_path_or_a_repository(
@@ -55,16 +55,16 @@ def test_a_repository_is_known_by_the_address_of_a_file() -> None:
     """What SchemaStore links to is in no archive: its path is its URL."""
     url = "https://raw.githubusercontent.com/Some/Thing/main/schema.json"
     linked = replace(RAW, provenance=replace(RAW.provenance, path=url))
-    assert OptOut(asked=DAY, repository="some/thing").names(linked, HOME)
-    assert not OptOut(asked=DAY, repository="some/thin").names(linked, HOME)
+    assert OptOut(day=DAY, repository="some/thing").names(linked, HOME)
+    assert not OptOut(day=DAY, repository="some/thin").names(linked, HOME)
 
 
 def test_a_request_by_repository_meets_what_a_corpus_has_of_it() -> None:
     """The original's owner need not know in which collection a copy stands."""
     home = "https://github.com/Some/Thing"
     copied = replace(RAW, provenance=replace(RAW.provenance, original_repository=home))
-    assert OptOut(asked=DAY, repository="some/thing").names(copied, HOME)
-    assert not OptOut(asked=DAY, repository="some/thin").names(copied, HOME)
+    assert OptOut(day=DAY, repository="some/thing").names(copied, HOME)
+    assert not OptOut(day=DAY, repository="some/thin").names(copied, HOME)
 
 
 @pytest.mark.parametrize(
@@ -72,10 +72,10 @@ def test_a_request_by_repository_meets_what_a_corpus_has_of_it() -> None:
     [
         "opt_out = 1",
         "[[opt_out]]\nid = 'a/b'",
-        "[[opt_out]]\nasked = 2026-11-22",
-        "[[opt_out]]\nasked = 2026-11-22\nid = 'b'",
-        "[[opt_out]]\nasked = 2026-11-22\nid = 'a/b'\npath = 'c'",
-        "[[opt_out]]\nasked = 2026-11-22\nname = 'a/b'",
+        "[[opt_out]]\nday = 2026-11-22",
+        "[[opt_out]]\nday = 2026-11-22\nid = 'b'",
+        "[[opt_out]]\nday = 2026-11-22\nid = 'a/b'\npath = 'c'",
+        "[[opt_out]]\nday = 2026-11-22\nname = 'a/b'",
         "[[",
     ],
 )
@@ -99,7 +99,7 @@ def test_no_build_has_what_is_left_out(
     """Its ledger row says so and holds no text of it; everything else is as before."""
     before = build(request_for(tmp_path / "one"), Quiet())
     kept = open_ledger(before.request.out).entries(config="Snowplow", outcome="kept")
-    wanted = OptOut(asked=DAY, id=f"Snowplow/{kept[0].unique_id}")
+    wanted = OptOut(day=DAY, id=f"Snowplow/{kept[0].unique_id}")
     monkeypatch.setattr(
         "curation.pipeline.steps.read_opt_outs", lambda: OptOuts([wanted])
     )
