@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import typer
 
-from curation.commands.build_summary import print_summary, report
 from curation.commands.options import (
     ExecutorOption,
     MirrorOption,
@@ -17,13 +18,26 @@ from curation.commands.options import (
     shard_of,
     with_option_groups,
 )
+from curation.core.benchmark import SPLITS
 from curation.dataset.editions import DEFAULT_BUILD, SAMPLE_BUILD
 from curation.system.errors import BadUsage, CsbdataError
-from curation.system.terminal import Format, FormatOption, print_json, say_command, show
+from curation.system.tables import table
+from curation.system.terminal import (
+    Format,
+    FormatOption,
+    print_json,
+    say,
+    say_command,
+    show,
+    stdout,
+)
 from curation.workers.ray_shards import LOCAL
 
 if TYPE_CHECKING:
-    from curation.download.acquire import FetchSettings
+    from curation.core.json_types import Json
+    from curation.download.acquire import UnavailableArchive
+    from curation.packaging.manifest import ConfigFigures
+    from curation.pipeline.build import BuildResult
     from curation.pipeline.request import BuildRequest
 
 
@@ -127,12 +141,6 @@ class _SourceOptions:
     mirror: MirrorOption = None
     offline: OfflineOption = False
 
-    def fetch_settings(self) -> FetchSettings:
-        """Return where archives are looked for."""
-        from curation.download.acquire import FetchSettings
-
-        return FetchSettings.from_environment(mirror=self.mirror, offline=self.offline)
-
 
 @with_option_groups
 def build(  # noqa: PLR0913 (one parameter an option)
@@ -171,6 +179,7 @@ def build(  # noqa: PLR0913 (one parameter an option)
       csbdata build --sample --with "mcp:npx -y some-mcp-server"
       csbdata build --sample --with pydantic:shop.models
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
+    from curation.download.acquire import FetchSettings
     from curation.pipeline.inputs import ExtraSource
     from curation.pipeline.request import BuildRequest
 
@@ -190,9 +199,14 @@ def build(  # noqa: PLR0913 (one parameter an option)
         shards=tuple(folder.absolute() for folder in shards or ()),
         jobs=jobs,
         executor=executor,
-        fetch=sources.fetch_settings(),
+        fetch=FetchSettings.from_environment(
+            mirror=sources.mirror, offline=sources.offline
+        ),
     )
-    _run(request, shard, format_, shown_out=folder)
+    if shard:
+        _build_shard(request, shard_of(shard), format_, folder)
+    else:
+        _build(request, format_, folder)
 
 
 def _refuse_mixed(*, shard: str, shards: list[Path], out: Path | None) -> None:
@@ -205,15 +219,6 @@ def _refuse_mixed(*, shard: str, shards: list[Path], out: Path | None) -> None:
         raise BadUsage("--shard makes a shard, SHARD... joins shards: choose one")
     if shard and out is None:
         raise BadUsage("--shard needs a folder of its own", then="add --out DIR")
-
-
-def _run(
-    request: BuildRequest, shard: str, format_: Format, *, shown_out: Path
-) -> None:
-    if shard:
-        _build_shard(request, shard_of(shard), format_, shown_out)
-    else:
-        _build(request, format_, shown_out)
 
 
 def _build_shard(
@@ -259,3 +264,100 @@ def _build(request: BuildRequest, format_: Format, shown_out: Path) -> None:
             str(shown_out),
             f"csbdata explain crashed --in {shown_out}",
         )
+
+
+#: Reject reasons named in the summary's table before the rest is added up.
+_FEW = 4
+
+
+def report(built: BuildResult) -> dict[str, Json]:
+    """Return what `csbdata build --format json` prints."""
+    from curation.packaging.manifest import origins_of
+
+    manifest, origins = built.manifest, origins_of(built.manifest)
+    return {
+        "name": manifest.name,
+        "rules": manifest.rules,
+        "out": str(built.request.out),
+        "seconds": round(sum(built.phases.values()), 3),
+        "phases": dict(built.phases),
+        "peak_rss_mb": built.peak_rss_mb,
+        "unchanged": built.unchanged,
+        "partial": list(manifest.partial),
+        "real": dict(origins.real),
+        "sample": list(origins.sample),
+        "not_had": [absent.why for absent in built.not_had],
+        "configs": msgspec.to_builtins(manifest.configs),
+    }
+
+
+def print_summary(built: BuildResult, shown_out: Path) -> None:
+    """Print what was built, and the commands to type next."""
+    figures = built.manifest
+    rows = [_row(name, config) for name, config in figures.configs.items()]
+    headers = ("config", "origin", "raw", "kept", "train", "val", "test", "rejected")
+    stdout().print(table(headers, rows, numbers=(2, 3, 4, 5, 6)))
+    records = sum(config.kept for config in figures.configs.values())
+    raw = sum(config.raw for config in figures.configs.values())
+    state = "was there already" if built.unchanged else "written"
+    show(
+        f"{figures.name} ({figures.rules} rules): {records:,} records of {raw:,} "
+        f"raw documents, {state} in {sum(built.phases.values()):.1f} s"
+    )
+    say_command(
+        "Why a document is not in it",
+        f"csbdata explain REASON --in {shown_out}",
+    )
+    if built.request.instances:
+        say_command(
+            "Witnesses and near misses", f"csbdata instances --report {shown_out}"
+        )
+    say_command("Next", f"csbdata stats {shown_out}")
+    for line in partiality(built):
+        say(line, style="yellow")
+
+
+def partiality(built: BuildResult) -> Iterator[str]:
+    """Say which configs of a build are not real, why, and what to do; or nothing."""
+    from curation.packaging.manifest import origins_of
+    from curation.sources.base import SAMPLE_REASON
+
+    origins = origins_of(built.manifest)
+    if not origins.partial:
+        return
+    yield f"This is not the whole benchmark: {origins.sentence}."
+    # What the sample stands for has just been said.
+    reasons = (why for why in origins.reasons if SAMPLE_REASON not in why)
+    yield from (f"  {why}" for why in reasons)
+    if built.request.sample:
+        yield "Why: --sample was asked. Without it the real sources are read."
+        return
+    refused: dict[str, list[UnavailableArchive]] = {}
+    for absent in built.not_had:
+        refused.setdefault(absent.publisher, []).append(absent)
+    for publisher, archives in refused.items():
+        names = ", ".join(absent.archive for absent in archives)
+        why = archives[0].why.removeprefix(f"{archives[0].archive}: ")
+        yield f"Why: {publisher} did not give {names} ({why})."
+    if refused:
+        yield (
+            "What to do: the same command with --replace where they answer, or with "
+            "--replace --mirror DIR, a folder of their archives (`csbdata sources`)."
+        )
+
+
+def _row(name: str, config: ConfigFigures) -> tuple[str, ...]:
+    reasons = sorted(config.rejected.items(), key=lambda item: (-item[1], item[0]))
+    few = reasons if len(reasons) <= _FEW + 1 else reasons[:_FEW]
+    parts = [f"{reason} {count:,}" for reason, count in few]
+    if len(reasons) > len(few):
+        uncounted = sum(count for _, count in reasons[len(few) :])
+        parts.append(f"and {uncounted:,} for {len(reasons) - len(few)} more")
+    return (
+        name,
+        config.origin,
+        f"{config.raw:,}",
+        f"{config.kept:,}",
+        *(f"{config.splits[split]:,}" for split in SPLITS),
+        ", ".join(parts),
+    )

@@ -114,8 +114,6 @@ def _check(
 def _print_for_programs(
     reports: Sequence[tuple[str, SchemaReport]], format_: CheckFormat
 ) -> None:
-    from curation.commands.check import as_annotations, as_sarif
-
     if format_ is CheckFormat.JSON:
         entries = [{"file": name, **asdict(report)} for name, report in reports]
         print_json({"files": entries})

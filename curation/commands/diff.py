@@ -120,7 +120,8 @@ def _print(
     counts = config_counts(first, second, pairs)
     headers = ["config", "a", "b", *(kind.replace("_", " ") for kind in KINDS)]
     rows = [[config, *figures.values()] for config, figures in counts.items()]
-    rows.append(["all", *(sum(column) for column in _columns(rows))])
+    columns = zip(*(figures.values() for figures in counts.values()), strict=True)
+    rows.append(["all", *map(sum, columns)])
     say(f"a: {first.name}")
     say(f"b: {second.name}")
     stdout().print(table(headers, rows, numbers=range(1, len(headers))))
@@ -131,13 +132,6 @@ def _print(
         show("No differences.")
     for kind in KINDS:
         _list(kind, [pair for pair in pairs if kind in pair.kinds], limit)
-
-
-def _columns(rows: Sequence[Sequence[object]]) -> list[list[int]]:
-    return [
-        [value for value in column if isinstance(value, int)]
-        for column in list(zip(*rows, strict=True))[1:]
-    ]
 
 
 def _list(kind: str, pairs: Sequence[RecordPair], limit: int) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -112,7 +110,7 @@ def push(  # noqa: PLR0913 (one parameter an option)
     from curation.publish.push import PushRequest
 
     as_json = format_ is Format.JSON
-    with _usage_errors():
+    try:
         request = PushRequest(
             folder=folder,
             repo=repo,
@@ -125,16 +123,10 @@ def push(  # noqa: PLR0913 (one parameter an option)
             jobs=os.cpu_count() or 1,
             transfer_bars=sys.stderr.isatty() and not as_json,
         )
-    _push(request, dry_run=dry_run, yes=yes, as_json=as_json)
-
-
-@contextmanager
-def _usage_errors() -> Iterator[None]:
-    """Report a request that contradicts itself as wrong usage (exit code 2)."""
-    try:
-        yield
     except ValueError as error:
+        # The request contradicts itself.
         raise typer.BadParameter(str(error)) from error
+    _push(request, dry_run=dry_run, yes=yes, as_json=as_json)
 
 
 def _push(request: PushRequest, *, dry_run: bool, yes: bool, as_json: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated
 
@@ -134,22 +134,46 @@ def _fetch(
 
 
 def _list(names: list[str], settings: FetchSettings, format_: Format) -> None:
-    listings = _listings(names, settings)
+    from curation.download.acquire import at_hand
+
+    listings = _listings(names)
     if format_ is Format.JSON:
-        print_json([listing.as_json() for listing in listings])
+        print_json(
+            [
+                {
+                    "source": source.name,
+                    "title": source.title,
+                    "configs": list(source.configs),
+                    "extra": source.extra,
+                    "archives": [
+                        {
+                            **pin.described(),
+                            "rules": [
+                                rules
+                                for rules, own in source.archives.items()
+                                if pin.name in own
+                            ],
+                            "at_hand": at_hand(pin, settings),
+                        }
+                        for pin in pins
+                    ],
+                }
+                for source, pins in listings
+            ]
+        )
         return
     rows = [
         (
-            listing.source.name,
-            ", ".join(listing.source.configs),
-            archive.pin.name,
-            f"{archive.pin.repository} {archive.pin.commit[:12]}",
-            archive.pin.licence,
-            archive.pin.file_licence,
-            archive.at_hand or "no",
+            source.name,
+            ", ".join(source.configs),
+            pin.name,
+            f"{pin.repository} {pin.commit[:12]}",
+            pin.licence,
+            pin.file_licence,
+            at_hand(pin, settings) or "no",
         )
-        for listing in listings
-        for archive in listing.archives
+        for source, pins in listings
+        for pin in pins
     ]
     headers = ("source", "configs", "archive", "pin", "licence", "of files", "at hand")
     stdout().print(table(headers, rows))
@@ -203,13 +227,11 @@ def _update(
 def _described_update(
     update: PinUpdate, faults_by_name: Mapping[str, CsbdataError]
 ) -> dict[str, Json]:
-    from curation.download.newest import as_json
-
     fault = update.fault or faults_by_name.get(update.pin.name)
     return {
         "archive": update.pin.name,
         "pinned": update.pin.commit,
-        "upstream": as_json(update.upstream) if update.upstream else None,
+        "upstream": asdict(update.upstream) if update.upstream else None,
         "newer": update.is_newer if update.upstream else None,
         "licence": update.pin.licence,
         "licence_changed": update.licence_changed if update.upstream else None,
@@ -312,46 +334,8 @@ def _print_lock(locked: LiveLock) -> None:
         say(f"And {unnamed:,} more, listed in the lock file.", style="yellow")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _SourceArchive:
-    """One archive of a source."""
-
-    pin: ArchivePin
-    #: The rule sets that read the source from it.
-    rules: list[str]
-    #: Where it is already, `mirror` or `cache`; None if it would be fetched.
-    at_hand: str | None
-
-    def as_json(self) -> dict[str, Json]:
-        """Return the archive as `csbdata sources --format json` prints it."""
-        return {
-            **self.pin.described(),
-            "rules": list(self.rules),
-            "at_hand": self.at_hand,
-        }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _SourceListing:
-    """One source with its archives."""
-
-    source: Source
-    archives: list[_SourceArchive]
-
-    def as_json(self) -> dict[str, Json]:
-        """Return the source as `csbdata sources --format json` prints it."""
-        return {
-            "source": self.source.name,
-            "title": self.source.title,
-            "configs": list(self.source.configs),
-            "extra": self.source.extra,
-            "archives": [archive.as_json() for archive in self.archives],
-        }
-
-
-def _listings(names: list[str], settings: FetchSettings) -> list[_SourceListing]:
-    """Return every source, and where each of its archives is."""
-    from curation.download.acquire import at_hand
+def _listings(names: list[str]) -> list[tuple[Source, list[ArchivePin]]]:
+    """Return every source, or those of some names, with the pins of its archives."""
     from curation.download.pins import pins_for
     from curation.pipeline.archives import pins_of
     from curation.sources.registry import sources as registered
@@ -362,15 +346,11 @@ def _listings(names: list[str], settings: FetchSettings) -> list[_SourceListing]
     listings = []
     for source in registered().values():
         pins = pins_for(source.name, chain.from_iterable(source.archives.values()))
-        archives = [
-            _SourceArchive(
-                pin=pin,
-                rules=[rules for rules, own in source.archives.items() if name in own],
-                at_hand=at_hand(pin, settings),
-            )
+        own = [
+            pin
             for name, pin in pins.items()
             if not names or source.name in names or name in names
         ]
-        if archives or not names:
-            listings.append(_SourceListing(source=source, archives=archives))
+        if own or not names:
+            listings.append((source, own))
     return listings

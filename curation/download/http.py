@@ -59,11 +59,6 @@ class RetryableError(Exception):
         self.wait = wait
 
 
-def is_redirect(status: int) -> bool:
-    """Return whether the answer points elsewhere."""
-    return status in _REDIRECTS
-
-
 def refuse_failures(
     status: int, headers: Mapping[str, str], place: str, longest_wait: float
 ) -> None:
@@ -242,7 +237,7 @@ class Network:
         for _ in range(self.limits.redirects + 1):
             answer = self._answer(session, url, policy, method)
             target = answer.headers.get("Location", "")
-            if not is_redirect(answer.status_code) or not target:
+            if answer.status_code not in _REDIRECTS or not target:
                 return answer
             answer.close()
             url = joined(url, target)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-import json
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -33,7 +32,6 @@ from curation.system.errors import (
 from curation.system.programs import environment_for_others, last_error, run_to_end
 
 if TYPE_CHECKING:
-    from curation.core.json_types import Json
     from curation.download.acquire import FetchSettings
 
 _T = TypeVar("_T")
@@ -273,9 +271,3 @@ def _run(
 
 def _of_words(words: str) -> str:
     return hashlib.sha256(words.encode()).hexdigest() if words else ""
-
-
-def as_json(state: UpstreamState) -> dict[str, Json]:
-    """Return a state as `csbdata sources --update --format json` prints it."""
-    members: dict[str, Json] = json.loads(msgspec.json.encode(state))
-    return members

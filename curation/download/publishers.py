@@ -73,27 +73,42 @@ def download_npm_package(
         raise Unavailable("there is no npm here", _NPM_SERVICE, then)
     request = f"{pin.repository}@{pin.commit}"
     command = [program, "pack", request, "--ignore-scripts", "--silent"]
-    try:
-        ended = run_to_end(
-            command,
-            NPM_DEADLINE,
-            environment=npm_environment(),
-            folder=folder,
-            errors_only=True,
-        )
-    except subprocess.TimeoutExpired as error:
-        what = f"npm did not end within {NPM_DEADLINE:g} seconds"
-        raise TemporarilyUnavailable(what, _NPM_SERVICE) from error
+    ended = _run(command, NPM_DEADLINE, npm_environment(), folder, _NPM_SERVICE)
     file = folder / pin.file
     if ended.code or not file.is_file():
         network.silent.add(_NPM_SERVICE)
         what = f"npm cannot get {request} ({last_error(ended.printed)})"
         raise Unavailable(what, _NPM_SERVICE)
+    return _verified(file, pin, request, cache, _NPM_SERVICE)
+
+
+def _run(
+    command: list[str],
+    seconds: float,
+    environment: dict[str, str],
+    folder: Path,
+    service: str,
+) -> EndedProgram:
+    """Run npm or pip to its end or its deadline; what it says on stderr counts."""
+    try:
+        return run_to_end(
+            command, seconds, environment=environment, folder=folder, errors_only=True
+        )
+    except subprocess.TimeoutExpired as error:
+        program = "npm" if service == _NPM_SERVICE else "pip"
+        what = f"{program} did not end within {seconds:g} seconds"
+        raise TemporarilyUnavailable(what, service) from error
+
+
+def _verified(
+    file: Path, pin: ArchivePin, request: str, cache: Cache, service: str
+) -> Path:
+    """Return a file that has the sha256 of its pin, if that has one."""
     digest = file_digest(file)
     if pin.sha256 and digest != pin.sha256:
         evidence = cache.refuse(file, f"{digest[:16]}-{file.name}")
         what = f"{request} has sha256 {digest}, the pin says {pin.sha256}"
-        raise WrongDigest(what, _NPM_SERVICE, f"refused, kept as {evidence}")
+        raise WrongDigest(what, service, f"refused, kept as {evidence}")
     return file
 
 
@@ -134,9 +149,8 @@ def download_package(
     if _SERVICE in network.silent:
         raise Unavailable("did not answer before", _SERVICE)
     request = f"{pin.repository}=={pin.commit}"
-    ended = _run_pip(
-        [*pip_command(), *_OPTIONS, *_pip_request(pin, request, folder)], folder
-    )
+    command = [*pip_command(), *_OPTIONS, *_pip_request(pin, request, folder)]
+    ended = _run(command, PIP_DEADLINE, environment_for_others(), folder, _SERVICE)
     error = ended.printed
     files = sorted(
         folder.glob("*.whl" if pin.kind is ArchiveKind.WHEEL else "*.tar.gz")
@@ -153,12 +167,7 @@ def download_package(
             network.silent.add(_SERVICE)
         what = f"pip cannot get {request} ({last_error(error)})"
         raise Unavailable(what, _SERVICE)
-    digest = file_digest(files[0])
-    if pin.sha256 and digest != pin.sha256:
-        evidence = cache.refuse(files[0], f"{digest[:16]}-{files[0].name}")
-        what = f"{request} has sha256 {digest}, the pin says {pin.sha256}"
-        raise WrongDigest(what, _SERVICE, f"refused, kept as {evidence}")
-    return files[0]
+    return _verified(files[0], pin, request, cache, _SERVICE)
 
 
 def _pip_request(pin: ArchivePin, request: str, folder: Path) -> tuple[str, ...]:
@@ -185,21 +194,6 @@ def pip_command() -> list[str]:
     if program is None:
         raise Unavailable("there is no pip here", _SERVICE, "python -m ensurepip")
     return [program]
-
-
-def _run_pip(command: list[str], folder: Path) -> EndedProgram:
-    """Run pip to its end or its deadline; what it says on stderr counts."""
-    try:
-        return run_to_end(
-            command,
-            PIP_DEADLINE,
-            environment=environment_for_others(),
-            folder=folder,
-            errors_only=True,
-        )
-    except subprocess.TimeoutExpired as error:
-        what = f"pip did not end within {PIP_DEADLINE:g} seconds"
-        raise TemporarilyUnavailable(what, _SERVICE) from error
 
 
 _GITHUB: Final = "https://codeload.github.com"

@@ -48,11 +48,6 @@ def having(*keywords: str) -> Callable[[frozenset[str], Dialect], bool]:
     return lambda names, _dialect: not names.isdisjoint(keywords)
 
 
-def having_all(*keywords: str) -> Callable[[frozenset[str], Dialect], bool]:
-    """Return a `LintCheck.concerns`: whether all of these are among the names."""
-    return lambda names, _dialect: names >= set(keywords)
-
-
 #: Formats of draft-03 to 2020-12, at least one validator knowing each.
 FORMATS = frozenset(
     {
@@ -268,7 +263,7 @@ CHECKS = (
     LintCheck(
         code="format-without-string",
         meaning="a `format` of strings where the type allows none",
-        concerns=having_all("format", "type"),
+        concerns=lambda names, _: names >= {"format", "type"},
         find=_format_type,
     ),
     LintCheck(

@@ -76,14 +76,6 @@ def _among(schema: Mapping[str, Json], keywords: frozenset[str]) -> Iterable[Tok
     ]
 
 
-def _newer(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
-    return _among(schema, _SILENT[dialect.name][0])
-
-
-def _older(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
-    return _among(schema, _SILENT[dialect.name][1])
-
-
 def _siblings(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
     if not isinstance(schema.get("$ref"), str):
         return []
@@ -213,13 +205,13 @@ CHECKS = (
         code="newer-keyword",
         meaning="a keyword that only a later draft knows: it is ignored",
         concerns=lambda names, dialect: bool(names & _SILENT[dialect.name][0]),
-        find=_newer,
+        find=lambda schema, dialect: _among(schema, _SILENT[dialect.name][0]),
     ),
     LintCheck(
         code="older-keyword",
         meaning="a keyword that only an earlier draft knew: it is ignored",
         concerns=lambda names, dialect: bool(names & _SILENT[dialect.name][1]),
-        find=_older,
+        find=lambda schema, dialect: _among(schema, _SILENT[dialect.name][1]),
     ),
     LintCheck(
         code="ref-siblings",

@@ -268,7 +268,10 @@ def _find_pinned(
     not_had: list[UnavailableArchive] = []
     for name in source.archives.get(rule_set(rules).family, ()):
         if no_gpl and is_copyleft(pins[name].licence):
-            not_had.append(_unwanted(pins[name]))
+            why = f"{name}: under {pins[name].licence}, and --no-gpl was said"
+            publisher = pins[name].kind.publisher
+            absent = UnavailableArchive(archive=name, why=why, publisher=publisher)
+            not_had.append(absent)
             continue
         got = acquire(pins[name], settings, say)
         if not isinstance(got, UnavailableArchive):
@@ -285,14 +288,6 @@ def _find_pinned(
     if isinstance(sample, BuildInput):
         return replace(sample, not_had=tuple(not_had))
     return sample
-
-
-def _unwanted(pin: ArchivePin) -> UnavailableArchive:
-    return UnavailableArchive(
-        archive=pin.name,
-        why=f"{pin.name}: under {pin.licence}, and --no-gpl was said",
-        publisher=pin.kind.publisher,
-    )
 
 
 def _pinned_input(

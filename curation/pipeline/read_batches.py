@@ -11,7 +11,7 @@ import hashlib
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -316,7 +316,7 @@ def process_batches(  # noqa: PLR0913 (one argument for each thing that is neede
             sent = [
                 raw for raw, own in zip(batch, refusals, strict=True) if own is None
             ]
-            texts = [_without_content(raw) for raw in sent]
+            texts = [replace(raw, content=b"", examples=()) for raw in sent]
             pending[sent_batches] = (number, start, refusals, texts)
             sent_batches += 1
             yield [request_of(raw, position) for raw in sent]
@@ -351,16 +351,6 @@ def setup_of(rules: RuleSet, inputs: Sequence[BuildInput]) -> BuildSetup:
 
 def _name(number: int) -> str:
     return f"batch-{number:05}"
-
-
-def _without_content(raw: RawDocument) -> RawDocument:
-    return RawDocument(
-        config=raw.config,
-        unique_id=raw.unique_id,
-        provenance=raw.provenance,
-        content=b"",
-        base_uri=raw.base_uri,
-    )
 
 
 def _results(batch: Sequence[RawDocument], finished: BatchResult) -> list[bytes]:

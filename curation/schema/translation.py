@@ -64,9 +64,7 @@ def with_numeric_bounds(schema: dict[str, Json]) -> dict[str, Json]:
 
 #: Same keyword, same shape, but 2020-12 counts what `contains` met as evaluated.
 _CHANGED_2020 = frozenset({"unevaluatedItems"})
-_EXCLUSIVE = {"exclusiveMaximum": "maximum", "exclusiveMinimum": "minimum"}
-
-
+_EXCLUSIVE = dict(BOUNDS)
 #: From each limit to the flag of draft-04 that makes it exclusive.
 _FLAGS = {limit: flag for flag, limit in _EXCLUSIVE.items()}
 

@@ -12,7 +12,6 @@ the document.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -21,7 +20,7 @@ from curation.core.benchmark import natural_key
 from curation.core.documents import RawDocument, Rejected
 from curation.json import text as jsontext
 from curation.sources.base import Reading, Source
-from curation.sources.readers import document
+from curation.sources.readers import document, function_name
 from curation.system.errors import BadData
 
 if TYPE_CHECKING:
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
 _NAME = "bfcl"
 _CONFIG = "BFCL"
 _ANSWERS = "/possible_answer/"
-_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
-_LONGEST_NAME = 80
 # A `tuple` is an array; what may be of any type has no `type`.
 _TYPES = {
     "dict": "object",
@@ -251,11 +248,7 @@ def _named(definition: Json) -> tuple[str, Json]:
     """Return a function's name, fit for an id, and the schema of its parameters."""
     if not isinstance(definition, dict):
         return "unnamed", None
-    name = definition.get("name")
-    plain = (
-        _NOT_IN_NAMES.sub("_", name)[:_LONGEST_NAME] if isinstance(name, str) else ""
-    )
-    return plain or "unnamed", in_json_schema(definition.get("parameters"))
+    return function_name(definition), in_json_schema(definition.get("parameters"))
 
 
 SOURCE = Source(

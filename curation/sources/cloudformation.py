@@ -15,7 +15,7 @@ import orjson
 
 from curation.core.benchmark import natural_key
 from curation.sources.base import Reading, Source
-from curation.sources.readers import document, files_in, own_uri
+from curation.sources.readers import documents, files_in, own_uri
 
 if TYPE_CHECKING:
     from curation.core.documents import RawDocument
@@ -52,15 +52,8 @@ def _files(reading: Reading) -> list[tuple[str, str]]:
 
 def read(reading: Reading) -> Iterator[RawDocument]:
     """Yield the resource types, `AWS-EC2-VPC` for `AWS::EC2::VPC`."""
-    for unique_id, path in _files(reading):
-        yield document(
-            reading,
-            source=_NAME,
-            config=_CONFIG,
-            unique_id=unique_id,
-            path=path,
-            base_uri=_uri(unique_id),
-        )
+    files = _files(reading)
+    return documents(reading, _NAME, _CONFIG, files, lambda name, _: _uri(name))
 
 
 def uris(reading: Reading) -> Mapping[str, str]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from curation.core.benchmark import natural_key
 from curation.json import text as jsontext
 from curation.sources.base import Reading, Source
-from curation.sources.readers import document
+from curation.sources.readers import document, function_name
 from curation.system.errors import BadData
 
 if TYPE_CHECKING:
@@ -32,8 +32,6 @@ _CHUNK = 1 << 22
 _DECODER = json.JSONDecoder()
 # What may stand between two items.
 _GAP = re.compile(r"[ \t\n\r,]*")
-_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
-_LONGEST_NAME = 80
 
 
 def rows(content: bytes, chunk: int = _CHUNK) -> Iterator[Json]:
@@ -102,13 +100,9 @@ def _parameters(text: str, policy: jsontext.Policy) -> tuple[str, str, bytes]:
     definition = jsontext.parse(encoded, policy)
     if not isinstance(definition, dict):
         return "unreadable", hashlib.sha256(encoded).hexdigest(), encoded
-    name = definition.get("name")
     parameters = definition.get("parameters")
-    plain = (
-        _NOT_IN_NAMES.sub("_", name)[:_LONGEST_NAME] if isinstance(name, str) else ""
-    )
     content = jsontext.write(parameters).encode()
-    return plain or "unnamed", jsontext.digest(parameters), content
+    return function_name(definition), jsontext.digest(parameters), content
 
 
 def read(reading: Reading) -> Iterator[RawDocument]:

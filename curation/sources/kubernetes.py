@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from curation.sources.base import Reading, Source
 from curation.sources.claims import claimed_uris
-from curation.sources.readers import EDITED, document, documents, files_in
+from curation.sources.readers import EDITED, documents, files_in
 
 if TYPE_CHECKING:
     from curation.core.documents import RawDocument
@@ -35,17 +35,9 @@ def read(reading: Reading) -> Iterator[RawDocument]:
     """Yield `kb_<N>_Normalized`, or a file of v1.37.0 under its own name."""
     if reading.archive != _WHEEL:
         files = files_in(reading, f"{EDITED}/kubernetes/sat", r"kb_[0-9]+_Normalized")
-        yield from documents(reading, _NAME, _CONFIG, files)
-        return
-    for name, path in files_in(reading, _FOLDER, _TYPES):
-        yield document(
-            reading,
-            source=_NAME,
-            config=_CONFIG,
-            unique_id=name,
-            path=path,
-            base_uri=_uri(name),
-        )
+        return documents(reading, _NAME, _CONFIG, files)
+    files = files_in(reading, _FOLDER, _TYPES)
+    return documents(reading, _NAME, _CONFIG, files, lambda name, _: _uri(name))
 
 
 def uris(reading: Reading) -> Mapping[str, str]:

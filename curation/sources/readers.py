@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +24,7 @@ _JSON = ".json"
 EDITED = "artifacts/JSONAlgebra/JsonSchema_To_Algebra/expDataset"
 _NOT_IN_IDS = re.compile(r"[^A-Za-z0-9_.-]+")
 _LONGEST_ID = 120
+_LONGEST_NAME = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +52,13 @@ def as_rows(schemas: Iterable[NamedSchema]) -> bytes:
 def plain_id(name: str) -> str:
     """Return a name with `_` for all but letters, digits, `_`, `.` and `-`."""
     return _NOT_IN_IDS.sub("_", name).strip("_")[:_LONGEST_ID] or "unnamed"
+
+
+def function_name(definition: dict[str, Json]) -> str:
+    """Return the name of a function definition, fit for an id."""
+    name = definition.get("name")
+    plain = _NOT_IN_IDS.sub("_", name)[:_LONGEST_NAME] if isinstance(name, str) else ""
+    return plain or "unnamed"
 
 
 def read_document(path: Path) -> Json:
@@ -146,12 +154,24 @@ def files_in(reading: Reading, folder: str, name: str = r".+") -> list[tuple[str
 
 
 def documents(
-    reading: Reading, source: str, config: str, files: list[tuple[str, str]]
+    reading: Reading,
+    source: str,
+    config: str,
+    files: list[tuple[str, str]],
+    uri_of: Callable[[str, str], str | None] = lambda _id, _path: None,
 ) -> Iterator[RawDocument]:
-    """Yield the documents of (id, path) pairs, each read when it is asked for."""
+    """Yield the documents of (id, path) pairs, each read when it is asked for.
+
+    `uri_of` gives from id and path where the document's relative references start.
+    """
     for unique_id, path in files:
         yield document(
-            reading, source=source, config=config, unique_id=unique_id, path=path
+            reading,
+            source=source,
+            config=config,
+            unique_id=unique_id,
+            path=path,
+            base_uri=uri_of(unique_id, path),
         )
 
 

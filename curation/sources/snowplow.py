@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from curation.sources.base import Reading, Source
-from curation.sources.readers import EDITED, document, documents, files_in, pairs
+from curation.sources.readers import EDITED, documents, files_in, pairs
 
 if TYPE_CHECKING:
     from curation.core.documents import RawDocument
@@ -28,17 +28,9 @@ def read(reading: Reading) -> Iterator[RawDocument]:
     """Yield `sp_<N>_Normalized`."""
     if reading.archive != _UPSTREAM:
         files = files_in(reading, f"{EDITED}/snowplow/dg", r"sp_[0-9]+_Normalized")
-        yield from documents(reading, _NAME, _CONFIG, files)
-        return
-    for unique_id, path in pairs(reading, "snowplow.tsv"):
-        yield document(
-            reading,
-            source=_NAME,
-            config=_CONFIG,
-            unique_id=unique_id,
-            path=path,
-            base_uri=_uri(path),
-        )
+        return documents(reading, _NAME, _CONFIG, files)
+    files = pairs(reading, "snowplow.tsv")
+    return documents(reading, _NAME, _CONFIG, files, lambda _, path: _uri(path))
 
 
 def uris(reading: Reading) -> Mapping[str, str]:

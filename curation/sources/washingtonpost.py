@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from curation.sources.base import Reading, Source
 from curation.sources.claims import claimed_uris
-from curation.sources.readers import EDITED, document, documents, files_in, pairs
+from curation.sources.readers import EDITED, documents, files_in, pairs
 
 if TYPE_CHECKING:
     from curation.core.documents import RawDocument
@@ -26,17 +26,9 @@ def read(reading: Reading) -> Iterator[RawDocument]:
     """Yield `wp_<N>_Normalized`."""
     if reading.archive != _UPSTREAM:
         files = files_in(reading, f"{EDITED}/wp", r"wp_[0-9]+_Normalized")
-        yield from documents(reading, _NAME, _CONFIG, files)
-        return
-    for unique_id, path in pairs(reading, _LIST):
-        yield document(
-            reading,
-            source=_NAME,
-            config=_CONFIG,
-            unique_id=unique_id,
-            path=path,
-            base_uri=_ADDRESS + path,
-        )
+        return documents(reading, _NAME, _CONFIG, files)
+    files = pairs(reading, _LIST)
+    return documents(reading, _NAME, _CONFIG, files, lambda _, path: _ADDRESS + path)
 
 
 def uris(reading: Reading) -> Mapping[str, str]:

@@ -55,16 +55,13 @@ class Quiet:
         """Show nothing."""
 
     @contextmanager
-    def _bar(self) -> Iterator[Callable[[int], None]]:
-        yield lambda _steps: None
-
     def bar(
         self,
         title: str,  # noqa: ARG002 (the protocol's)
         total: int,  # noqa: ARG002 (the protocol's)
-    ) -> AbstractContextManager[Callable[[int], None]]:
-        """Return a bar that shows nothing."""
-        return self._bar()
+    ) -> Iterator[Callable[[int], None]]:
+        """Open a bar that shows nothing."""
+        yield lambda _steps: None
 
 
 class Shown:
@@ -79,7 +76,8 @@ class Shown:
         say(message, style="dim")
 
     @contextmanager
-    def _bar(self, title: str, total: int) -> Iterator[Callable[[int], None]]:
+    def bar(self, title: str, total: int) -> Iterator[Callable[[int], None]]:
+        """Open a bar that counts steps and tells the time left."""
         if not sys.stderr.isatty():
             with no_heartbeat(), _Lines(title, total, self._heartbeat) as lines:
                 yield lines.advance
@@ -98,12 +96,6 @@ class Shown:
         ):
             task = bars.add_task(safe(title), total=total)
             yield lambda steps: bars.advance(task, steps)
-
-    def bar(
-        self, title: str, total: int
-    ) -> AbstractContextManager[Callable[[int], None]]:
-        """Open a bar that counts steps and tells the time left."""
-        return self._bar(title, total)
 
 
 class _Lines:

@@ -81,21 +81,14 @@ class ProcessResult:
         return msgspec.convert(self.answer, answer_type)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Death:
-    """Why a process ended that was not asked to."""
+def find_cause_of_death(child: Child) -> tuple[Ending, str, int | None]:
+    """Return why a child has closed its answer pipe: ending, detail and signal, if any.
 
-    ending: Ending
-    detail: str
-    #: Number of the signal, where it was one.
-    signal: int | None = None
-
-
-def find_cause_of_death(child: Child) -> Death:
-    """Return why a child has closed its answer pipe; a child that lives on is ended."""
+    A child that lives on is ended.
+    """
     if not child.wait(1.0):
         child.stop()
-        return Death(ending=Ending.PROTOCOL, detail="closed its pipe and went on")
+        return Ending.PROTOCOL, "closed its pipe and went on", None
     status, partial = child.returncode or 0, child.unfinished
     child.stop()
     if status < 0:
@@ -108,7 +101,7 @@ def find_cause_of_death(child: Child) -> Death:
     ending = Ending.CRASH
     if status == -signal.SIGKILL or (status and short_of_memory):
         ending = Ending.OUT_OF_MEMORY
-    return Death(ending=ending, detail=detail, signal=-status if status < 0 else None)
+    return ending, detail, -status if status < 0 else None
 
 
 def _signal_name(number: int) -> str:

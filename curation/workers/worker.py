@@ -285,8 +285,7 @@ class Worker:
     ) -> None:
         """End a child that is dead, late, too large or talks without end."""
         if child.ended:
-            death = find_cause_of_death(child)
-            self._end(results, death.ending, death.detail, death.signal)
+            self._end(results, *find_cause_of_death(child))
         elif child.unfinished > self._limits.answer_bytes:
             detail = f"an answer of over {self._limits.answer_bytes:,} bytes"
             self._end(results, Ending.PROTOCOL, detail)

@@ -205,7 +205,4 @@ def _side(cell: Cell) -> str:
 
 def _picture(plot: Plot) -> str:
     """Return a plot as the address of a picture that is in the page itself."""
-    # An extra, and slow to import: only who wants plots waits for it.
-    from evaluation.analysis.page import svg_of  # noqa: PLC0415 (not every run needs it)
-
     return f"data:image/svg+xml;base64,{b64encode(svg_of(plot)).decode()}"

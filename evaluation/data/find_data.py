@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from curation.dataset.editions import DEFAULT_BUILD
+from curation.packaging.manifest import read_origins
 from curation.sources.local import open_source
-from curation.system.errors import NoInput, NotPermitted, Unavailable
+from curation.system.errors import BadData, NoInput, NotPermitted, Unavailable
 from curation.system.progress import Progress, Quiet
 from evaluation.data.dataset import Dataset, SampleName, SampleReader, SampleSelection
-from evaluation.data.origins import SAMPLE_LINE, partial_lines
 from evaluation.data.own_schemas import OwnSchemaReader
 from evaluation.data.parquet_tables import ParquetTables
 from evaluation.data.sampling import draw, is_in_shard
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 #: The published benchmark.
 PUBLISHED: Final = "epfl-dlab/JSONSchemaBench"
 _MOST_SHOWN: Final = 5
+#: Of the sample itself, which was written for this project.
+SAMPLE_LINE = "the embedded sample: none of its schemas is one of the benchmark"
 
 
 def open_data(  # noqa: PLR0913 (one parameter an independent choice)
@@ -90,6 +93,33 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
         remarks=reader.remarks(),
         partial=_partial(reader, selection),
         read=partial(_samples, reader, complete_by_place.keys(), lacking, store),
+    )
+
+
+def partial_lines(folder: Path, configs: Collection[str]) -> tuple[str, ...]:
+    """Return why figures on a build are not those of the benchmark, a line each.
+
+    Args:
+        folder: A build, or any folder.
+        configs: The configs that are measured; empty for all.
+
+    Returns:
+        Nothing where every config that is measured is real, or the folder says
+        nothing of where it comes from.
+    """
+    try:
+        origins = read_origins(folder)
+    except BadData as fault:
+        return (f"which configs are real is not known: {fault}",)
+    if origins is None or not origins.partial:
+        return ()
+    if not configs:
+        return (origins.sentence, *origins.reasons)
+    sample = [config for config in origins.sample if config in configs]
+    lines = [f"the embedded sample stands for {', '.join(sample)}"] if sample else []
+    return (
+        *lines,
+        *(why for why in origins.reasons if any(name in why for name in configs)),
     )
 
 

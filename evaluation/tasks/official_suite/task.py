@@ -259,8 +259,6 @@ def cases(
         BadConfiguration: a draft that the suite does not have.
         Unavailable: the suite cannot be had.
     """
-    from evaluation.tasks.official_suite.task import dialect_of  # noqa: PLC0415 (not every run needs it)
-
     drafts = settings.values.get("drafts") or ["2020-12"]
     if not isinstance(drafts, list):
         raise BadConfiguration("drafts is not a list of drafts", "--set drafts=")
@@ -282,9 +280,6 @@ def with_suite(fetch: FetchSettings, say: Callable[[str], None]) -> Task:
 
     @cache
     def acquired() -> OfficialSuite:
-        # Packs are made of Arrow tables, which no other task needs.
-        from evaluation.tasks.official_suite.task import acquire_suite  # noqa: PLC0415 (not every run needs it)
-
         return acquire_suite(fetch, say)
 
     return replace(
@@ -296,8 +291,6 @@ def with_suite(fetch: FetchSettings, say: Callable[[str], None]) -> Task:
 
 def draft_cases(suite: OfficialSuite, draft: str, *, optional: bool) -> Iterator[Case]:
     """Yield what is asked of engines for one draft, mandatory or optional."""
-    from evaluation.tasks.official_suite.task import read_suite_cases  # noqa: PLC0415 (not every run needs it)
-
     for suite_case in read_suite_cases(suite, draft, optional=optional):
         if not suite_case.remote and suite_case.category not in _LEFT_OUT:
             yield case_of(suite_case, f"{suite.archive}@{suite.commit}")

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import curation.pipeline.build
 from curation.cli import app
-from curation.commands.build_summary import partiality, report
+from curation.commands.build import partiality, report
 from curation.core.benchmark import CONFIGS
 from curation.download.acquire import FetchSettings, UnavailableArchive
 from curation.packaging.manifest import Manifest, read_manifest

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import polars
 import pytest
 
-from curation.commands.build_summary import report
+from curation.commands.build import report
 from curation.core.benchmark import CONFIGS
 from curation.download.acquire import FetchSettings
 from curation.packaging.derived_files import differing_files

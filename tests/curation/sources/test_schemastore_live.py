@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from contextlib import nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -35,7 +35,6 @@ from tests.loopback import HASTY, body, redirect, reset, serving, status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from curation.download.pins import ArchivePin
@@ -55,14 +54,15 @@ class Counting(Quiet):
         self.advance = advance
         self.totals: list[int] = []
 
+    @contextmanager
     def bar(
         self,
         title: str,  # noqa: ARG002 (the protocol's)
         total: int,
-    ) -> AbstractContextManager[Callable[[int], None]]:
+    ) -> Iterator[Callable[[int], None]]:
         """Remember the total."""
         self.totals.append(total)
-        return nullcontext(self.advance)
+        yield self.advance
 
 
 @pytest.fixture

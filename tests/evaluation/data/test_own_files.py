@@ -25,7 +25,6 @@ from evaluation.data.own_schemas import OwnSchemaReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from curation.core.json_types import UntypedJson
@@ -244,7 +243,11 @@ class _Stopping(Quiet):
     """Progress at which somebody stops the command, once some are made."""
 
     @contextmanager
-    def _stopping(self) -> Iterator[Callable[[int], None]]:
+    def bar(
+        self,
+        title: str,  # noqa: ARG002 (the protocol's)
+        total: int,  # noqa: ARG002 (the protocol's)
+    ) -> Iterator[Callable[[int], None]]:
         made: list[int] = []
 
         def advance(steps: int) -> None:
@@ -253,13 +256,6 @@ class _Stopping(Quiet):
                 raise KeyboardInterrupt
 
         yield advance
-
-    def bar(
-        self,
-        title: str,  # noqa: ARG002 (the protocol's)
-        total: int,  # noqa: ARG002 (the protocol's)
-    ) -> AbstractContextManager[Callable[[int], None]]:
-        return self._stopping()
 
 
 def test_what_was_made_before_a_stop_is_kept(tmp_path: Path) -> None:

@@ -174,7 +174,7 @@ def test_f4_an_index_that_does_not_answer_is_asked_once(
         closed.bind(("127.0.0.1", 0))
         _use(monkeypatch, f"http://127.0.0.1:{closed.getsockname()[1]}/simple")
         first = acquire(PIN, settings)
-        monkeypatch.setattr(publishers, "_run_pip", None)
+        monkeypatch.setattr(publishers, "run_to_end", None)
         second = acquire(PIN, settings)
     assert isinstance(first, UnavailableArchive)
     assert isinstance(second, UnavailableArchive)
