@@ -60,7 +60,7 @@ def ratchet(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="The ratchet, one line a schema.")
     ],
-    asked: RatchetOptions,
+    options: RatchetOptions,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
     """Hold a run against a file with the outcome of every schema, one line each.
@@ -76,28 +76,28 @@ def ratchet(
     from evaluation.analysis.ratchet import difference_table, hold_against, read_ratchet
     from evaluation.analysis.ratchet import outcomes_by_place as outcomes_of
 
-    if asked.accept_worse and not asked.update:
+    if options.accept_worse and not options.update:
         raise typer.BadParameter("wants --update", param_hint="--accept-worse")
     opened_run = open_and_report_problems(run)
-    label, now = outcomes_of(opened_run, asked.engine, asked.task or [])
-    fresh = asked.update and not file.exists()
+    label, now = outcomes_of(opened_run, options.engine, options.task or [])
+    fresh = options.update and not file.exists()
     before = {} if fresh else read_ratchet(file)
-    found = hold_against(before, now, common_only=asked.common)
+    difference = hold_against(before, now, common_only=options.common)
     print_tables(
-        [difference_table(found, SHOWN if format_ is ReportFormat.AUTO else None)],
+        [difference_table(difference, SHOWN if format_ is ReportFormat.AUTO else None)],
         format_,
-        {"ratchet": found.summary()},
+        {"ratchet": difference.summary()},
     )
-    if asked.update:
+    if options.update:
         participant = opened_run.header.participant(label)
         about = f"{participant.name or label} {participant.preset or ''}"
-        _write(file, now if asked.accept_worse else found.tightened, about)
-    if found.holds or fresh or asked.accept_worse:
-        say(f"the ratchet holds: {found.summary()}", style="green")
-        if not asked.update and (found.better or found.new):
+        _write(file, now if options.accept_worse else difference.tightened, about)
+    if difference.holds or fresh or options.accept_worse:
+        say(f"the ratchet holds: {difference.summary()}", style="green")
+        if not options.update and (difference.better or difference.new):
             say("--update writes what is better and new")
         return
-    say(f"the ratchet fails: {found.summary()}", style="red")
+    say(f"the ratchet fails: {difference.summary()}", style="red")
     raise typer.Exit(1)
 
 

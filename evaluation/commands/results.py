@@ -75,7 +75,7 @@ def show(
     everything: Annotated[
         bool, typer.Option("--all", help="Every table, not one of each task.")
     ] = False,
-    chosen: FailureOptions,
+    options: FailureOptions,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
     """Print a run: what was measured, each task's headline, or the worst failures.
@@ -89,8 +89,8 @@ def show(
     there is not, never 0. docs/results.md defines every column.
     """
     opened_run = open_and_report_problems(run)
-    if chosen.wanted:
-        show_failures(opened_run, task or [], chosen, format_)
+    if options.requested:
+        show_failures(opened_run, task or [], options, format_)
     else:
         show_tables(opened_run, task or [], format_, everything=everything)
 
@@ -334,15 +334,15 @@ def shrink(
     opened_run = open_and_report_problems(run)
     fetch = FetchSettings.from_environment()
     participant = engine_of_failure(opened_run, engine, case, task, fetch.cache)
-    wanted = case_of(opened_run, task, case, fetch)
+    failed_case = case_of(opened_run, task, case, fetch)
     tokenizer = get_tokenizer(str(opened_run.header.tokenizer.name), fetch)
     bounds = Bounds(compile_seconds=_TRY_SECONDS, run_seconds=_TRY_SECONDS)
     with open_engine(participant, tokenizer, bounds) as ask:
         afresh = ask_in_new_process(participant, tokenizer, bounds)
-        found = shrink_failure(wanted, ask, _MOST_TRIES, afresh)
-    say(f"{found.before:,} characters, {found.after:,} left")
-    say(f"{len(wanted.walks):,} texts, {len(found.walks):,} needed")
-    print_json(found.as_json(f"{participant.label}: {found.row.result}"))
+        smallest = shrink_failure(failed_case, ask, _MOST_TRIES, afresh)
+    say(f"{smallest.before:,} characters, {smallest.after:,} left")
+    say(f"{len(failed_case.walks):,} texts, {len(smallest.walks):,} needed")
+    print_json(smallest.as_json(f"{participant.label}: {smallest.row.result}"))
 
 
 app.command()(ratchet)

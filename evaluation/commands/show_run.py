@@ -46,7 +46,7 @@ class FailureOptions:
     ] = None
 
     @property
-    def wanted(self) -> bool:
+    def requested(self) -> bool:
         """Whether failures are shown: asked for, or chosen among."""
         return self.failures or bool(self.engine or self.outcome)
 
@@ -59,10 +59,10 @@ def show_tables(
     from evaluation.results.description import describe
     from evaluation.results.reader import gaps_of
 
-    found = reports(run, tasks)
+    task_reports = reports(run, tasks)
     every = [conditions_of(run), engines_of(run)]
-    every += [table for report in found.values() for table in report.tables]
-    headlines = [report.tables[0] for report in found.values() if report.tables]
+    every += [table for report in task_reports.values() for table in report.tables]
+    headlines = [report.tables[0] for report in task_reports.values() if report.tables]
     if format_ is ReportFormat.AUTO:
         for line in [*gaps_of(run), *describe(run.header)]:
             print_line(line)
@@ -77,7 +77,7 @@ def show_tables(
 
 
 def show_failures(
-    run: RecordedRun, tasks: list[str], chosen: FailureOptions, format_: ReportFormat
+    run: RecordedRun, tasks: list[str], options: FailureOptions, format_: ReportFormat
 ) -> None:
     """Print the failures that are wanted, each with the command that shows it again."""
     from evaluation.analysis.failures import (
@@ -89,18 +89,18 @@ def show_failures(
     from evaluation.results.suite_rows import is_suite_run
 
     choice = FailureChoice.parse(
-        run, tasks=tasks, engines=chosen.engine or (), outcomes=chosen.outcome or ()
+        run, tasks=tasks, engines=options.engine or (), outcomes=options.outcome or ()
     )
-    found = failures(run, choice)
+    worst = failures(run, choice)
     table = failures_table(
         run,
-        found,
+        worst,
         SHOWN if format_ is ReportFormat.AUTO else None,
-        control_apart=not chosen.engine,
+        control_apart=not options.engine,
     )
     print_tables([table], format_, _head(run))
-    if found and format_ is ReportFormat.AUTO and not is_suite_run(run.raw_header):
-        command = shrinking_command(run, found[0])
+    if worst and format_ is ReportFormat.AUTO and not is_suite_run(run.raw_header):
+        command = shrinking_command(run, worst[0])
         say_command("The smallest part of the first that still fails", command)
 
 
