@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack
 from dataclasses import replace
-from importlib.util import find_spec
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +16,16 @@ import msgspec
 
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import (
-    BadConfiguration,
     BadUsage,
     NoInput,
-    Unavailable,
 )
-from curation.system.extras import install_extra
 from curation.system.progress import Quiet, announce
-from curation.system.registry import closest_names
+from evaluation.asking.checks import (
+    check_repeats,
+    check_servers,
+    check_settings,
+    check_usable,
+)
 from evaluation.asking.header import header, suite_header
 from evaluation.asking.records import (
     RECORDS,
@@ -49,8 +50,6 @@ from evaluation.asking.writers import engines_of, open_writers
 from evaluation.asking.writing import Questioner, ResponseStore
 from evaluation.core.run_header import RunHeader
 from evaluation.core.suite import RecordSet
-from evaluation.models.shapes import check_learnt
-from evaluation.models.store import check_installed
 from evaluation.results.description import describe
 from evaluation.results.reader import open_run
 from evaluation.results.suite_rows import SUITE
@@ -80,7 +79,7 @@ if TYPE_CHECKING:
     from evaluation.asking.request import RunRequest
     from evaluation.asking.response_files import ResponseFile
     from evaluation.asking.writers import Writer
-    from evaluation.core.run_header import Participant, TaskSettings
+    from evaluation.core.run_header import Participant
     from evaluation.core.task import Task
     from evaluation.data import Dataset
     from evaluation.servers.model_server import ModelServer
@@ -122,10 +121,10 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
     choice = request.suite or _suite_of(request, tasks)
     check_settings(tasks, request.settings, choice)
     check_repeats(tasks, request.repeats)
-    _check_servers(request, tasks)
+    check_servers(request, tasks)
     sides = engines_of(request)
     engines = [engine for _, side in sides for engine in side]
-    _check_usable(engines, request, tasks, choice)
+    check_usable(engines, request, tasks, choice)
     tasks = [task.prepared(request.fetch, progress.say) for task in tasks]
     data = _open_data(request, tasks, progress)
     with ExitStack() as stack:
@@ -489,120 +488,3 @@ def _finished(
         if label not in totals.unavailable
         for task in tasks
     }
-
-
-def check_settings(
-    tasks: Sequence[Task], settings: TaskSettings, choice: SuiteChoice | None = None
-) -> None:
-    """Check that a task of the run, or its suite, reads every setting that it is given.
-
-    Args:
-        tasks: The tasks of the run.
-        settings: Their settings.
-        choice: The suite that models are asked; None if none is.
-
-    Raises:
-        BadUsage: no task reads one of them.
-    """
-    names = [*settings.values, *(["orders"] if settings.orders else [])]
-    accepted = {setting.name for task in tasks for setting in task.settings}
-    if choice is not None:
-        accepted |= set(choice.suite.settings.__struct_fields__)
-    for name in names:
-        if name not in accepted:
-            named = ", ".join(task.name for task in tasks)
-            raise BadUsage(
-                f"no task of this run ({named}) has the setting {name!r}",
-                then=_alternatives(name, tasks, accepted),
-            )
-
-
-def _alternatives(name: str, tasks: Sequence[Task], accepted: set[str]) -> str:
-    """Return other tasks that have the setting, or other settings of these."""
-    other_tasks = [
-        task.name
-        for task in all_tasks().values()
-        if any(setting.name == name for setting in task.settings)
-    ]
-    if other_tasks:
-        return f"{' and '.join(other_tasks)} has it: --task {other_tasks[0]}"
-    close = closest_names(name, accepted)
-    if close:
-        return f"did you mean {close[0]}?"
-    meanings = {s.name: s.meaning for task in tasks for s in task.settings}
-    settings = [
-        f"{name} ({meanings[name]})" if name in meanings else name
-        for name in sorted(accepted)
-    ]
-    return f"there are: {', '.join(settings)}" if settings else "they have none"
-
-
-def check_repeats(tasks: Sequence[Task], repeats: int) -> None:
-    """Check that a task of the run takes times, if they are to be taken repeatedly.
-
-    Args:
-        tasks: The tasks of the run.
-        repeats: How often every case is to be measured.
-
-    Raises:
-        BadUsage: none of them does.
-    """
-    if repeats > 1 and not any(task.takes_turns for task in tasks):
-        named = ", ".join(task.name for task in tasks)
-        timed = [task.name for task in all_tasks().values() if task.takes_turns]
-        raise BadUsage(
-            f"repeats: the times of {named} are no results",
-            then=f"add --task {timed[0]}" if timed else "",
-        )
-
-
-def _check_servers(request: RunRequest, tasks: Sequence[Task]) -> None:
-    """Check that no server is asked for masks.
-
-    Raises:
-        BadConfiguration: a task wants them of one.
-    """
-    engine_tasks = [task.name for task in tasks if not task.needs_model]
-    if engine_tasks and any(options.over_http for options in request.models):
-        named = ", ".join(engine_tasks)
-        raise BadConfiguration(
-            f"a server gives no masks, so it cannot be asked for {named}",
-            then="say --task coverage --task efficiency",
-        )
-
-
-def _check_usable(
-    engines: Sequence[EngineUnderTest | ModelServer],
-    request: RunRequest,
-    tasks: Sequence[Task],
-    choice: SuiteChoice | None,
-) -> None:
-    """Check that there is something to measure with, before 93 MB are fetched for it.
-
-    Raises:
-        Unavailable: a library is missing, or no engine can be used here.
-        BadUsage: texts of a model without weights of its own were to be judged.
-        BadConfiguration: a model is to write, and the libraries for it are missing.
-    """
-    local = [options for options in request.models if not options.over_http]
-    if (tasks or local) and find_spec("tokenizers") is None:
-        raise Unavailable(
-            "encoding texts needs the library tokenizers",
-            then=install_extra("eval"),
-        )
-    heads = [engine.header() for engine in engines]
-    if all(head["unavailable"] for head in heads):
-        reasons = (f"{head['engine']}: {head['unavailable']}" for head in heads)
-        installs = dict.fromkeys(str(head["install"] or "") for head in heads)
-        raise Unavailable(
-            f"no engine of this run can be used here ({'; '.join(reasons)})",
-            then=" or ".join(filter(None, installs)),
-        )
-    judging = [task.name for task in tasks if task.judges_texts]
-    if request.suite is not None:
-        judging.append(f"suite {request.suite.suite.name}")
-    for options in local:
-        for name in judging:
-            check_learnt(options.model, name)
-    if choice is not None and local:
-        check_installed()

@@ -1,0 +1,139 @@
+"""Check a request before anything is fetched for it."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from curation.system.errors import BadConfiguration, BadUsage, Unavailable
+from curation.system.extras import install_extra
+from curation.system.registry import closest_names
+from evaluation.models.shapes import check_learnt
+from evaluation.models.store import check_installed
+from evaluation.tasks.registry import tasks as all_tasks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evaluation.asking.request import RunRequest, SuiteChoice
+    from evaluation.core.run_header import TaskSettings
+    from evaluation.core.task import Task
+    from evaluation.servers.model_server import ModelServer
+    from evaluation.setup.selected_engines import EngineUnderTest
+
+
+def check_settings(
+    tasks: Sequence[Task], settings: TaskSettings, choice: SuiteChoice | None = None
+) -> None:
+    """Check that a task of the run, or its suite, reads every setting that it is given.
+
+    Args:
+        tasks: The tasks of the run.
+        settings: Their settings.
+        choice: The suite that models are asked; None if none is.
+
+    Raises:
+        BadUsage: no task reads one of them.
+    """
+    names = [*settings.values, *(["orders"] if settings.orders else [])]
+    accepted = {setting.name for task in tasks for setting in task.settings}
+    if choice is not None:
+        accepted |= set(choice.suite.settings.__struct_fields__)
+    for name in names:
+        if name not in accepted:
+            named = ", ".join(task.name for task in tasks)
+            raise BadUsage(
+                f"no task of this run ({named}) has the setting {name!r}",
+                then=_alternatives(name, tasks, accepted),
+            )
+
+
+def _alternatives(name: str, tasks: Sequence[Task], accepted: set[str]) -> str:
+    """Return other tasks that have the setting, or other settings of these."""
+    other_tasks = [
+        task.name
+        for task in all_tasks().values()
+        if any(setting.name == name for setting in task.settings)
+    ]
+    if other_tasks:
+        return f"{' and '.join(other_tasks)} has it: --task {other_tasks[0]}"
+    close = closest_names(name, accepted)
+    if close:
+        return f"did you mean {close[0]}?"
+    meanings = {s.name: s.meaning for task in tasks for s in task.settings}
+    settings = [
+        f"{name} ({meanings[name]})" if name in meanings else name
+        for name in sorted(accepted)
+    ]
+    return f"there are: {', '.join(settings)}" if settings else "they have none"
+
+
+def check_repeats(tasks: Sequence[Task], repeats: int) -> None:
+    """Check that a task of the run takes times, if they are to be taken repeatedly.
+
+    Args:
+        tasks: The tasks of the run.
+        repeats: How often every case is to be measured.
+
+    Raises:
+        BadUsage: none of them does.
+    """
+    if repeats > 1 and not any(task.takes_turns for task in tasks):
+        named = ", ".join(task.name for task in tasks)
+        timed = [task.name for task in all_tasks().values() if task.takes_turns]
+        raise BadUsage(
+            f"repeats: the times of {named} are no results",
+            then=f"add --task {timed[0]}" if timed else "",
+        )
+
+
+def check_servers(request: RunRequest, tasks: Sequence[Task]) -> None:
+    """Check that no server is asked for masks.
+
+    Raises:
+        BadConfiguration: a task wants them of one.
+    """
+    engine_tasks = [task.name for task in tasks if not task.needs_model]
+    if engine_tasks and any(options.over_http for options in request.models):
+        named = ", ".join(engine_tasks)
+        raise BadConfiguration(
+            f"a server gives no masks, so it cannot be asked for {named}",
+            then="say --task coverage --task efficiency",
+        )
+
+
+def check_usable(
+    engines: Sequence[EngineUnderTest | ModelServer],
+    request: RunRequest,
+    tasks: Sequence[Task],
+    choice: SuiteChoice | None,
+) -> None:
+    """Check that there is something to measure with, before 93 MB are fetched for it.
+
+    Raises:
+        Unavailable: a library is missing, or no engine can be used here.
+        BadUsage: texts of a model without weights of its own were to be judged.
+        BadConfiguration: a model is to write, and the libraries for it are missing.
+    """
+    local = [options for options in request.models if not options.over_http]
+    if (tasks or local) and find_spec("tokenizers") is None:
+        raise Unavailable(
+            "encoding texts needs the library tokenizers",
+            then=install_extra("eval"),
+        )
+    heads = [engine.header() for engine in engines]
+    if all(head["unavailable"] for head in heads):
+        reasons = (f"{head['engine']}: {head['unavailable']}" for head in heads)
+        installs = dict.fromkeys(str(head["install"] or "") for head in heads)
+        raise Unavailable(
+            f"no engine of this run can be used here ({'; '.join(reasons)})",
+            then=" or ".join(filter(None, installs)),
+        )
+    judging = [task.name for task in tasks if task.judges_texts]
+    if request.suite is not None:
+        judging.append(f"suite {request.suite.suite.name}")
+    for options in local:
+        for name in judging:
+            check_learnt(options.model, name)
+    if choice is not None and local:
+        check_installed()
