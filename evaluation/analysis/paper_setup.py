@@ -76,8 +76,8 @@ FRAMEWORKS: Final[Mapping[str, str]] = {
     "openai": "OpenAI",
     "gemini": "Gemini",
 }
-#: The versions that its appendix names; empty where it names none.
-_VERSIONS: Final[Mapping[str, str]] = {
+#: The versions that its appendix names, in the order of the tables; empty: none.
+VERSIONS: Final[Mapping[str, str]] = {
     "LM only": "",
     "Guidance": "0.2.0rc",
     "Llamacpp": "0.3.2",
@@ -92,37 +92,25 @@ _QUALITY_MODEL: Final = "Llama-3.1-8B-Instruct"
 _OWN_LOOPS: Final = "each framework's own"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+#: What all tables share: the graphics card, and most tokens of a text.
+_DEVICE: Final = "A100"
+_BUDGET: Final = 2048
+
+
+@dataclass(frozen=True, slots=True)
 class PaperSetup:
     """How one table of the paper was measured."""
 
     model: str
     #: What ran the model.
     loop: str
-    device: str
-    budget: int
-    #: Frameworks in the order of the tables, with their versions.
-    versions: Mapping[str, str]
     #: Whether the tables are of times.
-    timed: bool
+    timed: bool = True
 
 
-def _setup(model: str, loop: str, *, timed: bool) -> PaperSetup:
-    return PaperSetup(
-        model=model,
-        loop=loop,
-        device="A100",
-        budget=2048,
-        versions=_VERSIONS,
-        timed=timed,
-    )
-
-
-_LLAMA_CPP: Final = _setup("Llama-3.1-8B-Instruct", "llama.cpp, Q8", timed=True)
-_TRANSFORMERS: Final = _setup(
-    "Llama-3.1-8B-Instruct", "Hugging Face Transformers", timed=True
-)
-_COVERAGE: Final = _setup("Llama-3.2-1B-Instruct", _OWN_LOOPS, timed=False)
+_LLAMA_CPP: Final = PaperSetup("Llama-3.1-8B-Instruct", "llama.cpp, Q8")
+_TRANSFORMERS: Final = PaperSetup("Llama-3.1-8B-Instruct", "Hugging Face Transformers")
+_COVERAGE: Final = PaperSetup("Llama-3.2-1B-Instruct", _OWN_LOOPS, timed=False)
 #: By the number of the table.
 PAPER_SETUPS: Final[Mapping[int, PaperSetup]] = {
     2: _LLAMA_CPP,
@@ -155,7 +143,7 @@ def version_difference(label: str, framework: str) -> SetupDifference | None:
         label: The participant, as a run's rows name it.
         framework: What `framework_of` calls it.
     """
-    paper = _VERSIONS.get(framework)
+    paper = VERSIONS.get(framework)
     if paper is None:
         return SetupDifference("framework", f"{label} is not in the paper")
     if framework == "LM only":
@@ -193,15 +181,15 @@ def _conditions(
     loop = "the server's" if served else _OUR_LOOP
     yield SetupDifference("loop", f"{loop}, not {setup.loop}")
     device = str(models.get("device") or "not known")
-    if setup.timed and setup.device not in device:
-        yield SetupDifference("device", f"{device}, not {setup.device}")
+    if setup.timed and _DEVICE not in device:
+        yield SetupDifference("device", f"{device}, not {_DEVICE}")
     shots = models.get("shots")
     prompt = f"{models.get('prompt')}, {len(shots) if isinstance(shots, list) else 0}"
     if prompt != "sections, 2":
         yield SetupDifference("prompt", f"{prompt} shots, not sections, 2")
     budget = models.get("budget")
-    if budget != setup.budget:
-        tokens = f"{budget or 'by witnesses'}, not {setup.budget} tokens"
+    if budget != _BUDGET:
+        tokens = f"{budget or 'by witnesses'}, not {_BUDGET} tokens"
         yield SetupDifference("budget", tokens)
     batch = models.get("batch")
     if setup.timed and batch not in {None, 1}:

@@ -15,6 +15,7 @@ from curation.system.errors import BadUsage, NoInput
 from evaluation.analysis.paper_setup import (
     FRAMEWORKS,
     PAPER_SETUPS,
+    VERSIONS,
     PaperSetup,
     SetupDifference,
     describe_differences,
@@ -222,7 +223,7 @@ _SERVED: Final = frozenset({"OpenAI", "Gemini"})
 _NS_PER: Final = {"s": 1e9, "ms": 1e6}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _PaperTable:
     """What one table of the paper holds."""
 
@@ -235,34 +236,26 @@ class _PaperTable:
 
 
 _ALL_LLAMA_CPP: Final = frozenset({"LM only", "Guidance", "Llamacpp", "Outlines"})
+_ALL_TRANSFORMERS: Final = frozenset({"Guidance", "XGrammar"})
 _TABLES: Final[Mapping[int, _PaperTable]] = {
-    2: _PaperTable(
-        title="Table 2: efficiency with LlamaCpp",
-        configs=_LLAMA_CPP,
-        frameworks=_ALL_LLAMA_CPP,
-    ),
+    2: _PaperTable("Table 2: efficiency with LlamaCpp", _LLAMA_CPP, _ALL_LLAMA_CPP),
     3: _PaperTable(
-        title="Table 3: efficiency with Hugging Face Transformers",
-        configs=_TRANSFORMERS,
-        frameworks=frozenset({"Guidance", "XGrammar"}),
+        "Table 3: efficiency with Hugging Face Transformers",
+        _TRANSFORMERS,
+        _ALL_TRANSFORMERS,
     ),
     4: _PaperTable(
-        title="Table 4: coverage of all the frameworks",
-        configs=tuple(_DATASETS),
-        frameworks=frozenset(
-            {"Guidance", "Llamacpp", "Outlines", "XGrammar", "OpenAI", "Gemini"}
-        ),
+        "Table 4: coverage of all the frameworks",
+        tuple(_DATASETS),
+        frozenset({"Guidance", "Llamacpp", "Outlines", "XGrammar", "OpenAI", "Gemini"}),
     ),
     12: _PaperTable(
-        title="Table 12: efficiency with LlamaCpp",
-        configs=_LLAMA_CPP,
-        frameworks=_ALL_LLAMA_CPP,
-        long=True,
+        "Table 12: efficiency with LlamaCpp", _LLAMA_CPP, _ALL_LLAMA_CPP, long=True
     ),
     13: _PaperTable(
-        title="Table 13: efficiency with Hugging Face Transformers",
-        configs=_TRANSFORMERS,
-        frameworks=frozenset({"Guidance", "XGrammar"}),
+        "Table 13: efficiency with Hugging Face Transformers",
+        _TRANSFORMERS,
+        _ALL_TRANSFORMERS,
         long=True,
     ),
 }
@@ -385,7 +378,7 @@ def _sides(
                 run=run,
                 differences=tuple(differences(run, label, setup)),
             )
-    order = list(setup.versions)
+    order = list(VERSIONS)
     return dict(
         sorted(
             sides.items(),

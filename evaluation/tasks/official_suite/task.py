@@ -36,8 +36,7 @@ from evaluation.tasks.official_suite import NAME
 from evaluation.tasks.official_suite.report import outcome, report
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Iterator
 
     from evaluation.core.run_header import TaskSettings
 
@@ -51,29 +50,6 @@ _FOLDERS: Final = {
     "2020-12": "draft2020-12",
 }
 _TEMPORARY: Final = 75
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OfficialSuite:
-    """The suite's files, and which edition of the suite it is."""
-
-    #: Name in `raw/test_suite.toml`.
-    archive: str
-    #: Commit, or the version of the package that holds it.
-    commit: str
-    digest: str
-    #: How the bytes came here: mirror, cache, upstream or index.
-    route: str
-    pack: Path
-
-    def described(self) -> Mapping[str, Json]:
-        """Return what a run's header says of it."""
-        return {
-            "archive": self.archive,
-            "commit": self.commit,
-            "sha256": self.digest,
-            "route": self.route,
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +91,7 @@ class SuiteCase:
 
 def acquire_suite(
     settings: FetchSettings, say: Callable[[str], None] = lambda _message: None
-) -> OfficialSuite:
+) -> Acquired:
     """Return the suite from the first archive that is available.
 
     Mirror and cache come before the network, so that a machine measures one edition.
@@ -129,12 +105,12 @@ def acquire_suite(
     for pin in pins:
         got = acquire(pin, replace(settings, offline=True), say)
         if isinstance(got, Acquired):
-            return _suite(got)
+            return got
     reasons, code = [], 0
     for pin in pins:
         got = acquire(pin, settings, say)
         if isinstance(got, Acquired):
-            return _suite(got)
+            return got
         reasons.append(got.why)
         code = max(code, got.exit_code)
     fault = TemporarilyUnavailable if code == _TEMPORARY else Unavailable
@@ -144,14 +120,14 @@ def acquire_suite(
     )
 
 
-def _suite(got: Acquired) -> OfficialSuite:
-    return OfficialSuite(
-        archive=got.archive,
-        commit=got.commit,
-        digest=got.digest,
-        route=got.route,
-        pack=got.pack,
-    )
+def describe_suite(suite: Acquired) -> dict[str, Json]:
+    """Return what a run's header says of the suite's archive."""
+    return {
+        "archive": suite.archive,
+        "commit": suite.commit,
+        "sha256": suite.digest,
+        "route": suite.route,
+    }
 
 
 def dialect_of(name: str) -> Dialect:
@@ -169,7 +145,7 @@ def dialect_of(name: str) -> Dialect:
 
 
 def read_suite_cases(
-    suite: OfficialSuite, draft: str, *, optional: bool = False
+    suite: Acquired, draft: str, *, optional: bool = False
 ) -> Iterator[SuiteCase]:
     """Yield a draft's cases, mandatory or optional, by category and place.
 
@@ -245,7 +221,7 @@ _LEFT_OUT: Final = frozenset({"format"})
 
 
 def cases(
-    acquired: Callable[[], OfficialSuite],
+    acquired: Callable[[], Acquired],
     _samples: Iterable[Sample],
     settings: TaskSettings,
 ) -> Iterator[Case]:
@@ -279,17 +255,17 @@ def with_suite(fetch: FetchSettings, say: Callable[[str], None]) -> Task:
     """
 
     @cache
-    def acquired() -> OfficialSuite:
+    def acquired() -> Acquired:
         return acquire_suite(fetch, say)
 
     return replace(
         TASK,
         cases=partial(cases, acquired),
-        sources=lambda: acquired().described(),
+        sources=lambda: describe_suite(acquired()),
     )
 
 
-def draft_cases(suite: OfficialSuite, draft: str, *, optional: bool) -> Iterator[Case]:
+def draft_cases(suite: Acquired, draft: str, *, optional: bool) -> Iterator[Case]:
     """Yield what is asked of engines for one draft, mandatory or optional."""
     for suite_case in read_suite_cases(suite, draft, optional=optional):
         if not suite_case.remote and suite_case.category not in _LEFT_OUT:

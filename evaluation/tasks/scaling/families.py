@@ -18,7 +18,7 @@ _MOST: Final = 32
 _BROKEN_TO: Final = 256
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class SizedSchema:
     """One schema of a family, as texts."""
 
@@ -28,7 +28,7 @@ class SizedSchema:
     invalid: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Family:
     """One respect in which schemas grow."""
 
@@ -46,50 +46,19 @@ def families() -> Mapping[str, Family]:
     """Return all families by name."""
     twos = tuple(2**power for power in range(11))
     fours = tuple(4**power for power in range(9))
+    # Twice as many levels of JSON: what readers of JSON take is not the point.
+    levels = tuple(2**power for power in range(9))
     entries = (
+        Family("depth", "levels of objects", "type", levels, _depth),
+        Family("enum", "values of an enum", "enum", fours[:8], _enum),
+        Family("maxItems", "items that are allowed", "maxItems", fours, _max_items),
         Family(
-            name="depth",
-            counts="levels of objects",
-            keyword="type",
-            # Twice as many levels of JSON: what readers of JSON take is not the point.
-            sizes=tuple(2**power for power in range(9)),
-            sized_schema=_depth,
+            "maxLength", "characters that are allowed", "maxLength", fours, _max_length
         ),
         Family(
-            name="enum",
-            counts="values of an enum",
-            keyword="enum",
-            sizes=fours[:8],
-            sized_schema=_enum,
+            "optional", "optional properties", "additionalProperties", twos, _optional
         ),
-        Family(
-            name="maxItems",
-            counts="items that are allowed",
-            keyword="maxItems",
-            sizes=fours,
-            sized_schema=_max_items,
-        ),
-        Family(
-            name="maxLength",
-            counts="characters that are allowed",
-            keyword="maxLength",
-            sizes=fours,
-            sized_schema=_max_length,
-        ),
-        Family(
-            name="optional",
-            counts="optional properties",
-            keyword="additionalProperties",
-            sizes=twos,
-            sized_schema=_optional,
-        ),
-        Family(
-            name="anyOf",
-            counts="branches",
-            keyword="anyOf",
-            sizes=twos,
-            sized_schema=_any_of,
-        ),
+        Family("anyOf", "branches", "anyOf", twos, _any_of),
     )
     return {family.name: family for family in entries}
 

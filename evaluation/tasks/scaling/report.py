@@ -29,23 +29,12 @@ TAIL: Final = 64
 _FEWEST: Final = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exponent:
-    """The slope of log cost over log size."""
-
-    value: float
-    #: 95 % interval by Student's t; None where the points leave no freedom.
-    interval: Interval | None
-    #: Sizes between which it holds.
-    smallest: float
-    largest: float
-
-
-def exponent(points: Sequence[tuple[float, float]]) -> Exponent | None:
-    """Fit cost = c * size ** k to points (size, cost) by least squares of logarithms.
+def exponent(points: Sequence[tuple[float, float]]) -> Estimate | None:
+    """Fit k of cost = c * size ** k to points (size, cost) by least squares of logs.
 
     Only the largest sizes count, down to 1/64 of the largest. None where fewer than
-    three sizes are left, or something is not positive.
+    three sizes are left, or something is not positive. The 95 % interval is by
+    Student's t; None where the points leave no freedom.
     """
     largest = max((size for size, _ in points), default=0.0)
     tail = [point for point in points if point[0] * TAIL >= largest]
@@ -56,27 +45,14 @@ def exponent(points: Sequence[tuple[float, float]]) -> Exponent | None:
     count = len(tail)
     middle, height = sum(across) / count, sum(up) / count
     spread = sum((x - middle) ** 2 for x in across)
-    paired = zip(across, up, strict=True)
+    paired = list(zip(across, up, strict=True))
     slope = sum((x - middle) * (y - height) for x, y in paired) / spread
-    return Exponent(
-        value=slope,
-        interval=_interval(slope, across, up, spread),
-        smallest=min(size for size, _ in tail),
-        largest=largest,
-    )
-
-
-def _interval(
-    slope: float, across: Sequence[float], up: Sequence[float], spread: float
-) -> Interval | None:
-    freedom = len(across) - 2
+    freedom = count - 2
     if freedom < 1:
-        return None
-    middle, height = sum(across) / len(across), sum(up) / len(up)
-    paired = zip(across, up, strict=True)
+        return Estimate(slope)
     residual = sum((y - height - slope * (x - middle)) ** 2 for x, y in paired)
     wide = student.quantile(freedom) * sqrt(residual / freedom / spread)
-    return Interval(low=slope - wide, high=slope + wide)
+    return Estimate(slope, Interval(low=slope - wide, high=slope + wide))
 
 
 #: Costs, by what tables call them.
@@ -164,21 +140,14 @@ def report_of(run: RunRows) -> Report:
     for row in run.rows():
         if row.task != NAME:
             continue
-        sizes = engines.setdefault(row.engine, {}).setdefault(_family(row), {})
-        sizes.setdefault(_size(row), _Size()).add(row)
+        family = str(row.label.get("family", row.config))
+        sizes = engines.setdefault(row.engine, {}).setdefault(family, {})
+        sizes.setdefault(number_in(row, "size", 0), _Size()).add(row)
     limits = run.header.limits
     return Report(
         tables=(_exponents(engines), _curves(engines, limits)),
         plots=tuple(_plots(engines)),
     )
-
-
-def _family(row: Row) -> str:
-    return str(row.label.get("family", row.config))
-
-
-def _size(row: Row) -> int:
-    return number_in(row, "size", 0)
 
 
 _Engines = dict[str, dict[str, dict[int, _Size]]]
@@ -189,9 +158,7 @@ def _exponents(engines: _Engines) -> Table:
         (
             engine,
             name,
-            _exponent(sizes, _COMPILE),
-            _exponent(sizes, _MASK),
-            _reached(sizes),
+            *(exponent(list(_measured(sizes, cost))) for cost in (_COMPILE, _MASK)),
             *_end(sizes),
         )
         for engine, by_family in engines.items()
@@ -209,11 +176,6 @@ def _exponents(engines: _Engines) -> Table:
     )
 
 
-def _exponent(sizes: Mapping[int, _Size], cost: str) -> Cell:
-    fitted = exponent(list(_measured(sizes, cost)))
-    return None if fitted is None else Estimate(fitted.value, fitted.interval)
-
-
 def _measured(sizes: Mapping[int, _Size], cost: str) -> Iterator[tuple[float, float]]:
     """Yield size and nanoseconds, but for what the deadline has cut off."""
     for size, measured in sorted(sizes.items()):
@@ -222,22 +184,14 @@ def _measured(sizes: Mapping[int, _Size], cost: str) -> Iterator[tuple[float, fl
             yield float(size), value
 
 
-def _reached(sizes: Mapping[int, _Size]) -> Cell:
-    """Return the largest size before the first that did not come out right."""
+def _end(sizes: Mapping[int, _Size]) -> tuple[Cell, Cell, Cell]:
+    """Return the last size that came out right, the next one, and why it did not."""
     reached = None
     for size, measured in sorted(sizes.items()):
         if measured.outcomes != {"ok"}:
-            break
+            return reached, size, ", ".join(sorted(measured.outcomes - {"ok"}))
         reached = size
-    return reached
-
-
-def _end(sizes: Mapping[int, _Size]) -> tuple[Cell, Cell]:
-    """Return the first size that did not come out right, and what happened there."""
-    for size, measured in sorted(sizes.items()):
-        if measured.outcomes != {"ok"}:
-            return size, ", ".join(sorted(measured.outcomes - {"ok"}))
-    return None, None
+    return reached, None, None
 
 
 def _curves(engines: _Engines, limits: LimitsHeader) -> Table:
@@ -285,8 +239,16 @@ def _plots(engines: _Engines) -> Iterator[Plot]:
             own = {
                 engine: by_family.get(name, {}) for engine, by_family in engines.items()
             }
-            late = {engine: _cut_off(sizes, cost) for engine, sizes in own.items()}
-            curves = {engine: _points(sizes, cost) for engine, sizes in own.items()}
+            late = {
+                engine: [
+                    float(size) for size in sorted(sizes) if cost in sizes[size].cut
+                ]
+                for engine, sizes in own.items()
+            }
+            curves = {
+                engine: [(size, ns / 1e6) for size, ns in _measured(sizes, cost)]
+                for engine, sizes in own.items()
+            }
             yield lines(
                 f"scaling-{name}-{cost.replace(' ', '-')}",
                 f"{name}: {cost}",
@@ -299,13 +261,3 @@ def _plots(engines: _Engines) -> Iterator[Plot]:
                 y_label="milliseconds",
                 cut_off=late,
             )
-
-
-def _points(sizes: Mapping[int, _Size], cost: str) -> list[tuple[float, float]]:
-    return [(size, value / 1e6) for size, value in _measured(sizes, cost)]
-
-
-def _cut_off(sizes: Mapping[int, _Size], cost: str) -> list[float]:
-    return [
-        float(size) for size, measured in sorted(sizes.items()) if cost in measured.cut
-    ]

@@ -20,7 +20,6 @@ from curation.system.package_data import raw_folder
 from evaluation.tasks.official_suite import task as suites
 from evaluation.tasks.official_suite.task import (
     DRAFTS,
-    OfficialSuite,
     acquire_suite,
     needs_remote,
     read_suite_cases,
@@ -46,14 +45,20 @@ def suite_case(
     }
 
 
-def miniature(folder: Path, files: dict[str, UntypedJson]) -> OfficialSuite:
+def miniature(folder: Path, files: dict[str, UntypedJson]) -> Acquired:
     """Return a suite of these files, by path below `tests/`."""
     packed = [
         (f"tests/{path}", json.dumps(each).encode()) for path, each in files.items()
     ]
     pack = write_pack(folder, "miniature", packed)
-    return OfficialSuite(
-        archive="mini", commit="1", digest=pack.stem, route="cache", pack=pack
+    return Acquired(
+        archive="mini",
+        pack=pack,
+        origin=Origin.INDEX,
+        route="cache",
+        commit="1",
+        digest=pack.stem,
+        licence="MIT",
     )
 
 

@@ -13,7 +13,7 @@ from curation.system.errors import BadConfiguration
 from evaluation.core.run_header import TaskSettings
 from evaluation.reporting.printing import as_markdown
 from evaluation.results.reader import open_run
-from evaluation.tasks.official_suite.task import TASK, draft_cases
+from evaluation.tasks.official_suite.task import TASK, describe_suite, draft_cases
 from evaluation.tasks.registry import task_named
 from tests.evaluation import measuring, policies
 from tests.evaluation.made_runs import write_run
@@ -176,7 +176,7 @@ def test_miniature_engines_end_in_the_same_tables_through_the_driver(
     request = measuring.request_of(tmp_path, (), tasks=("test-suite",))
     totals, run = measuring.measured(tmp_path, engines, request)
     assert totals.ran == 2 * 5
-    assert run.raw_header["sources"] == {"test-suite": suite.described()}
+    assert run.raw_header["sources"] == {"test-suite": describe_suite(suite)}
     _, failing, level, _ = TASK.report(run).tables
     assert [row[1:] for row in failing.rows] == [
         (3, 0, 0, 3, 0, 0, 0, 0),
