@@ -20,17 +20,20 @@ from evaluation.analysis.regression_gate import (
     moved_table,
 )
 from evaluation.reporting.bootstrap import mean_difference
-from evaluation.reporting.statistics import holm, mcnemar
-from evaluation.reporting.tables import Cell, Rate, Ratio, Shift, Table
+from evaluation.reporting.statistics import mcnemar
+from evaluation.reporting.tables import Cell, Ratio, Shift, Table
 from evaluation.results.conditions import differences
 from evaluation.results.measurements import CaseMeasurement, compiled_by_all
 from evaluation.results.overview import coverage, latency
 from evaluation.results.reader import RecordedRun, gaps_of
 from evaluation.results.suite_pairs import (
+    PairedShares,
     PairedSides,
     changed_classes,
+    changes_table,
     pair_sides,
     paired_rates,
+    shares_table,
     time_ratios,
 )
 from evaluation.results.suite_pairs import paired_times as paired_suite_times
@@ -125,37 +128,13 @@ def _shares(
     good: Callable[[CaseMeasurement], bool],
     note: str,
 ) -> Table:
-    counted = [Counter((good(a), good(b)) for a, b in pair.cases) for pair in pairs]
-    ps = {
-        place: mcnemar(counts[True, False], counts[False, True])
-        for place, counts in enumerate(counted)
-        if counts
-    }
-    adjusted = holm(ps)
-    rows: list[tuple[Cell, ...]] = []
-    for place, (pair, counts) in enumerate(zip(pairs, counted, strict=True)):
-        only_a, only_b = counts[True, False], counts[False, True]
-        both, of = counts[True, True], counts.total()
-        rows.append(
-            (
-                pair.a.label,
-                pair.b.label,
-                Rate(both + only_a, of),
-                Rate(both + only_b, of),
-                only_a,
-                only_b,
-                _difference(pair, good),
-                ps.get(place),
-                adjusted.get(place),
-            )
-        )
-    shares = (f"a {verb}", f"b {verb}", "only a", "only b", "difference")
-    return Table(
-        title=f"What {verb}, paired",
-        columns=("a", "b", *shares, "p", "p adjusted"),
-        rows=tuple(rows),
-        note=note,
-    )
+    compared = []
+    for pair in pairs:
+        counts = Counter((good(a), good(b)) for a, b in pair.cases)
+        p = mcnemar(counts[True, False], counts[False, True])
+        difference = _difference(pair, good)
+        compared.append(PairedShares(pair.a.label, pair.b.label, counts, difference, p))
+    return shares_table(f"What {verb}, paired", verb, compared, note)
 
 
 def _difference(pair: PairedEngines, good: Callable[[CaseMeasurement], bool]) -> Cell:
@@ -167,27 +146,20 @@ def _difference(pair: PairedEngines, good: Callable[[CaseMeasurement], bool]) ->
 
 def changes(pairs: Sequence[PairedEngines]) -> Table:
     """Return how often which outcome of a is which other outcome of b."""
-    rows: list[tuple[Cell, ...]] = []
-    for pair in pairs:
-        moved = Counter(
-            (a.outcome, b.outcome) for a, b in pair.cases if a.outcome != b.outcome
-        )
-        rows += [
+    return changes_table(
+        "Other outcomes on the same schema",
+        [
             (
                 pair.a.label,
                 pair.b.label,
-                before.replace("_", " "),
-                after.replace("_", " "),
-                Rate(count, len(pair.cases)),
+                [
+                    (a.outcome.replace("_", " "), b.outcome.replace("_", " "))
+                    for a, b in pair.cases
+                ],
             )
-            for (before, after), count in sorted(
-                moved.items(), key=lambda change: (-change[1], change[0])
-            )
-        ]
-    return Table(
-        title="Other outcomes on the same schema",
-        columns=("a", "b", "of a", "of b", "schemas"),
-        rows=tuple(rows),
+            for pair in pairs
+        ],
+        "schemas",
     )
 
 

@@ -260,7 +260,6 @@ _FIGURES: Final[Mapping[str, Figure]] = {"ttft": _ttft, "tpot": _tpot, "e2e": _e
 
 def latencies(streams: Mapping[StreamKey, Sequence[LoadRow]]) -> Table:
     """Return quantiles of every stream's latencies."""
-    percents = (*_PERCENTILES, 100.0)
     rows: list[tuple[Cell, ...]] = []
     for (engine, choice), stream in streams.items():
         for name, times in latencies_of(stream).items():

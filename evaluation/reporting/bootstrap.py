@@ -30,25 +30,12 @@ _RESAMPLED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class PairedRatio:
-    """How much larger one figure is than the other on the same subjects."""
+class PairedFigure:
+    """How a figure b compares with a on the same subjects: b / a, or b - a."""
 
-    #: b / a.
     value: float
     interval: Interval | None
     #: Pairs that have both figures.
-    pairs: int
-    #: Two-sided p of there being no difference; None with fewer than two clusters.
-    p: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class PairedDifference:
-    """By how much one figure is larger than the other on the same subjects."""
-
-    #: b - a.
-    value: float
-    interval: Interval | None
     pairs: int
     #: Two-sided p of there being no difference; None with fewer than two clusters.
     p: float | None
@@ -59,7 +46,7 @@ def geometric_ratio(
     b: Sequence[float],
     clusters: Sequence[Hashable] | None = None,
     seed: int = 0,
-) -> PairedRatio | None:
+) -> PairedFigure | None:
     """Return the geometric mean of b / a over pairs, with a 95 % bootstrap interval.
 
     The exponential of `mean_difference` of logarithms. Pairs that are not both positive
@@ -85,7 +72,7 @@ def geometric_ratio(
     between = mean.interval and Interval(
         exp(mean.interval.low), exp(mean.interval.high)
     )
-    return PairedRatio(exp(mean.value), between, mean.pairs, mean.p)
+    return PairedFigure(exp(mean.value), between, mean.pairs, mean.p)
 
 
 def mean_difference(
@@ -93,7 +80,7 @@ def mean_difference(
     b: Sequence[float],
     clusters: Sequence[Hashable] | None = None,
     seed: int = 0,
-) -> PairedDifference | None:
+) -> PairedFigure | None:
     """Return the mean of b - a over pairs, with a 95 % bootstrap interval.
 
     Percentiles over resampled clusters (B. Efron, 1979), the same for the same seed,
@@ -122,15 +109,13 @@ def mean_difference(
     pairs = sum(sizes.values())
     mean = sum(sums.values()) / pairs
     if len(sums) < _SPREAD:
-        return PairedDifference(mean, None, pairs, None)
+        return PairedFigure(mean, None, pairs, None)
     number = len(sums)
     if number < _RESAMPLED:
         interval, p = _students(mean, list(sums.values()), list(sizes.values()))
-        return PairedDifference(mean, interval, pairs, p)
+        return PairedFigure(mean, interval, pairs, p)
     means = _resampled_means(list(sums.values()), list(sizes.values()), seed)
-    return PairedDifference(
-        mean, _interval_of(means, number), pairs, _p_of(means, number)
-    )
+    return PairedFigure(mean, _interval_of(means, number), pairs, _p_of(means, number))
 
 
 def _students(

@@ -92,13 +92,11 @@ class Rate:
 
     def parts(self) -> dict[str, Json]:
         """Return its figures by name."""
-        between = self.interval
         return {
             "count": self.count,
             "of": self.of,
             "share": self.share,
-            "low": between.low if between else None,
-            "high": between.high if between else None,
+            **_bounds(self.interval),
             "independent": float(self.of) if self.worth is None else self.worth,
         }
 
@@ -209,12 +207,7 @@ class Ratio:
 
     def parts(self) -> dict[str, Json]:
         """Return its figures by name."""
-        between = self.interval
-        return {
-            "ratio": _number(self.value),
-            "low": _number(between.low) if between else None,
-            "high": _number(between.high) if between else None,
-        }
+        return {"ratio": _number(self.value), **_bounds(self.interval)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,12 +225,7 @@ class Estimate:
 
     def parts(self) -> dict[str, Json]:
         """Return its figures by name."""
-        between = self.interval
-        return {
-            "value": _number(self.value),
-            "low": _number(between.low) if between else None,
-            "high": _number(between.high) if between else None,
-        }
+        return {"value": _number(self.value), **_bounds(self.interval)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,12 +245,7 @@ class Shift:
 
     def parts(self) -> dict[str, Json]:
         """Return its figures by name."""
-        between = self.interval
-        return {
-            "difference": self.value,
-            "low": between.low if between else None,
-            "high": between.high if between else None,
-        }
+        return {"difference": self.value, **_bounds(self.interval)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,6 +310,27 @@ class Table:
             if len(row) != len(self.columns):
                 raise ValueError((self.title, row))
 
+    @classmethod
+    def of_records(
+        cls, title: str, records: Iterable[dict[str, Cell]], note: str, name: str = ""
+    ) -> Table:
+        """Return the table of rows that name their columns, all the same ones.
+
+        Args:
+            title: Its title.
+            records: The rows; without any the table has no columns either.
+            note: Its note.
+            name: Its name for programs and files.
+        """
+        rows = list(records)
+        return cls(
+            title=title,
+            columns=tuple(rows[0]) if rows else (),
+            rows=tuple(tuple(row.values()) for row in rows),
+            note=note,
+            name=name,
+        )
+
     @property
     def heading(self) -> str:
         """What stands above it: its title, after its task where that must be said."""
@@ -387,6 +391,13 @@ def quantile_cell(values: Quantiles, percent: float) -> Duration | None:
     """Return the cell of a percentile of times; None without values."""
     value = values.at(percent)
     return None if value is None else Duration(value.value, value.at_least)
+
+
+def _bounds(interval: Interval | None) -> dict[str, Json]:
+    return {
+        "low": _number(interval.low) if interval else None,
+        "high": _number(interval.high) if interval else None,
+    }
 
 
 def _number(value: float) -> float | None:

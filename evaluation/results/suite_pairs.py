@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from evaluation.core.suite_records import FREE
 from evaluation.reporting.bootstrap import geometric_ratio, mean_difference
@@ -100,45 +100,95 @@ def paired_rates(
         title: The table's title.
         name: The table's name for programs.
     """
-    ps = {
-        place: sign_flip(_record_differences(pair).values())
-        for place, pair in enumerate(pairs)
-        if pair.answers
-    }
-    adjusted = holm(ps)
-    rows: list[tuple[Cell, ...]] = []
-    for place, pair in enumerate(pairs):
-        counts = Counter((a.verdict.passed, b.verdict.passed) for a, b in pair.answers)
-        only_a, only_b = counts[True, False], counts[False, True]
-        both, of = counts[True, True], counts.total()
-        rows.append(
-            (
+    return shares_table(
+        title,
+        "passes",
+        [
+            PairedShares(
                 pair.a,
                 pair.b,
-                Rate(both + only_a, of),
-                Rate(both + only_b, of),
-                only_a,
-                only_b,
+                Counter((a.verdict.passed, b.verdict.passed) for a, b in pair.answers),
                 _difference(pair),
-                ps.get(place),
-                adjusted.get(place),
+                sign_flip(_record_differences(pair).values()) if pair.answers else None,
             )
-        )
+            for pair in pairs
+        ],
+        _NOTE,
+        name,
+    )
+
+
+class PairedShares(NamedTuple):
+    """How two sides fared on the same cases."""
+
+    a: str
+    b: str
+    #: Whether a case is good for a, and for b, to how many are so.
+    counts: Counter[tuple[bool, bool]]
+    difference: Cell
+    #: Of there being no difference; None without cases.
+    p: float | None
+
+
+def shares_table(
+    title: str, verb: str, pairs: Sequence[PairedShares], note: str, name: str = ""
+) -> Table:
+    """Return both shares of each pair, what only one has, and the test of it.
+
+    Args:
+        title: The table's title.
+        verb: What a good case does: `passes`.
+        pairs: What is compared, one line each; their p are adjusted together.
+        note: The table's note.
+        name: The table's name for programs.
+    """
+    adjusted = holm(
+        {place: pair.p for place, pair in enumerate(pairs) if pair.p is not None}
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for place, (a, b, counts, difference, p) in enumerate(pairs):
+        only_a, only_b = counts[True, False], counts[False, True]
+        both, of = counts[True, True], counts.total()
+        rates = (Rate(both + only_a, of), Rate(both + only_b, of))
+        figures = (only_a, only_b, difference, p, adjusted.get(place))
+        rows.append((a, b, *rates, *figures))
+    shares = (f"a {verb}", f"b {verb}", "only a", "only b", "difference")
     return Table(
         title=title,
-        columns=(
-            "a",
-            "b",
-            "a passes",
-            "b passes",
-            "only a",
-            "only b",
-            "difference",
-            "p",
-            "p adjusted",
-        ),
+        columns=("a", "b", *shares, "p", "p adjusted"),
         rows=tuple(rows),
-        note=_NOTE,
+        note=note,
+        name=name,
+    )
+
+
+def changes_table(
+    title: str,
+    pairs: Iterable[tuple[str, str, Sequence[tuple[str, str]]]],
+    of: str,
+    name: str = "",
+) -> Table:
+    """Return how often which outcome of a is which other outcome of b.
+
+    Args:
+        title: The table's title.
+        pairs: Two sides, and their outcomes on each case that both have.
+        of: What the cases are called.
+        name: The table's name for programs.
+    """
+    rows: list[tuple[Cell, ...]] = []
+    for a, b, outcomes in pairs:
+        moved = Counter(pair for pair in outcomes if pair[0] != pair[1])
+        rows += [
+            (a, b, before, after, Rate(count, len(outcomes)))
+            for (before, after), count in sorted(
+                moved.items(), key=lambda change: (-change[1], change[0])
+            )
+        ]
+    return Table(
+        title=title,
+        columns=("a", "b", "of a", "of b", of),
+        rows=tuple(rows),
         name=name,
     )
 
@@ -203,22 +253,14 @@ def paired_times(pairs: Sequence[PairedSides]) -> Table:
 
 def changed_classes(pairs: Sequence[PairedSides]) -> Table:
     """Return how often which class of a is which other class of b."""
-    rows: list[tuple[Cell, ...]] = []
-    for pair in pairs:
-        moved = Counter(
-            (_class(a), _class(b)) for a, b in pair.answers if _class(a) != _class(b)
-        )
-        rows += [
-            (pair.a, pair.b, before, after, Rate(count, len(pair.answers)))
-            for (before, after), count in sorted(
-                moved.items(), key=lambda change: (-change[1], change[0])
-            )
-        ]
-    return Table(
-        title="Other classes on the same record",
-        columns=("a", "b", "of a", "of b", "answers"),
-        rows=tuple(rows),
-        name="changed-classes",
+    return changes_table(
+        "Other classes on the same record",
+        [
+            (pair.a, pair.b, [(_class(a), _class(b)) for a, b in pair.answers])
+            for pair in pairs
+        ],
+        "answers",
+        "changed-classes",
     )
 
 

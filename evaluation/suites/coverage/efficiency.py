@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from evaluation.core.run_header import LimitsHeader, RunHeader
     from evaluation.core.suite import ScoredRun
     from evaluation.generation.text_generation import Generation
-    from evaluation.reporting.bootstrap import PairedRatio
+    from evaluation.reporting.bootstrap import PairedFigure
     from evaluation.suites.coverage.texts import CommonTexts, GeneratedText, PairedTexts
 
     #: Returns a figure of one text, or a lower bound; None if nothing is known.
@@ -257,7 +257,7 @@ def _known(
     ]
 
 
-def _ratio(pair: PairedTexts, figure: Figure) -> PairedRatio | None:
+def _ratio(pair: PairedTexts, figure: Figure) -> PairedFigure | None:
     """Return b / a over the texts of which both figures are known exactly."""
     exact = [
         (first.value, second.value, schema)
@@ -271,7 +271,7 @@ def _ratio(pair: PairedTexts, figure: Figure) -> PairedRatio | None:
     )
 
 
-def _cell(ratio: PairedRatio | None) -> Ratio | None:
+def _cell(ratio: PairedFigure | None) -> Ratio | None:
     return None if ratio is None else Ratio(ratio.value, ratio.interval)
 
 

@@ -254,30 +254,35 @@ COMBINATIONS: Final = (
 
 
 _HOME: Final = "https://example.com/probe"
-_NODE: Final[dict[str, Json]] = {
-    "type": "object",
-    "properties": {"v": _INTEGER, "next": {"$ref": "#/$defs/node"}},
-    "required": ["v"],
-}
 _CHAIN: Final[dict[str, Json]] = {"v": 1, "next": {"v": 2, "next": {"v": 3}}}
 _BROKEN_CHAIN: Final[dict[str, Json]] = {"v": 1, "next": {"v": 2, "next": {"v": "x"}}}
 
+_reference = partial(Probe, valid=1, violating="a")
+_recursion = partial(Probe, valid=_CHAIN, violating=_BROKEN_CHAIN)
+
+
+def _linked(following: Json) -> dict[str, Json]:
+    """Return the schema of a linked list whose next element this schema refers to."""
+    return {"type": "object", "properties": {"v": _INTEGER, "next": following}}
+
+
+_NODE: Final[dict[str, Json]] = {
+    **_linked({"$ref": "#/$defs/node"}),
+    "required": ["v"],
+}
+
 REFERENCES: Final = (
-    Probe(
+    _reference(
         name="$ref",
         keyword="$ref",
         schema={"$ref": "#/$defs/whole"},
         definitions={"whole": _INTEGER},
-        valid=1,
-        violating="a",
     ),
-    Probe(
+    _reference(
         name="$ref (escaped pointer)",
         keyword="$ref",
         schema={"$ref": "#/$defs/a~1b%25"},
         definitions={"a/b%": _INTEGER},
-        valid=1,
-        violating="a",
     ),
     Probe(
         name="$ref (beside others)",
@@ -289,99 +294,67 @@ REFERENCES: Final = (
         feature="@siblingKeys",
         since="2019-09",
     ),
-    Probe(
+    _recursion(
         name="$ref (recursive)",
         keyword="$ref",
         schema={"$ref": "#/$defs/node"},
         definitions={"node": _NODE},
-        valid=_CHAIN,
-        violating=_BROKEN_CHAIN,
         feature="@recursiveSchemas",
     ),
-    Probe(
+    _recursion(
         name="$ref (to the root)",
         keyword="$ref",
-        schema={
-            "type": "object",
-            "properties": {"v": _INTEGER, "next": {"$ref": "#"}},
-        },
-        valid=_CHAIN,
-        violating=_BROKEN_CHAIN,
+        schema=_linked({"$ref": "#"}),
         feature="@recursiveSchemas",
         contexts=(ROOT,),
     ),
-    Probe(
+    _reference(
         name="$id",
         keyword="$id",
         schema={"$ref": _HOME},
         definitions={"whole": {"$id": _HOME, "type": "integer"}},
-        valid=1,
-        violating="a",
         since="draft-06",
     ),
-    Probe(
+    _reference(
         name="id",
         keyword="id",
         schema={"$ref": _HOME},
         definitions={"whole": {"$id": _HOME, "type": "integer"}},
-        valid=1,
-        violating="a",
         until="draft-04",
     ),
-    Probe(
+    _reference(
         name="$anchor",
         keyword="$anchor",
         schema={"$ref": "#whole"},
         definitions={"whole": {"$anchor": "whole", "type": "integer"}},
-        valid=1,
-        violating="a",
         since="2019-09",
     ),
-    Probe(
+    _reference(
         name="$dynamicRef",
         keyword="$dynamicRef",
         schema={"$dynamicRef": "#whole"},
         definitions={"whole": {"$dynamicAnchor": "whole", "type": "integer"}},
-        valid=1,
-        violating="a",
         since="2020-12",
     ),
-    Probe(
+    _recursion(
         name="$dynamicAnchor",
         keyword="$dynamicAnchor",
-        schema={
-            "$dynamicAnchor": "whole",
-            "type": "object",
-            "properties": {"v": _INTEGER, "next": {"$dynamicRef": "#whole"}},
-        },
-        valid=_CHAIN,
-        violating=_BROKEN_CHAIN,
+        schema={"$dynamicAnchor": "whole", **_linked({"$dynamicRef": "#whole"})},
         since="2020-12",
         contexts=(ROOT,),
     ),
-    Probe(
+    _recursion(
         name="$recursiveRef",
         keyword="$recursiveRef",
-        schema={
-            "type": "object",
-            "properties": {"v": _INTEGER, "next": {"$recursiveRef": "#"}},
-        },
-        valid=_CHAIN,
-        violating=_BROKEN_CHAIN,
+        schema=_linked({"$recursiveRef": "#"}),
         since="2019-09",
         until="2019-09",
         contexts=(ROOT,),
     ),
-    Probe(
+    _recursion(
         name="$recursiveAnchor",
         keyword="$recursiveAnchor",
-        schema={
-            "$recursiveAnchor": True,
-            "type": "object",
-            "properties": {"v": _INTEGER, "next": {"$recursiveRef": "#"}},
-        },
-        valid=_CHAIN,
-        violating=_BROKEN_CHAIN,
+        schema={"$recursiveAnchor": True, **_linked({"$recursiveRef": "#"})},
         since="2019-09",
         until="2019-09",
         contexts=(ROOT,),

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -45,9 +44,8 @@ class Support(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Declaration:
-    """What one document says of one version of an engine."""
+class Declaration(msgspec.Struct, frozen=True, kw_only=True):
+    """What one document says of one version of an engine: a `[[support]]`."""
 
     engines: tuple[str, ...]
     #: As the document has it; `unknown` where it says none.
@@ -56,9 +54,19 @@ class Declaration:
     date: str
     document: str
     #: Whether the paper says so in its Figure 4.
-    paper: bool
-    features: Mapping[str, Support]
-    notes: str
+    paper: bool = False
+    yes: tuple[str, ...] = ()
+    partly: tuple[str, ...] = ()
+    no: tuple[str, ...] = ()
+
+    @property
+    def features(self) -> Mapping[str, Support]:
+        """What is declared of each feature."""
+        return {
+            **dict.fromkeys(self.yes, Support.YES),
+            **dict.fromkeys(self.partly, Support.PARTLY),
+            **dict.fromkeys(self.no, Support.NO),
+        }
 
     def of(self, feature: str) -> Support:
         """Return what is declared of a feature, under any of its names."""
@@ -74,7 +82,7 @@ class Declaration:
 @cache
 def declarations() -> tuple[Declaration, ...]:
     """Return all declarations, in the order of the file."""
-    return tuple(table.declaration() for table in _read().support)
+    return _read().support
 
 
 @cache
@@ -99,41 +107,11 @@ def _support(feature: str, support: Mapping[str, Support]) -> Support:
     return support.get(general, Support.UNKNOWN)
 
 
-class _SupportTable(msgspec.Struct, frozen=True, kw_only=True):
-    """One `[[support]]` of the file."""
-
-    engines: tuple[str, ...]
-    version: str
-    date: str
-    document: str
-    paper: bool = False
-    yes: tuple[str, ...] = ()
-    partly: tuple[str, ...] = ()
-    no: tuple[str, ...] = ()
-    notes: str = ""
-
-    def declaration(self) -> Declaration:
-        levels = {
-            **dict.fromkeys(self.yes, Support.YES),
-            **dict.fromkeys(self.partly, Support.PARTLY),
-            **dict.fromkeys(self.no, Support.NO),
-        }
-        return Declaration(
-            engines=self.engines,
-            version=self.version,
-            date=self.date,
-            document=self.document,
-            paper=self.paper,
-            features=MappingProxyType(levels),
-            notes=" ".join(self.notes.split()),
-        )
-
-
 class _SupportFile(msgspec.Struct, frozen=True, kw_only=True):
     """The whole file."""
 
     features: tuple[str, ...]
-    support: tuple[_SupportTable, ...]
+    support: tuple[Declaration, ...]
 
 
 def _read() -> _SupportFile:

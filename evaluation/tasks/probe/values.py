@@ -29,139 +29,59 @@ _NAMES: Final[dict[str, tuple[Json, Json]]] = {
 
 def _old_bound(keyword: str, bound: str, valid: int, violating: int) -> Probe:
     """Return the Boolean form that draft-04 has beside a bound."""
-    return Probe(
-        name=f"{keyword} (Boolean)",
-        keyword=keyword,
-        schema={"type": "integer", bound: 5, keyword: True},
-        valid=valid,
-        violating=violating,
-        feature="@minmaxInteger",
+    schema: dict[str, Json] = {bound: 5, keyword: True}
+    return keyword_probe(
+        "integer",
+        keyword,
+        schema,
+        valid,
+        violating,
+        "Boolean",
+        "@minmaxInteger",
         until="draft-04",
     )
 
 
 _BOUND, _NUMBER, _LENGTH = "@minmaxInteger", "@minmaxNumber", "@minmaxLength"
 
+_probe = partial(keyword_probe, "")
+_string = partial(keyword_probe, "string")
+
 VALUES: Final = (
     *(
-        Probe(
-            name=f"type ({name})",
-            keyword="type",
-            schema={"type": name},
-            valid=valid,
-            violating=violating,
-        )
+        _probe("type", {"type": name}, valid, violating, name)
         for name, (valid, violating) in _NAMES.items()
     ),
-    Probe(
-        name="type (list)",
-        keyword="type",
-        schema={"type": ["integer", "null"]},
-        valid=1,
-        violating="a",
-    ),
-    Probe(
-        name="enum",
-        keyword="enum",
-        schema={"enum": ["a", "b"]},
-        valid="b",
-        violating="c",
-    ),
-    Probe(
-        name="enum (mixed)",
-        keyword="enum",
-        schema={"enum": [1, "a", [2]]},
-        valid=[2],
-        violating=[3],
-    ),
-    Probe(
-        name="const",
-        keyword="const",
-        schema={"const": "a"},
-        valid="a",
-        violating="b",
-        since="draft-06",
-    ),
-    Probe(
-        # One item: white space, which may stand anywhere else, is another question.
-        name="const (array)",
-        keyword="const",
-        schema={"const": [1]},
-        valid=[1],
-        violating=[2],
-        since="draft-06",
-    ),
+    _probe("type", {"type": ["integer", "null"]}, 1, "a", "list"),
+    _probe("enum", {"enum": ["a", "b"]}, "b", "c"),
+    _probe("enum", {"enum": [1, "a", [2]]}, [2], [3], "mixed"),
+    _probe("const", {"const": "a"}, "a", "b", since="draft-06"),
+    # One item: white space, which may stand anywhere else, is another question.
+    _probe("const", {"const": [1]}, [1], [2], "array", since="draft-06"),
     keyword_probe("integer", "multipleOf", {"multipleOf": 3}, 6, 7, "integer"),
     keyword_probe("number", "multipleOf", {"multipleOf": 0.5}, 1.5, 1.7, "number"),
-    keyword_probe("integer", "minimum", {"minimum": 10}, 10, 9, "integer", _BOUND),
-    keyword_probe("integer", "maximum", {"maximum": 10}, 10, 11, "integer", _BOUND),
-    keyword_probe("number", "minimum", {"minimum": 1.5}, 1.5, 1.4, "number", _NUMBER),
-    keyword_probe("number", "maximum", {"maximum": 1.5}, 1.5, 1.6, "number", _NUMBER),
-    keyword_probe(
-        "integer",
-        "exclusiveMinimum",
-        {"exclusiveMinimum": 10},
-        11,
-        10,
-        "integer",
-        _BOUND,
-        "draft-06",
-    ),
-    keyword_probe(
-        "integer",
-        "exclusiveMaximum",
-        {"exclusiveMaximum": 10},
-        9,
-        10,
-        "integer",
-        _BOUND,
-        "draft-06",
-    ),
-    keyword_probe(
-        "number",
-        "exclusiveMinimum",
-        {"exclusiveMinimum": 1.5},
-        1.6,
-        1.5,
-        "number",
-        _NUMBER,
-        "draft-06",
-    ),
-    keyword_probe(
-        "number",
-        "exclusiveMaximum",
-        {"exclusiveMaximum": 1.5},
-        1.4,
-        1.5,
-        "number",
-        _NUMBER,
-        "draft-06",
+    *(
+        keyword_probe(kind, name, {name: bound}, valid, violating, kind, feature, since)
+        for kind, feature, name, bound, valid, violating, since in (
+            ("integer", _BOUND, "minimum", 10, 10, 9, "draft-04"),
+            ("integer", _BOUND, "maximum", 10, 10, 11, "draft-04"),
+            ("number", _NUMBER, "minimum", 1.5, 1.5, 1.4, "draft-04"),
+            ("number", _NUMBER, "maximum", 1.5, 1.5, 1.6, "draft-04"),
+            ("integer", _BOUND, "exclusiveMinimum", 10, 11, 10, "draft-06"),
+            ("integer", _BOUND, "exclusiveMaximum", 10, 9, 10, "draft-06"),
+            ("number", _NUMBER, "exclusiveMinimum", 1.5, 1.6, 1.5, "draft-06"),
+            ("number", _NUMBER, "exclusiveMaximum", 1.5, 1.4, 1.5, "draft-06"),
+        )
     ),
     _old_bound("exclusiveMinimum", "minimum", 6, 5),
     _old_bound("exclusiveMaximum", "maximum", 4, 5),
-    keyword_probe(
-        "string", "minLength", {"minLength": 3}, "abc", "ab", feature=_LENGTH
-    ),
-    keyword_probe(
-        "string", "maxLength", {"maxLength": 3}, "abc", "abcd", feature=_LENGTH
-    ),
-    keyword_probe(
-        "string",
-        "maxLength",
-        {"maxLength": 1},
-        "\U0001f600",
-        "ab",
-        "code points",
-        _LENGTH,
-    ),
-    keyword_probe("string", "pattern", {"pattern": "^a+$"}, "aa", "b"),
-    keyword_probe("string", "pattern", {"pattern": "b"}, "abc", "ac", "unanchored"),
-    keyword_probe(
-        "string", "pattern", {"pattern": "^(?=a)[a-c]+$"}, "ab", "ba", "lookahead"
-    ),
-    keyword_probe(
-        "string", "pattern", {"pattern": "^(a|b)\\1$"}, "aa", "ab", "backreference"
-    ),
+    _string("minLength", {"minLength": 3}, "abc", "ab", feature=_LENGTH),
+    _string("maxLength", {"maxLength": 3}, "abc", "abcd", feature=_LENGTH),
+    _string("maxLength", {"maxLength": 1}, "\U0001f600", "ab", "code points", _LENGTH),
+    _string("pattern", {"pattern": "^a+$"}, "aa", "b"),
+    _string("pattern", {"pattern": "b"}, "abc", "ac", "unanchored"),
+    _string("pattern", {"pattern": "^(?=a)[a-c]+$"}, "ab", "ba", "lookahead"),
+    _string("pattern", {"pattern": "^(a|b)\\1$"}, "aa", "ab", "backreference"),
     Probe(
         name="minLength (without type)",
         keyword="minLength",
@@ -316,33 +236,13 @@ UNKNOWN: Final = "unknown"
 
 FORMATS: Final = (
     *(
-        Probe(
-            name=FORMAT_PROBE.format(name),
-            keyword="format",
-            schema={"type": "string", "format": name},
-            valid=valid,
-            violating=violating,
-            since=since,
-        )
+        _string("format", {"format": name}, valid, violating, name, since=since)
         for name, (valid, violating, since) in _FORMATS.items()
     ),
-    Probe(
-        name=FORMAT_PROBE.format(UNKNOWN),
-        keyword="format",
-        schema={"type": "string", "format": "x-unknown"},
-        valid="a",
-        violating=NOTHING,
-    ),
+    _string("format", {"format": "x-unknown"}, "a", NOTHING, UNKNOWN),
     *(
-        Probe(
-            name=name,
-            keyword=name,
-            schema={"type": "string", name: value},
-            # Whatever reads these as assertions finds it as base64, too.
-            valid="YQ==",
-            violating=NOTHING,
-            since=since,
-        )
+        # Whatever reads these as assertions finds it as base64, too.
+        _string(name, {name: value}, "YQ==", NOTHING, since=since)
         for name, (value, since) in _ANNOTATIONS.items()
     ),
 )
