@@ -313,14 +313,12 @@ def slowdowns(pair: PairedEngines, most: float | None) -> list[str]:
 
 
 def _as_measured(time: PairedTime) -> str:
-    """Return the ratio that was measured, where another one is judged."""
     if time.corrected is None:
         return ""
     return f" at one speed of the machine ({time.measured.value:.3g}x as measured)"
 
 
 def _in(pairs: Sequence[PairedEngines]) -> list[ComparedEngine]:
-    """Return the engines of pairs, each once, in their order."""
     engines = {engine.label: engine for pair in pairs for engine in (pair.a, pair.b)}
     return list(engines.values())
 

@@ -177,7 +177,6 @@ def _failure(row: Row) -> Iterator[FailedCase]:
 
 
 def _text_failure(row: Row) -> str:
-    """Return what is wrong with the text that a model wrote; empty where none did."""
     text = text_class(row)
     if text is None:
         return ""
@@ -188,7 +187,6 @@ def _text_failure(row: Row) -> str:
 
 
 def _walk_failure(walked: InstanceResult) -> str:
-    """Return what an engine did with a text that it should not have done."""
     kind = "valid" if walked.valid else "invalid"
     named = [str(walked.label[name]) for name in _NAMES if walked.label.get(name)]
     what = f"{kind} text ({', '.join(named)})" if named else f"{kind} text"

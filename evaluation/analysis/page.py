@@ -158,7 +158,6 @@ def write_joined_page(
 
 
 def _rendered(name: str, runs: Sequence[RecordedRun], parts: Sequence[Section]) -> str:
-    """Return the page of some runs with these sections."""
     environment = Environment(autoescape=True, undefined=StrictUndefined)
     environment.filters |= {"shown": _format, "picture": _picture, "side": _side}
     template = environment.from_string(
@@ -204,5 +203,4 @@ def _side(cell: Cell) -> str:
 
 
 def _picture(plot: Plot) -> str:
-    """Return a plot as the address of a picture that is in the page itself."""
     return f"data:image/svg+xml;base64,{b64encode(svg_of(plot)).decode()}"

@@ -225,7 +225,6 @@ def quality_differences(
 
 
 def _loop(run: RecordedRun, label: str) -> str:
-    """Return what ran the model of a participant of a suite."""
     entries = run.raw_header.get("engines") or ()
     entry: Mapping[str, UntypedJson] = next(
         (one for one in entries if one.get("engine") == label), {}

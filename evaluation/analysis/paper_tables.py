@@ -151,8 +151,6 @@ def suite_table(number: int, runs: Sequence[RecordedRun]) -> Table:
 
 
 class _QualitySide(NamedTuple):
-    """One model and its condition, in one run of suite `quality`."""
-
     label: str
     #: The row without its last cell.
     cells: tuple[Cell, ...]
@@ -225,8 +223,6 @@ _NS_PER: Final = {"s": 1e9, "ms": 1e6}
 
 @dataclass(frozen=True, slots=True)
 class _PaperTable:
-    """What one table of the paper holds."""
-
     title: str
     configs: tuple[str, ...]
     #: Frameworks that it has a row for.
@@ -338,7 +334,6 @@ def paper_table(number: int, runs: Sequence[RecordedRun]) -> Table:
 def _with_printed(
     number: int, rows: Sequence[tuple[Cell, ...]]
 ) -> Iterator[tuple[Cell, ...]]:
-    """Yield the rows of each dataset, and then those that the paper prints for it."""
     for dataset, measured in groupby(rows, key=itemgetter(0)):
         yield from measured
         for framework, figures in printed(number, str(dataset)).items():
@@ -364,7 +359,6 @@ def _absent(table: _PaperTable, sides: Mapping[str, _Side]) -> Iterator[str]:
 def _sides(
     runs: Sequence[RecordedRun], table: _PaperTable, setup: PaperSetup
 ) -> dict[str, _Side]:
-    """Return the participants in the paper's order, by unique names."""
     sides: dict[str, _Side] = {}
     for run in runs:
         for label, texts in texts_by_engine(scored_run(run, "coverage", {})).items():
@@ -447,7 +441,6 @@ def _time_rows(
 def _times(
     config: str, name: str, side: _Side, common: CommonTexts, *, long: bool
 ) -> tuple[Cell, ...]:
-    """Return a row's figures; nothing where there is no text."""
     own_texts = texts_of_config(common.sides.get(name, ()), config)
     texts = [text.generation for text in own_texts]
     if not texts:

@@ -96,7 +96,6 @@ def all_pairs(engines: Sequence[ComparedEngine]) -> list[PairedEngines]:
 
 
 def _calibration_by_case(cases: Iterable[CaseMeasurement]) -> CalibrationByCase:
-    """Return what the calibration work took beside each case that has it."""
     calibrations = {
         case.case_key: [
             log(one.calibration_ns) for one in case.repetitions if one.calibration_ns
@@ -216,22 +215,20 @@ def _name_and_preset(engine: ComparedEngine) -> tuple[object, object]:
 
 def gate_table(gates: Sequence[BaselineComparison], percent: float) -> Table:
     """Return each engine's verdict."""
-    rows: list[tuple[Cell, ...]] = [
+    return Table.of_records(
+        "Regression gate",
         (
-            gate.pair.a.label,
-            gate.pair.b.label,
-            gate.no_worse,
-            len(gate.worse),
-            len(gate.better),
-            len(gate.missing),
-            "holds" if gate.holds(percent) else "fails",
-        )
-        for gate in gates
-    ]
-    return Table(
-        title="Regression gate",
-        columns=("baseline", "now", "no worse", "worse", "better", "not run", "gate"),
-        rows=tuple(rows),
+            {
+                "baseline": gate.pair.a.label,
+                "now": gate.pair.b.label,
+                "no worse": gate.no_worse,
+                "worse": len(gate.worse),
+                "better": len(gate.better),
+                "not run": len(gate.missing),
+                "gate": "holds" if gate.holds(percent) else "fails",
+            }
+            for gate in gates
+        ),
         note=f"At least {percent:g} % of the baseline's cases have to be no worse. "
         "Order of outcomes, best first: "
         + "; ".join(", ".join(sorted(rank)).replace("_", " ") for rank in RANKS)

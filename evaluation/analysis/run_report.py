@@ -154,7 +154,6 @@ def suite_of(run: RecordedRun) -> str | None:
 
 
 def _suite_report(run: RecordedRun, suite: str, name: str) -> Report:
-    """Return the report of a suite; one that is not here has the overview."""
     from evaluation.suites.registry import suite_named  # noqa: PLC0415 (imports every suite)
 
     try:

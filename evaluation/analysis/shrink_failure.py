@@ -200,7 +200,6 @@ def needed_texts(
 
 
 def _wrong_texts(case: Case, row: Row) -> list[int]:
-    """Return the texts that show the engine to be wrong, the shortest first."""
     wrong = [
         index
         for index, walked in enumerate(row.walks[: len(case.walks)])
@@ -212,7 +211,6 @@ def _wrong_texts(case: Case, row: Row) -> list[int]:
 def _reduce(
     whole: FailingTexts, fails: Callable[[FailingTexts], bool], most: int
 ) -> FailingTexts:
-    """Leave out texts by halves and then one by one, as long as the failure stays."""
     indices = list(range(len(whole.case.walks)))
     size = len(indices) // 2
     while size and most:
@@ -351,7 +349,6 @@ def shrink_failure(
 
 
 def _is_schema(schema: Json, walks: Sequence[InstanceWalk]) -> bool:
-    """Return whether it is a schema under which each text is as valid as stated."""
     if not isinstance(schema, dict | bool):
         return False
     try:

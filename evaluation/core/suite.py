@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
+from evaluation.core.cases import Label  # noqa: TC001 (msgspec reads the annotation)
 from evaluation.core.suite_records import SuiteRecord, SuiteResponse, Verdict
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.download.acquire import FetchSettings
-    from evaluation.core.cases import Label, Sample
+    from evaluation.core.cases import Sample
     from evaluation.core.suite_records import SuitePrompt
     from evaluation.reporting.report import Report
 

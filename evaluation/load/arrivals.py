@@ -341,7 +341,6 @@ class OpenLoopSender:
         places: int,
         waiting: SimpleQueue[tuple[PlannedRequest, int] | None],
     ) -> None:
-        """Hand out each request when its moment has come."""
         for planned in stream:
             moment = begun + planned.arrival_ns
             wait_ns = moment - perf_counter_ns()

@@ -174,7 +174,7 @@ def rates(
     limits: Sequence[ServiceLimit],
 ) -> Table:
     """Return what each stream came to."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     for (engine, choice), stream in streams.items():
         span = span_seconds(stream)
         answered = [request for request in stream if request.answered]
@@ -183,42 +183,24 @@ def rates(
         tokens = [request.generation.length for request in answered]
         counts = [count for count in tokens if count is not None]
         rows.append(
-            (
-                engine,
-                choice.value,
-                len(stream),
-                Rate(len(answered), len(stream)),
-                Rate(sum(one.compliant for one in stream), len(stream)),
-                Duration(span * _SECOND),
-                _per_second(len(answered), span),
-                _per_second(sum(counts), span) if counts else None,
-                Rate(len(in_time), len(stream)) if limits else None,
-                _per_second(len(in_time), span) if limits else None,
-                _per_second(len(valid), span) if limits else None,
-                len({request.times.sitting for request in stream}),
-            )
+            {
+                "engine": engine,
+                "schemas": choice.value,
+                "requests": len(stream),
+                "answered": Rate(len(answered), len(stream)),
+                "valid": Rate(sum(one.compliant for one in stream), len(stream)),
+                "span": Duration(span * _SECOND),
+                "answers/s": _per_second(len(answered), span),
+                "tokens/s": _per_second(sum(counts), span) if counts else None,
+                "in time": Rate(len(in_time), len(stream)) if limits else None,
+                "goodput/s": _per_second(len(in_time), span) if limits else None,
+                "valid goodput/s": _per_second(len(valid), span) if limits else None,
+                "sittings": len({request.times.sitting for request in stream}),
+            }
         )
     limit_note = f" In time: {', '.join(map(str, limits))}." if limits else ""
-    return Table(
-        title="Under load",
-        columns=(
-            "engine",
-            "schemas",
-            "requests",
-            "answered",
-            "valid",
-            "span",
-            "answers/s",
-            "tokens/s",
-            "in time",
-            "goodput/s",
-            "valid goodput/s",
-            "sittings",
-        ),
-        rows=tuple(rows),
-        note=_NOTE + limit_note,
-        name="under-load",
-    ).without_empty_columns()
+    table = Table.of_records("Under load", rows, _NOTE + limit_note, "under-load")
+    return table.without_empty_columns()
 
 
 def span_seconds(stream: Sequence[LoadRow]) -> float:
@@ -243,19 +225,11 @@ def _per_second(count: int, seconds: float) -> float | None:
     return count / seconds if seconds else None
 
 
-def _ttft(request: LoadRow) -> float | None:
-    return request.generation.ttft_ns
-
-
-def _tpot(request: LoadRow) -> float | None:
-    return request.generation.tpot_ns
-
-
-def _e2e(request: LoadRow) -> float | None:
-    return request.generation.total_ns
-
-
-_FIGURES: Final[Mapping[str, Figure]] = {"ttft": _ttft, "tpot": _tpot, "e2e": _e2e}
+_FIGURES: Final[Mapping[str, Figure]] = {
+    "ttft": lambda request: request.generation.ttft_ns,
+    "tpot": lambda request: request.generation.tpot_ns,
+    "e2e": lambda request: request.generation.total_ns,
+}
 
 
 def latencies(streams: Mapping[StreamKey, Sequence[LoadRow]]) -> Table:

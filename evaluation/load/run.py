@@ -185,7 +185,6 @@ def _rows(  # noqa: PLR0913, PLR0917 - the run's own parts
     scorer: LiveScorer,
     advance: Callable[[int], None],
 ) -> Iterator[LoadRow]:
-    """Send what a stream lacks; yield the row of each request when it is over."""
     settings = request.settings
     marks = {each.number: _mark(server, each, settings) for each in plan}
     if finished.issuperset(marks.values()):
@@ -220,7 +219,6 @@ def _requests(
     data: Dataset,
     say: Callable[[str], None],
 ) -> list[GenerationRequest]:
-    """Return a request for each record; a tokenizer is loaded to count budgets."""
     count: Callable[[str], int] = len
     if request.budget is None:
         encode = get_tokenizer(DEFAULT, request.fetch, say).encoder()
@@ -360,7 +358,6 @@ def _times(sent: SentRequest, sitting: str) -> RequestTimes:
 
 
 def _mark(server: ModelServer, planned: PlannedRequest, settings: LoadSettings) -> str:
-    """Return the fingerprint of a row."""
     request: GenerationRequest = planned.request
     return fingerprint(
         code=writing_digest(),

@@ -138,7 +138,6 @@ def _students(
 def _resampled_means(
     sums: Sequence[float], sizes: Sequence[int], seed: int
 ) -> np.ndarray:
-    """Return the means of resampled clusters, in order."""
     totals, counts = np.asarray(sums, dtype=float), np.asarray(sizes, dtype=float)
     draw = np.random.default_rng(seed)
     batch = max(1, _MOST_IN_MEMORY // len(totals))
@@ -150,7 +149,6 @@ def _resampled_means(
 
 
 def _interval_of(means: np.ndarray, clusters: int) -> Interval:
-    """Return the 95 % interval of resampled means, widened for few clusters."""
     wide = student.quantile(clusters - 1) * sqrt(clusters / (clusters - 1))
     tail = 100 * NormalDist().cdf(-wide)
     # Two means of equal values may differ in their last digit, in either order.
@@ -203,7 +201,6 @@ def bootstrap_means(
 
 @lru_cache(maxsize=8)  # three sources, each plain and weighted
 def _draw_counts(rows: int, resamples: int, seed: int) -> np.ndarray:
-    """Return how often each row stands in each resample."""
     draw = np.random.default_rng(seed)
     counts = np.empty((resamples, rows))
     for resample in counts:

@@ -59,8 +59,6 @@ def lines(  # noqa: PLR0913 (what a plot of curves says of itself)
     *,
     x_label: str,
     y_label: str,
-    log_x: bool = True,
-    log_y: bool = True,
     cut_off: Mapping[str, Sequence[float]] | None = None,
 ) -> Plot:
     """Draw curves through measured points, in order of x.
@@ -92,21 +90,14 @@ def lines(  # noqa: PLR0913 (what a plot of curves says of itself)
                 color=COLOURS[index % len(COLOURS)],
                 label=label(curve),
             )
-        for axis, is_log in ((axes.xaxis, log_x), (axes.yaxis, log_y)):
-            if is_log:
-                logarithmic(axes, axis, _number)
+        for axis in (axes.xaxis, axes.yaxis):
+            logarithmic(axes, axis, lambda value: f"{value:,g}")
         _legend(axes, curves)
 
     return Plot(name=name, title=title, draw=draw)
 
 
-def survival(
-    name: str,
-    title: str,
-    samples: Mapping[str, Quantiles],
-    *,
-    x_label: str = "time",
-) -> Plot:
+def survival(name: str, title: str, samples: Mapping[str, Quantiles]) -> Plot:
     """Draw the share of times above each time, both axes logarithmic.
 
     Times are nanoseconds. What a time-out cut off never comes down: the curve ends
@@ -114,7 +105,7 @@ def survival(
     """
 
     def draw(figure: Figure) -> None:
-        axes = axes_of(figure, title, x_label, "share that takes longer")
+        axes = axes_of(figure, title, "time", "share that takes longer")
         lowest = 1.0
         for index, (curve, sample) in enumerate(samples.items()):
             points = _steps(sample)
@@ -247,10 +238,6 @@ def _per_cent(share: float) -> str:
     return f"{100 * share:g} %"
 
 
-def _number(value: float) -> str:
-    return f"{value:,g}"
-
-
 def _legend(axes: Axes, names: Mapping[str, object]) -> None:
     if names:
         axes.legend(frameon=False, fontsize=7)
@@ -310,11 +297,7 @@ def stack(
 
 
 def heat_map(
-    name: str,
-    title: str,
-    cells: Mapping[str, Mapping[str, float | None]],
-    *,
-    scale_label: str = "share",
+    name: str, title: str, cells: Mapping[str, Mapping[str, float | None]]
 ) -> Plot:
     """Draw a figure between 0 and 1 for each line and column; None stays white."""
 
@@ -341,7 +324,7 @@ def heat_map(
                         x, y, f"{100 * value:.0f}", ha="center", va="center",
                         fontsize=5, color=shade,
                     )  # fmt: skip
-        figure.colorbar(image, label=scale_label)
+        figure.colorbar(image, label="share")
 
     return Plot(name=name, title=title, draw=draw)
 

@@ -61,13 +61,10 @@ class ConditionDifference:
 
 
 def _member(name: str) -> Callable[[Header, Header], str]:
-    """Return what compares one member as a whole."""
     return lambda first, other: _one(name, first.get(name), other.get(name), "")
 
 
 def _parts(member: str, names: tuple[str, ...] = ()) -> Callable[[Header, Header], str]:
-    """Return what compares the parts of a member; those named, or all."""
-
     def differ(first: Header, other: Header) -> str:
         one, two = _mapping(first.get(member)), _mapping(other.get(member))
         return _each(one, two, names or (*one, *two))
@@ -185,7 +182,6 @@ def _mapping(value: UntypedJson) -> Mapping[str, UntypedJson]:
 
 
 def _each(first: Header, other: Header, names: Iterable[str]) -> str:
-    """Return the members of these names that differ, with what they are."""
     return ", ".join(
         text
         for name in dict.fromkeys(names)
@@ -194,7 +190,6 @@ def _each(first: Header, other: Header, names: Iterable[str]) -> str:
 
 
 def _one(name: str, first: UntypedJson, other: UntypedJson, label: str) -> str:
-    """Return in words how one member differs; empty if it does not."""
     if first == other:
         return ""
     label = _LABELS.get(label, label)

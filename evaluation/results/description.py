@@ -86,7 +86,6 @@ def _origin(header: RunHeader) -> Iterator[str]:
 
 
 def _model(model: ModelHeader) -> Iterator[str]:
-    """Say who wrote, on what, and how it was asked."""
     if model.model is None:
         return
     named = [model.model]

@@ -206,7 +206,6 @@ def _write(
 
 
 def _as_json(frame: pl.DataFrame) -> list[pl.Expr]:
-    """Return the columns of lists as JSON text."""
     columns = []
     for name, kind in frame.schema.items():
         if kind == pl.List(pl.String):

@@ -285,7 +285,6 @@ def measure(
 
 
 def _share_correct(walks: Iterable[InstanceResult]) -> Rate:
-    """Return the walks in which the engine is right, of those with a verdict."""
     verdicts = [engine_is_right(walk) for walk in walks]
     return Rate(verdicts.count(True), len(verdicts) - verdicts.count(None))
 

@@ -65,7 +65,6 @@ def merge(folders: Sequence[Path], out: Path) -> RecordedRun:
 
 
 def _join_lines(folders: Sequence[Path], out: Path, name: str) -> None:
-    """Join the runs' files of one name, each line once."""
     paths = [folder / name for folder in folders if (folder / name).exists()]
     lines = dict.fromkeys(
         line for path in paths for line in path.read_bytes().splitlines(keepends=True)
@@ -104,7 +103,6 @@ def check_joinable(runs: Sequence[RecordedRun]) -> None:
 
 
 def _check_participants(runs: Sequence[RecordedRun]) -> None:
-    """Check that one label stands for one way of running an engine."""
     first_entries: dict[str, tuple[RecordedRun, Mapping[str, UntypedJson]]] = {}
     for run in runs:
         for entry in run.raw_header.get("engines") or ():

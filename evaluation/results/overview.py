@@ -16,11 +16,11 @@ from evaluation.reporting.report import Plot, Report
 from evaluation.reporting.tables import (
     NOT_RUN,
     Cell,
-    Duration,
     Rate,
     Size,
     Table,
     duration,
+    quantile_cell,
 )
 from evaluation.results.measurements import (
     CaseMeasurement,
@@ -121,62 +121,51 @@ def tables(cases_by_engine: Mapping[str, Sequence[CaseMeasurement]]) -> Iterable
 
 def coverage(cases_by_engine: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
     """Return declared coverage, passing and compliance, a line for each engine."""
-    return Table(
-        title="Coverage",
-        columns=(
-            "engine",
-            "declared",
-            "passed",
-            "compliance",
-            "valid accepted",
-            "other orders accepted",
-            "invalid blocked",
-        ),
-        rows=tuple(
-            (name, *_coverage(cases)) for name, cases in cases_by_engine.items()
-        ),
-        note=_COVERAGE_NOTE,
+    return Table.of_records(
+        "Coverage",
+        ({"engine": name, **_coverage(own)} for name, own in cases_by_engine.items()),
+        _COVERAGE_NOTE,
     ).without_empty_columns()
 
 
 def _passed(cases: Iterable[CaseMeasurement]) -> Rate:
-    """Return the cases that pass, of those that have instances."""
     tested = [case.passed for case in cases if case.has_instances]
     return Rate(sum(tested), len(tested))
 
 
-def _coverage(cases: Sequence[CaseMeasurement]) -> tuple[Cell, ...]:
-    tested = [case for case in cases if case.has_instances]
+def _coverage(cases: Sequence[CaseMeasurement]) -> dict[str, Cell]:
     valid = Rate.total(case.valid for case in cases)
     reordered = Rate.total(case.reordered for case in cases)
-    return (
-        Rate(sum(case.compiled for case in cases), len(cases)),
-        _passed(tested),
-        Rate(
-            sum(case.passed and case.compiled for case in tested),
-            sum(case.compiled for case in tested),
-        ),
-        valid,
-        reordered if reordered.of or not valid.of else NOT_RUN,
-        Rate.total(case.invalid for case in cases),
-    )
+    return {
+        **_compliance(cases),
+        "valid accepted": valid,
+        "other orders accepted": reordered if reordered.of or not valid.of else NOT_RUN,
+        "invalid blocked": Rate.total(case.invalid for case in cases),
+    }
+
+
+def _compliance(cases: Sequence[CaseMeasurement]) -> dict[str, Cell]:
+    tested = [case for case in cases if case.has_instances]
+    compiled = [case for case in tested if case.compiled]
+    return {
+        "declared": Rate(sum(case.compiled for case in cases), len(cases)),
+        "passed": _passed(tested),
+        "compliance": Rate(sum(case.passed for case in compiled), len(compiled)),
+    }
 
 
 def coverage_by_config(
     cases_by_engine: Mapping[str, Sequence[CaseMeasurement]], configs: Iterable[str]
 ) -> Table:
     """Return what compiles and what passes, a line for each config and engine."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     for config in configs:
         for name, cases in cases_by_engine.items():
             own = [case for case in cases if case.config == config]
             if own:
-                rows.append((config, name, *_coverage(own)[:3]))
-    return Table(
-        title="Coverage by config",
-        columns=("config", "engine", "declared", "passed", "compliance"),
-        rows=tuple(rows),
-    ).without_empty_columns()
+                rows.append({"config": config, "engine": name, **_compliance(own)})
+    table = Table.of_records("Coverage by config", rows, "")
+    return table.without_empty_columns()
 
 
 def outcomes(cases_by_engine: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
@@ -273,8 +262,13 @@ def quantiles(
                 name,
                 len(times),
                 *([times.cut_off] if cut else []),
-                *(_at(times, percent) for percent in percents),
-                _mean(times),
+                *(
+                    quantile_cell(times, percent)
+                    if _has_values_for(percent, len(times))
+                    else None
+                    for percent in percents
+                ),
+                duration(times.mean, at_least=times.first_bound is not None),
             )
             for name, times in times_by_engine.items()
         ),
@@ -291,28 +285,11 @@ def _has_values_for(percent: float, count: int) -> bool:
     return percent in {50.0, 100.0} or count * beyond >= 100  # noqa: PLR2004 (per cent)
 
 
-def _at(times: Quantiles, percent: float) -> Cell:
-    value = times.at(percent) if _has_values_for(percent, len(times)) else None
-    return None if value is None else Duration(value.value, value.at_least)
-
-
-def _mean(times: Quantiles) -> Cell:
-    return duration(times.mean, at_least=times.first_bound is not None)
-
-
 def conditions(cases_by_engine: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
     """Return how much memory there was in use, and whether the machine was quiet."""
-    return Table(
-        title="Conditions",
-        columns=(
-            "engine",
-            "largest memory",
-            "undisturbed",
-            "ended by the wall clock",
-        ),
-        rows=tuple(
-            (name, *_conditions(cases)) for name, cases in cases_by_engine.items()
-        ),
+    return Table.of_records(
+        "Conditions",
+        ({"engine": name, **_conditions(own)} for name, own in cases_by_engine.items()),
         note="memory: resident set of the engine's process when a case was done. "
         "undisturbed: cases during which nothing else was given the engine's core: "
         "where these are few, so are comparable times. ended by the wall clock: "
@@ -321,14 +298,14 @@ def conditions(cases_by_engine: Mapping[str, Sequence[CaseMeasurement]]) -> Tabl
     )
 
 
-def _conditions(cases: Sequence[CaseMeasurement]) -> tuple[Cell, ...]:
+def _conditions(cases: Sequence[CaseMeasurement]) -> dict[str, Cell]:
     most = max((case.rss_bytes for case in cases if case.rss_bytes), default=None)
     quiet = [case.quiet for case in cases if case.quiet is not None]
-    return (
-        None if most is None else Size(most),
-        Rate(sum(quiet), len(quiet)),
-        sum(case.ended_by_wall_clock for case in cases),
-    )
+    return {
+        "largest memory": None if most is None else Size(most),
+        "undisturbed": Rate(sum(quiet), len(quiet)),
+        "ended by the wall clock": sum(case.ended_by_wall_clock for case in cases),
+    }
 
 
 def plots(
@@ -347,23 +324,20 @@ def plots(
             outcome.replace("_", " "): colour for outcome, colour in _COLOURS.items()
         },
     )
-    first = {name: to_first_mask(cases) for name, cases in cases_by_engine.items()}
-    between = {name: between_masks(cases) for name, cases in cases_by_engine.items()}
     kinds = (
-        ("time-to-first-mask", "Time to first mask", first),
-        ("time-between-masks", "Time between masks", between),
+        ("time-to-first-mask", "Time to first mask", to_first_mask),
+        ("time-between-masks", "Time between masks", between_masks),
     )
-    for slug, title, times_by_engine in kinds:
+    for slug, title, times in kinds:
+        times_by_engine = {
+            name: times(cases) for name, cases in cases_by_engine.items()
+        }
         if any(map(len, times_by_engine.values())):
-            name = f"{task}-{slug}"
-            yield survival(name, title, times_by_engine)
+            yield survival(f"{task}-{slug}", title, times_by_engine)
     yield points(
         f"{task}-coverage-and-cost",
         "Coverage and its cost",
-        _points(
-            cases_by_engine,
-            {name: by_schema(cases) for name, cases in cases_by_engine.items()},
-        ),
+        _points(cases_by_engine),
         x_label="median of the schemas' mean time between masks",
         y_label="schemas passed, per cent of those with instances",
         x_is_time=True,
@@ -372,11 +346,10 @@ def plots(
 
 def _points(
     cases_by_engine: Mapping[str, Sequence[CaseMeasurement]],
-    between: Mapping[str, Quantiles],
 ) -> dict[str, Point]:
     points_by_engine = {}
     for name, cases in cases_by_engine.items():
-        middle = between[name].at(50)
+        middle = by_schema(cases).at(50)
         passed = _passed(cases)
         interval = passed.interval
         if middle is not None and interval is not None:

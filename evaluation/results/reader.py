@@ -55,8 +55,6 @@ LINES = "rows-*.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class _RowPlace:
-    """Where one row stands, and which measurement of its case it is."""
-
     path: Path
     offset: int
     length: int
@@ -184,7 +182,6 @@ def _gone(path: Path, error: OSError) -> NoInput:
 def _lines(
     path: Path,
 ) -> Iterator[tuple[tuple[str, str, str, str, int], _RowPlace] | str]:
-    """Yield each line's case and place, or what is wrong with it."""
     try:
         with path.open("rb") as file:
             offset = 0

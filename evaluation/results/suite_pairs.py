@@ -194,7 +194,6 @@ def changes_table(
 
 
 def _record_differences(pair: PairedSides) -> dict[str, int]:
-    """Return of each record how many more answers of b pass than of a."""
     differences: dict[str, int] = {}
     for a, b in pair.answers:
         more = int(b.verdict.passed) - int(a.verdict.passed)

@@ -7,15 +7,14 @@ every row has, and in its label the verdict on every attempt.
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from curation.system.errors import BadConfiguration
-from evaluation.core.cases import Label, Result, Row
+from evaluation.core.cases import Result, Row
 from evaluation.core.suite import ScoredResponse
-from evaluation.core.suite_records import Verdict
 from evaluation.results.outcomes import COMPLIANT, WRITTEN
 
 if TYPE_CHECKING:
@@ -32,21 +31,10 @@ _CHOOSING: Final = frozenset({"--limit", "--run-dir", "--id"})
 _DETAIL: Final = 300
 
 
-class _ScoredLabel(msgspec.Struct):
-    """The label of a scored response's row, but for its class."""
-
-    record: str
-    repeat: int
-    model: str
-    condition: str
-    verdicts: tuple[Verdict, ...]
-    prompt_tokens: int | None = None
-    output_tokens: int | None = None
-    reasoning_tokens: int | None = None
-    seconds: float | None = None
-    cost: float | None = None
-    participant: str = ""
-    writing: Label | None = None
+#: What of a scored response stands in its row's label, beside the text's class.
+_LABELLED: Final = [
+    field.name for field in fields(ScoredResponse) if field.name != "group"
+]
 
 
 def row_from_scored(scored: ScoredResponse, suite: str, fingerprint: str) -> Row:
@@ -58,9 +46,7 @@ def row_from_scored(scored: ScoredResponse, suite: str, fingerprint: str) -> Row
         fingerprint: Of everything that decides the row.
     """
     verdict = scored.verdict
-    label: dict[str, Any] = {
-        name: getattr(scored, name) for name in _ScoredLabel.__struct_fields__
-    }
+    label: dict[str, Any] = {name: getattr(scored, name) for name in _LABELLED}
     label["verdicts"] = msgspec.to_builtins(scored.verdicts)
     if verdict.counted:
         label[WRITTEN] = verdict.failure_class or COMPLIANT
@@ -79,7 +65,6 @@ def row_from_scored(scored: ScoredResponse, suite: str, fingerprint: str) -> Row
 
 
 def _with_writing(row: Row, writing: Mapping[str, UntypedJson]) -> Row:
-    """Return a row with the outcome of its engine: how it ended, and its compile."""
     result, compile_ns = Result(writing["result"]), writing["compile_ns"]
     phase = "compile" if compile_ns is None else "generate"
     return replace(
@@ -98,9 +83,7 @@ def scored_from_row(row: Row) -> ScoredResponse:
     Raises:
         msgspec.ValidationError: the row is not such a one.
     """
-    label = msgspec.convert(row.label, _ScoredLabel)
-    members = {name: getattr(label, name) for name in _ScoredLabel.__struct_fields__}
-    return ScoredResponse(group=row.config, **members)
+    return msgspec.convert({**row.label, "group": row.config}, ScoredResponse)
 
 
 def is_suite_run(raw_header: Mapping[str, UntypedJson]) -> bool:

@@ -61,28 +61,20 @@ _TRIAL_FILE = Path(__file__).with_name("environment_smoke_test.py")
 
 
 class _Metadata(msgspec.Struct):
-    """Name and version of a package, as pip reports them."""
-
     name: str
     version: str
 
 
 class _Download(msgspec.Struct):
-    """Where pip would get a package."""
-
     url: str
 
 
 class _Installation(msgspec.Struct):
-    """One package that pip would install."""
-
     metadata: _Metadata
     download_info: _Download
 
 
 class _PipReport(msgspec.Struct):
-    """What is read of the file that `pip install --report` writes."""
-
     install: list[_Installation]
 
 
@@ -149,7 +141,6 @@ def make_environment(
 def _install(
     file: EngineFile, row: KnownVersion, folder: Path, say: Callable[[str], None]
 ) -> None:
-    """Fill an environment, try it, and write its record."""
     say(f"{row.engine} {row.version}: installing")
     for request in _requests(row):
         _pip(folder, *request)
@@ -203,7 +194,6 @@ def _read_report(path: Path) -> _PipReport:
 
 
 def _requests(row: KnownVersion) -> Iterator[tuple[str, ...]]:
-    """Yield what pip is asked for, call by call."""
     if row.together:
         yield row.together
     if row.alone:
@@ -267,7 +257,6 @@ def _try(file: EngineFile, folder: Path) -> None:
 
 
 def _run(command: Sequence[str], seconds: float) -> EndedProgram:
-    """Run a program in a session of its own."""
     try:
         return run_to_end(command, seconds, environment=environment_for_others())
     except subprocess.TimeoutExpired:
@@ -275,7 +264,6 @@ def _run(command: Sequence[str], seconds: float) -> EndedProgram:
 
 
 def _packages(folder: Path) -> dict[str, str]:
-    """Return name and version of everything in an environment."""
     command = [str(environment_python(folder)), "-m", "pip", "list", "--format=json"]
     printed, _ = _run([*command, "--disable-pip-version-check"], _TRIAL)
     start = printed.find("[")

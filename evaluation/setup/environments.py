@@ -65,8 +65,6 @@ class EnvironmentRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _VersionsTable(msgspec.Struct):
-    """What `versions.toml` holds."""
-
     row: tuple[KnownVersion, ...]
 
 

@@ -177,7 +177,6 @@ def _engine_under_test(
 
 
 def _version(file: EngineFile, interpreter: str) -> str:
-    """Return which version of an engine an interpreter runs, as rows name it."""
     if not file.distribution:
         version = file.about.version
         return file.digest()[:8] if version is None else version

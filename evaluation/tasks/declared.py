@@ -261,7 +261,6 @@ def _counted(
 
 
 def _line(text: str) -> str:
-    """Return the beginning of a message, on one line."""
     words = " ".join(text.split())
     return words if len(words) <= _LINE else f"{words[: _LINE - 1]}…"
 

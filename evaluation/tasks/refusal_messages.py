@@ -105,7 +105,6 @@ def _of_node(text: str) -> set[str]:
 
 
 def _names(text: str) -> Iterator[str]:
-    """Yield the names of the members of the object that a text begins with."""
     depth = place = 0
     while place < len(text):
         match = _MEMBER.match(text, place)
@@ -122,7 +121,6 @@ def _names(text: str) -> Iterator[str]:
 
 @cache
 def _messages() -> Mapping[str, Sequence[RefusalPattern]]:
-    """Return the patterns by engine, in the order of the file."""
     tables = msgspec.toml.decode(_TABLE.read_bytes(), type=_MessageFile).message
     patterns: dict[str, list[RefusalPattern]] = {}
     for table in tables:
@@ -132,8 +130,6 @@ def _messages() -> Mapping[str, Sequence[RefusalPattern]]:
 
 
 class _MessageTable(RefusalPattern, frozen=True, kw_only=True):
-    """One `[[message]]` of the file."""
-
     engine: str
     #: Another engine, whose messages are meant.
     like: str = ""
@@ -141,6 +137,4 @@ class _MessageTable(RefusalPattern, frozen=True, kw_only=True):
 
 
 class _MessageFile(msgspec.Struct, frozen=True):
-    """The whole file."""
-
     message: tuple[_MessageTable, ...]

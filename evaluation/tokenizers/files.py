@@ -165,7 +165,6 @@ def plain_json(tokenizer_json: bytes) -> bytes:
 
 
 def _plain_added_tokens(tokens: Json) -> list[Json]:
-    """Return added tokens that are found in a text as they are written."""
     plain_tokens: list[Json] = []
     for token in tokens if isinstance(tokens, list) else ():
         if isinstance(token, dict):
@@ -183,8 +182,6 @@ _ABOUT: Final = "about.json"
 
 
 class _About(msgspec.Struct):
-    """What `about.json` says of the tokenizer beside it."""
-
     kind: VocabularyKind
     vocab_size: int
     eos_id: int

@@ -132,8 +132,6 @@ _DEEPEST: Final = 4
 
 
 class _TokenizerKeys(msgspec.Struct, rename=lambda name: f"tokenizer.ggml.{name}"):
-    """The keys that every tokenizer has."""
-
     tokens: list[str]
     token_type: list[PieceType]
     eos_token_id: int
@@ -156,8 +154,6 @@ class _ByteLevelKeys(_TokenizerKeys, rename=lambda name: f"tokenizer.ggml.{name}
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads the values of a GGUF file one after the other."""
-
     stream: IO[bytes]
 
     def take(self, count: int) -> bytes:

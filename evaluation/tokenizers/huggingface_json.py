@@ -32,24 +32,18 @@ _SEQUENCES: Final = ("pretokenizers", "decoders", "normalizers")
 
 
 class _AddedToken(msgspec.Struct):
-    """A token beside the model's own, such as a special one."""
-
     id: int
     content: str
     special: bool
 
 
 class _Model(msgspec.Struct):
-    """The vocabulary, with how it is applied."""
-
     #: Ids by text; or, of a unigram model, text and score by id.
     vocab: dict[str, int] | list[tuple[str, float]]
     type: str | None = None
 
 
 class _TokenizerJson(msgspec.Struct):
-    """What is read of a `tokenizer.json`."""
-
     model: _Model
     added_tokens: list[_AddedToken] | None = None
     pre_tokenizer: msgspec.Raw = msgspec.Raw(b"null")

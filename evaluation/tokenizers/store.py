@@ -121,8 +121,6 @@ _UNSAFE: Final = re.compile(r"[^\w.-]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Recipe:
-    """How a tokenizer is made, and from what."""
-
     name: str
     #: Text that is another one where another tokenizer is made.
     source: str
@@ -210,7 +208,6 @@ def _from_path(
 def _make_once(
     recipe: _Recipe, settings: FetchSettings, say: Callable[[str], None]
 ) -> TokenizerFiles:
-    """Return the tokenizer of the cache, made first if it is not there or damaged."""
     name = recipe.name
     decisive = f"{_VERSION}\n{recipe.source}\n{recipe.licence}"
     label = _UNSAFE.sub("-", Path(name).name if "/" in name else name).strip(".-")

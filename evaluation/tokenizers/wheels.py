@@ -46,8 +46,6 @@ _TEKKEN_END: Final = 2
 
 
 class _TekkenConfig(msgspec.Struct):
-    """How a tekken file is to be read."""
-
     #: Regular expression by which a text is cut.
     pattern: str
     #: Number of ids, special tokens included.
@@ -56,8 +54,6 @@ class _TekkenConfig(msgspec.Struct):
 
 
 class _TekkenToken(msgspec.Struct):
-    """A token, its bytes in base64."""
-
     rank: int
     token_bytes: str
 
@@ -70,8 +66,6 @@ class _TekkenSpecialToken(msgspec.Struct):
 
 
 class _TekkenFile(msgspec.Struct):
-    """What is read of a tekken file."""
-
     config: _TekkenConfig
     vocab: list[_TekkenToken]
     special_tokens: list[_TekkenSpecialToken] | None = None

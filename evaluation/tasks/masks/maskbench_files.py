@@ -142,7 +142,6 @@ def result_of(row: Row) -> MaskBenchResult:
 
 
 def _validation_error(row: Row) -> str:
-    """Name the last instance that went wrong, as its runner does."""
     walks = [walk for walk in row.walks if not is_judged_apart(walk)]
     error = ""
     for index, walk in enumerate(walks):

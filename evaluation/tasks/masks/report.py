@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from operator import itemgetter
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Final
 
@@ -63,29 +64,25 @@ class WarmTimes:
 
     def table(self) -> Table:
         """Return the medians of both, of their ratio, and who slows down."""
-        return Table(
-            title="Masks of fresh and of warm grammars",
-            name="masks-warm",
-            columns=(
-                "engine",
-                "schemas",
-                "fresh",
-                "warm",
-                "warm / fresh",
-                "slower when warm",
-            ),
-            rows=tuple(
-                (
-                    engine,
-                    len(pairs),
-                    duration(median(fresh for fresh, _ in pairs)),
-                    duration(median(warm for _, warm in pairs)),
-                    Ratio(median(warm / fresh for fresh, warm in pairs if fresh)),
-                    sum(warm >= _MUCH * fresh for fresh, warm in pairs),
-                )
+        return Table.of_records(
+            "Masks of fresh and of warm grammars",
+            (
+                {
+                    "engine": engine,
+                    "schemas": len(pairs),
+                    "fresh": duration(median(fresh for fresh, _ in pairs)),
+                    "warm": duration(median(warm for _, warm in pairs)),
+                    "warm / fresh": Ratio(
+                        median(warm / fresh for fresh, warm in pairs if fresh)
+                    ),
+                    "slower when warm": sum(
+                        warm >= _MUCH * fresh for fresh, warm in pairs
+                    ),
+                }
                 for engine, pairs in self.means.items()
                 if any(fresh for fresh, _ in pairs)
             ),
+            name="masks-warm",
             note="Fresh: the mean mask of the first text under a grammar; warm: that "
             "of the texts after it, which share what the engine has cached. Medians "
             "over schemas with two texts or more, of the ratios too. Slower when warm: "
@@ -103,39 +100,29 @@ _MOST: Final = 5
 
 def by_length(cases_by_engine: Cases) -> Table:
     """Return what texts of each length cost, near misses of length bounds apart."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     for name, cases in cases_by_engine.items():
         classes = list(_classes(cases))
         total = sum(float(times.values.sum()) for _, _, times in classes)
         for label, texts, times in classes:
             all_ns = float(times.values.sum())
-            share = 100 * all_ns / total if total else None
             rows.append(
-                (
-                    name,
-                    label,
-                    texts,
-                    len(times),
-                    share,
-                    *(quantile_cell(times, percent) for percent in (50.0, 99.0, 100.0)),
-                    duration(times.mean),
-                )
+                {
+                    "engine": name,
+                    "masks of a text": label,
+                    "texts": texts,
+                    "masks": len(times),
+                    "% of time": 100 * all_ns / total if total else None,
+                    "p50": quantile_cell(times, 50.0),
+                    "p99": quantile_cell(times, 99.0),
+                    "max": quantile_cell(times, 100.0),
+                    "mean": duration(times.mean),
+                }
             )
-    return Table(
-        title="Time between masks by length of text",
+    return Table.of_records(
+        "Time between masks by length of text",
+        rows,
         name="masks-lengths",
-        columns=(
-            "engine",
-            "masks of a text",
-            "texts",
-            "masks",
-            "% of time",
-            "p50",
-            "p99",
-            "max",
-            "mean",
-        ),
-        rows=tuple(rows),
         note="Near misses of length bounds (maxLength, minItems, ...) are as long as "
         "the bound: they have a line of their own here and are in no other table of "
         "times between masks.",
@@ -168,37 +155,27 @@ def _class(masks: int) -> str:
 
 def slowest_schemas(cases_by_engine: Cases) -> Table:
     """Name the schemas that take each engine longest, from compile to last mask."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     for name, cases in cases_by_engine.items():
         for case in sorted(cases, key=_total, reverse=True)[:_MOST]:
             if _total(case):
                 times = (*case.ordinary.between_ns, *case.length_misses.between_ns)
                 rows.append(
-                    (
-                        name,
-                        "/".join(case.case_key),
-                        case.outcome.replace("_", " "),
-                        duration(_total(case)),
-                        duration(case.compile_ns),
-                        len(times),
-                        duration(case.ordinary.mean_between_ns),
-                        duration(max(times, default=None)),
-                    )
+                    {
+                        "engine": name,
+                        "schema": "/".join(case.case_key),
+                        "outcome": case.outcome.replace("_", " "),
+                        "all": duration(_total(case)),
+                        "compile": duration(case.compile_ns),
+                        "masks": len(times),
+                        "mean": duration(case.ordinary.mean_between_ns),
+                        "longest": duration(max(times, default=None)),
+                    }
                 )
-    return Table(
-        title="Slowest schemas",
+    return Table.of_records(
+        "Slowest schemas",
+        rows,
         name="masks-slowest",
-        columns=(
-            "engine",
-            "schema",
-            "outcome",
-            "all",
-            "compile",
-            "masks",
-            "mean",
-            "longest",
-        ),
-        rows=tuple(rows),
         note="all: the compile call and every mask and commit, near misses of length "
         "bounds too; mean: without these. Of each engine the first five.",
     )
@@ -214,31 +191,26 @@ def _total(case: CaseMeasurement) -> int:
 
 def slowest_first_masks(cases_by_engine: Cases) -> Table:
     """Name the schemas whose first mask takes each engine longest."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     for name, cases in cases_by_engine.items():
-        measured = [case for case in cases if case.first_mask_ns is not None]
+        timed = [(ns, case) for case in cases if (ns := case.first_mask_ns) is not None]
         rows += [
-            (
-                name,
-                "/".join(case.case_key),
-                duration(case.first_mask_ns),
-                duration(case.compile_ns),
-                duration(case.ordinary.mean_between_ns),
-            )
-            for case in sorted(measured, key=_first, reverse=True)[:_MOST]
+            {
+                "engine": name,
+                "schema": "/".join(case.case_key),
+                "first mask": duration(first_ns),
+                "compile": duration(case.compile_ns),
+                "mean between masks": duration(case.ordinary.mean_between_ns),
+            }
+            for first_ns, case in sorted(timed, key=itemgetter(0), reverse=True)[:_MOST]
         ]
-    return Table(
-        title="Slowest first masks",
+    return Table.of_records(
+        "Slowest first masks",
+        rows,
         name="masks-first",
-        columns=("engine", "schema", "first mask", "compile", "mean between masks"),
-        rows=tuple(rows),
         note="first mask: making a matcher and computing its first mask, after the "
         "compile call. Of each engine the first five.",
     )
-
-
-def _first(case: CaseMeasurement) -> int:
-    return case.first_mask_ns or 0
 
 
 #: How engines say that they have reached a bound of their own.
@@ -252,8 +224,6 @@ _LONGEST: Final = 160
 
 @dataclass(slots=True)
 class _Limit:
-    """One bound of an engine, and the smallest schema that meets it."""
-
     message: str
     phase: str
     schema: str
@@ -302,7 +272,6 @@ class EngineLimits:
 
 
 def _messages(row: Row) -> Iterable[tuple[str, str]]:
-    """Yield what an engine said of its limits, each with where it said so."""
     messages = [(row.phase or "walk", row.detail)]
     messages += [("walk", walk.detail) for walk in row.walks]
     for phase, text in messages:
@@ -316,8 +285,6 @@ _MOST_KEYWORDS = 30
 
 @dataclass(slots=True)
 class _EngineTotals:
-    """What is gathered of one engine while its rows go by."""
-
     verdicts: Counter[WalkVerdict] = field(default_factory=Counter)
     #: Keyword to how many of the near misses that violate it were blocked, or not.
     keywords: dict[str, Counter[bool | None]] = field(
@@ -381,32 +348,25 @@ def report_of(run: RunRows) -> Report:
 
 
 def _instances(engines: Mapping[str, _EngineTotals]) -> Table:
-    return Table(
-        title="Instances",
-        name="masks-instances",
-        columns=(
-            "engine",
-            "walked",
-            "not run",
-            "lied about",
-            "mask gaps",
-            "contradicted",
-            "engine errors",
-            "tokens forced",
-        ),
-        rows=tuple(
-            (
-                name,
-                totals.verdicts.total() - totals.verdicts[WalkVerdict.NOT_RUN],
-                totals.verdicts[WalkVerdict.NOT_RUN],
-                totals.verdicts[WalkVerdict.LIED],
-                totals.verdicts[WalkVerdict.MASK_GAP],
-                totals.verdicts[WalkVerdict.CONTRADICTED],
-                totals.verdicts[WalkVerdict.ENGINE_ERROR],
-                Rate(totals.forced, totals.forced_of) if totals.forced_of else None,
-            )
+    return Table.of_records(
+        "Instances",
+        (
+            {
+                "engine": name,
+                "walked": verdicts.total() - verdicts[WalkVerdict.NOT_RUN],
+                "not run": verdicts[WalkVerdict.NOT_RUN],
+                "lied about": verdicts[WalkVerdict.LIED],
+                "mask gaps": verdicts[WalkVerdict.MASK_GAP],
+                "contradicted": verdicts[WalkVerdict.CONTRADICTED],
+                "engine errors": verdicts[WalkVerdict.ENGINE_ERROR],
+                "tokens forced": Rate(totals.forced, totals.forced_of)
+                if totals.forced_of
+                else None,
+            }
             for name, totals in engines.items()
+            for verdicts in [totals.verdicts]
         ),
+        name="masks-instances",
         note="not run: the schema did not compile, or the engine died before. lied "
         "about: mask and commit disagree about a token. mask gaps: a valid text is "
         "blocked at a token that commit takes. contradicted: a token was "

@@ -50,8 +50,6 @@ class _Members(list[tuple[str, Any]]):
 
 
 class _Number(str):
-    """A number as it is spelled."""
-
     __slots__ = ()
 
 

@@ -287,7 +287,6 @@ def _category_table(config: str, coverage: Mapping[str, Mapping[str, Rate]]) -> 
 
 
 def _heat_map(config: str, engines: Mapping[str, list[CaseOutcome]]) -> Plot:
-    """Return Figure 6: the share of passed cases by category and engine."""
     coverage = {name: by_category(cases) for name, cases in engines.items()}
     cells = {
         category: {

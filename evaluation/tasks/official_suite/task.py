@@ -172,8 +172,6 @@ def read_suite_cases(
 
 
 class _CaseContent(msgspec.Struct, frozen=True, kw_only=True):
-    """One case as its file has it."""
-
     description: str
     schema: UntypedJson
     tests: tuple[SuiteTest, ...]
@@ -303,7 +301,6 @@ def case_of(suite_case: SuiteCase, suite: str) -> Case:
 
 
 def _schema_with_draft(suite_case: SuiteCase) -> Json:
-    """Return the schema, with `$schema` where it has none and can have it."""
     if not isinstance(suite_case.schema, dict) or "$schema" in suite_case.schema:
         return suite_case.schema
     return {"$schema": BY_NAME[suite_case.draft].uri, **suite_case.schema}

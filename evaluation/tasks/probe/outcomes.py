@@ -100,7 +100,6 @@ def coverage(used: Iterable[str], support: Mapping[str, Support]) -> Support:
 
 
 def _support(feature: str, support: Mapping[str, Support]) -> Support:
-    """Return how a feature is supported; of a value of `format` as of `format`."""
     if feature in support:
         return support[feature]
     general = "format" if feature.startswith(FORMAT) else _SAME.get(feature, feature)
@@ -108,8 +107,6 @@ def _support(feature: str, support: Mapping[str, Support]) -> Support:
 
 
 class _SupportFile(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole file."""
-
     features: tuple[str, ...]
     support: tuple[Declaration, ...]
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 
 class _Nothing:
-    """The type of `NOTHING`."""
-
     def __repr__(self) -> str:
         return "NOTHING"
 
@@ -175,7 +173,6 @@ def _beside(probe: Probe) -> dict[str, Json]:
 
 
 def _foreign(probe: Probe) -> str:
-    """Return a type that neither value has."""
     kinds = _kinds(probe.valid, probe.violating)
     return next(kind for kind in _TYPES if kind not in kinds)
 
@@ -202,7 +199,6 @@ def _kind(value: Json) -> set[str]:
 
 
 def _in_words_of(dialect: Dialect, schema: dict[str, Json]) -> dict[str, Json]:
-    """Return the schema in the words of the dialect for definitions and ids."""
     text = json.dumps(schema)
     if dialect.definitions_keyword != "$defs":
         text = text.replace("#/$defs/", "#/definitions/")

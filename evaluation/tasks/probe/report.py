@@ -68,8 +68,6 @@ _SHOWN_BY: Final[Mapping[str, frozenset[str]]] = {
 
 @dataclass(slots=True)
 class _Schemas:
-    """The schemas of a run, each once."""
-
     #: Config to features of each schema.
     features: dict[str, list[tuple[str, ...]]] = field(
         default_factory=lambda: defaultdict(list)
@@ -112,7 +110,6 @@ def theoretical_coverages(
 
 
 def _schemas(run: RunRows) -> _Schemas:
-    """Read what rows of any task that wants data say of their schemas."""
     schemas, keys, counted = _Schemas(), set(), set()
     for row in run.rows():
         if "features" not in row.label:
@@ -151,7 +148,6 @@ def contexts_of(features: Iterable[str]) -> frozenset[str]:
 
 
 def _probed(outcomes: Sequence[ProbeResult]) -> dict[str, Support]:
-    """Return what the probes prove of each feature, and of each value of `format`."""
     names = {
         FORMAT_PROBE.format(name): FORMAT + name for name in (*FORMAT_VALUES, UNKNOWN)
     }
@@ -173,7 +169,6 @@ def _of_engine(engine: str, schemas: _Schemas) -> dict[str, list[bool]]:
 
 
 def _of(config: str, groups: Mapping[str, list[_T]]) -> list[_T]:
-    """Return what is listed of one config, or of all."""
     if config == _ALL:
         return [schema for group in groups.values() for schema in group]
     return groups.get(config, [])
@@ -266,7 +261,6 @@ def _outcomes(by_engine: Mapping[str, Sequence[ProbeResult]]) -> Table:
 def _features(
     by_engine: Mapping[str, Sequence[ProbeResult]], names: Mapping[str, str]
 ) -> Table:
-    """Return what is declared of the engines in the run, beside what is proven."""
     columns: dict[str, Mapping[str, Cell]] = {}
     for engine, results in by_engine.items():
         for declaration in _declarations_of(names.get(engine, "")):

@@ -28,7 +28,6 @@ _NAMES: Final[dict[str, tuple[Json, Json]]] = {
 
 
 def _old_bound(keyword: str, bound: str, valid: int, violating: int) -> Probe:
-    """Return the Boolean form that draft-04 has beside a bound."""
     schema: dict[str, Json] = {bound: 5, keyword: True}
     return keyword_probe(
         "integer",

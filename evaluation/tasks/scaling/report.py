@@ -126,7 +126,6 @@ def _least(current: int | None, another: int | None) -> int | None:
 
 
 def _outcome(row: Row) -> str:
-    """Return one word on a row, or what it took wrongly."""
     if row.result in _WORDS:
         phase = f" ({row.phase})" if row.result is not Result.COMPILE_ERROR else ""
         return _WORDS[row.result] + phase
@@ -177,7 +176,6 @@ def _exponents(engines: _Engines) -> Table:
 
 
 def _measured(sizes: Mapping[int, _Size], cost: str) -> Iterator[tuple[float, float]]:
-    """Yield size and nanoseconds, but for what the deadline has cut off."""
     for size, measured in sorted(sizes.items()):
         value = measured.cost(cost)
         if value is not None and cost not in measured.cut:
@@ -230,7 +228,6 @@ def _in_order(
 
 
 def _plots(engines: _Engines) -> Iterator[Plot]:
-    """Yield a plot of compile and one of mask time for each family."""
     named = families()
     names = dict.fromkeys(name for by_family in engines.values() for name in by_family)
     for name in sorted(names, key=[*named, *names].index):

@@ -40,7 +40,6 @@ def cases(_samples: Iterable[Sample], settings: TaskSettings) -> Iterator[Case]:
 
 
 def _select(settings: TaskSettings, available: Mapping[str, Family]) -> list[str]:
-    """Return the names of the setting `families`; without it all."""
     selected = settings.values.get("families") or list(available)
     if isinstance(selected, list):
         names = [name for name in selected if isinstance(name, str)]
