@@ -96,11 +96,9 @@ _COMPILE_NOTE = _SHARE_NOTE.replace(" that have instances and", "").replace(
 )
 
 
-def comparison(
-    engines: Sequence[ComparedEngine], pairs: Sequence[PairedEngines]
-) -> Iterator[Table]:
+def comparison(pairs: Sequence[PairedEngines]) -> Iterator[Table]:
     """Yield the tables of one task's comparison, the one that decides first."""
-    cases = {engine.label: engine.cases for engine in engines}
+    cases = {side.label: side.cases for pair in pairs for side in (pair.a, pair.b)}
     tested = [pair for pair in map(_tested, pairs) if pair.cases]
     measured = [pair for pair in pairs if pair.cases]
     if tested:
@@ -237,7 +235,7 @@ def compare_runs(question: ComparisonRequest) -> ComparisonResult:
             compared = (
                 suite_comparison(pairs, task)
                 if is_of_suites(pairs)
-                else comparison(_in(pairs), pairs)
+                else comparison(pairs)
             )
             own_tables = [replace(table, task=named) for table in compared]
             headlines.append(own_tables[0])
@@ -255,9 +253,14 @@ def compare_runs(question: ComparisonRequest) -> ComparisonResult:
             verdicts.append(moved)
         headlines += verdicts
         tables += verdicts
-    failing = [_reason(gate) for gate in gates if not gate.holds(question.percent)] + [
-        reason for gate in gates for reason in slowdowns(gate.pair, question.slower)
+    failing = [
+        f"{gate.pair.b.label} is no worse in {gate.no_worse}; "
+        f"{len(gate.worse):,} worse, {len(gate.missing):,} not run"
+        for gate in gates
+        if not gate.holds(question.percent)
     ]
+    for gate in gates:
+        failing += slowdowns(gate.pair, question.slower)
     return ComparisonResult(
         tables=tables,
         headlines=headlines,
@@ -316,15 +319,3 @@ def _as_measured(time: PairedTime) -> str:
     if time.corrected is None:
         return ""
     return f" at one speed of the machine ({time.measured.value:.3g}x as measured)"
-
-
-def _in(pairs: Sequence[PairedEngines]) -> list[ComparedEngine]:
-    engines = {engine.label: engine for pair in pairs for engine in (pair.a, pair.b)}
-    return list(engines.values())
-
-
-def _reason(gate: BaselineComparison) -> str:
-    return (
-        f"{gate.pair.b.label} is no worse in {gate.no_worse}; "
-        f"{len(gate.worse):,} worse, {len(gate.missing):,} not run"
-    )

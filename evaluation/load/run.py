@@ -196,7 +196,8 @@ def _rows(  # noqa: PLR0913, PLR0917 - the run's own parts
     advance(len(marks) - len(stream))
     sitting = datetime.datetime.now(datetime.UTC).isoformat()
     for sent in _send(server, _closed_up(stream), settings):
-        generation, sample = sent.generation, sent.planned.request.sample
+        planned, generation = sent.planned, sent.generation
+        sample = planned.request.sample
         verdict = scorer.score(
             SuiteRecord(id=sample.id, schema=sample.schema, dialect=sample.dialect),
             SuiteResponse(record=sample.id, writing=generation.as_json()),
@@ -205,11 +206,20 @@ def _rows(  # noqa: PLR0913, PLR0917 - the run's own parts
             engine=server.label,
             config=sample.config,
             record=sample.id,
-            times=_times(sent, sitting),
+            times=RequestTimes(
+                choice=planned.choice,
+                number=planned.number,
+                warm_up=planned.warm_up,
+                scheduled_ns=planned.arrival_ns,
+                sent_late_ns=sent.sent_late_ns,
+                over_ns=sent.over_ns,
+                gaps_ns=sent.gaps_ns,
+                sitting=sitting,
+            ),
             generation=generation,
             judgement=judgement_of(verdict),
             outcome=class_of(verdict),
-            fingerprint=marks[sent.planned.number],
+            fingerprint=marks[planned.number],
         )
 
 
@@ -341,20 +351,6 @@ def _check_server(server: ModelServer) -> None:
         ) from gone
     finally:
         client.close()
-
-
-def _times(sent: SentRequest, sitting: str) -> RequestTimes:
-    planned = sent.planned
-    return RequestTimes(
-        choice=planned.choice,
-        number=planned.number,
-        warm_up=planned.warm_up,
-        scheduled_ns=planned.arrival_ns,
-        sent_late_ns=sent.sent_late_ns,
-        over_ns=sent.over_ns,
-        gaps_ns=sent.gaps_ns,
-        sitting=sitting,
-    )
 
 
 def _mark(server: ModelServer, planned: PlannedRequest, settings: LoadSettings) -> str:

@@ -80,21 +80,34 @@ def lines(  # noqa: PLR0913 (what a plot of curves says of itself)
                 transform=axes.get_xaxis_transform(),
                 clip_on=False,
             )
-            axes.plot(
-                [x for x, _ in points],
-                [y for _, y in points],
-                _STYLES[index // len(COLOURS) % len(_STYLES)],
-                marker="o",
-                ms=2.5,
-                lw=1.1,
-                color=COLOURS[index % len(COLOURS)],
-                label=label(curve),
-            )
+            _draw_curve(axes, index, curve, points, marker="o")
         for axis in (axes.xaxis, axes.yaxis):
             logarithmic(axes, axis, lambda value: f"{value:,g}")
         _legend(axes, curves)
 
     return Plot(name=name, title=title, draw=draw)
+
+
+def _draw_curve(  # noqa: PLR0913 (what a curve is drawn with)
+    axes: Axes,
+    index: int,
+    name: str,
+    points: Sequence[tuple[float, float]],
+    *,
+    marker: str = "",
+    drawstyle: str = "default",
+) -> None:
+    axes.plot(
+        [x for x, _ in points],
+        [y for _, y in points],
+        _STYLES[index // len(COLOURS) % len(_STYLES)],
+        lw=1.1,
+        color=COLOURS[index % len(COLOURS)],
+        label=label(name),
+        marker=marker,
+        ms=2.5,
+        drawstyle=drawstyle,
+    )
 
 
 def survival(name: str, title: str, samples: Mapping[str, Quantiles]) -> Plot:
@@ -112,15 +125,7 @@ def survival(name: str, title: str, samples: Mapping[str, Quantiles]) -> Plot:
             colour = COLOURS[index % len(COLOURS)]
             if not points:
                 continue
-            axes.plot(
-                [x for x, _ in points],
-                [y for _, y in points],
-                _STYLES[index // len(COLOURS) % len(_STYLES)],
-                drawstyle="steps-post",
-                lw=1.1,
-                color=colour,
-                label=label(curve),
-            )
+            _draw_curve(axes, index, curve, points, drawstyle="steps-post")
             x, y = points[-1]
             lowest = min(lowest, *(share for _, share in points if share > 0), 1.0)
             if y > 0:

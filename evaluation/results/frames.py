@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -12,10 +13,9 @@ from evaluation.core.cases import InstanceResult, Row, WalkVerdict
 from evaluation.results.outcomes import engine_is_right, is_judged_apart, outcome_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from curation.core.json_types import Json
     from evaluation.core.task import RunRows
 
 # Cases of which walks are held in Python's own objects at a time.
@@ -78,64 +78,64 @@ WALK_COLUMNS: dict[str, Any] = {
 
 def case_frame(rows: Iterable[Row]) -> pl.DataFrame:
     """Return one line for each case (`CASE_COLUMNS`), without single times."""
-    return pl.DataFrame(list(map(_case, rows)), schema=CASE_COLUMNS, orient="row")
+    return pl.DataFrame(list(map(_case, rows)), schema=CASE_COLUMNS)
 
 
 def walk_frame(rows: Iterable[Row]) -> pl.DataFrame:
     """Return one line for each walk (`WALK_COLUMNS`), with all its times."""
     parts = [pl.DataFrame(schema=WALK_COLUMNS)]
-    batch: list[tuple[Any, ...]] = []
+    batch: list[dict[str, Any]] = []
     for count, row in enumerate(rows, start=1):
         batch += [_walk(row, index, walk) for index, walk in enumerate(row.walks)]
         if count % _BATCH == 0:
-            parts.append(pl.DataFrame(batch, schema=WALK_COLUMNS, orient="row"))
+            parts.append(pl.DataFrame(batch, schema=WALK_COLUMNS))
             batch = []
-    parts.append(pl.DataFrame(batch, schema=WALK_COLUMNS, orient="row"))
+    parts.append(pl.DataFrame(batch, schema=WALK_COLUMNS))
     return pl.concat(parts)
 
 
-def _text(value: Mapping[str, Json]) -> str:
-    return orjson.dumps(value).decode()
-
-
-def _case(row: Row) -> tuple[Any, ...]:
+def _case(row: Row) -> dict[str, Any]:
     walks = [walk for walk in row.walks if not is_judged_apart(walk)]
     masks = [time for walked in walks for time in walked.mask_ns]
     commits = [sum(walked.commit_ns) for walked in walks if walked.commit_ns]
-    return (
-        row.engine,
-        row.task,
-        row.config,
-        row.id,
-        row.result.value,
-        outcome_of(row).value,
-        row.phase,
-        row.detail,
-        list(row.warnings),
-        row.compile_ns,
-        row.first_mask_ns,
-        row.apply_ns,
-        row.rss_bytes,
-        row.quiet,
-        *_judged(walks),
-        len(masks),
-        sum(masks) if masks else None,
-        sum(commits) if commits else None,
-        max(masks, default=None),
-        _text(row.label),
-        row.fingerprint,
-    )
+    return {
+        **_members(row, CASE_COLUMNS),
+        "standing": outcome_of(row).value,
+        **_judged(walks),
+        "tokens": len(masks),
+        "mask_ns": sum(masks) if masks else None,
+        "commit_ns": sum(commits) if commits else None,
+        "max_mask_ns": max(masks, default=None),
+    }
 
 
-def _judged(walks: Iterable[InstanceResult]) -> tuple[int, ...]:
+def _members(holder: Row | InstanceResult, columns: Iterable[str]) -> dict[str, Any]:
+    """Return what of a row or a walk stands in a column of its name."""
+    return {
+        name: _plain(getattr(holder, name)) for name in columns if hasattr(holder, name)
+    }
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, StrEnum):
+        return value.value
+    if isinstance(value, dict):
+        return orjson.dumps(value).decode()
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _judged(walks: Iterable[InstanceResult]) -> dict[str, int]:
     judged = [(walk.valid, engine_is_right(walk), walk.verdict) for walk in walks]
-    return (
-        sum(valid for valid, _, _ in judged),
-        sum(valid and good is True for valid, good, _ in judged),
-        sum(not valid for valid, _, _ in judged),
-        sum(not valid and good is True for valid, good, _ in judged),
-        *(sum(verdict is counted for _, _, verdict in judged) for counted in _COUNTED),
-    )
+    return {
+        "valid": sum(valid for valid, _, _ in judged),
+        "valid_accepted": sum(valid and good is True for valid, good, _ in judged),
+        "invalid": sum(not valid for valid, _, _ in judged),
+        "invalid_blocked": sum(not valid and good is True for valid, good, _ in judged),
+        **{
+            counted.value: sum(verdict is counted for _, _, verdict in judged)
+            for counted in _COUNTED
+        },
+    }
 
 
 #: Verdicts that have a column of their own.
@@ -147,25 +147,14 @@ _COUNTED = (
 )
 
 
-def _walk(row: Row, index: int, walked: InstanceResult) -> tuple[Any, ...]:
-    return (
-        row.engine,
-        row.task,
-        row.config,
-        row.id,
-        index,
-        walked.valid,
-        walked.verdict.value,
-        engine_is_right(walked),
-        is_judged_apart(walked),
-        walked.tokens,
-        walked.at,
-        list(walked.mask_ns),
-        list(walked.commit_ns),
-        walked.forced,
-        walked.detail,
-        _text(walked.label),
-    )
+def _walk(row: Row, index: int, walked: InstanceResult) -> dict[str, Any]:
+    return {
+        **_members(row, ("engine", "task", "config", "id")),
+        **_members(walked, WALK_COLUMNS),
+        "walk": index,
+        "right": engine_is_right(walked),
+        "apart": is_judged_apart(walked),
+    }
 
 
 def write_parquet(run: RunRows, folder: Path) -> list[Path]:

@@ -22,6 +22,7 @@ from evaluation.tokenizers.vocabulary import (
     ParsedTokenizer,
     VocabularyKind,
     all_merges,
+    bpe_model,
     byte_level_json,
     pre_tokenizer,
     sentencepiece_json,
@@ -29,8 +30,6 @@ from evaluation.tokenizers.vocabulary import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from curation.core.json_types import Json
 
 _BYTE: Final = re.compile(r"<0x([0-9A-F]{2})>")
@@ -47,74 +46,10 @@ class PieceType(IntEnum):
     BYTE = 6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
-    """One entry of the vocabulary; its id is its position."""
-
-    text: str
-    score: float
-    type: PieceType
-
-
 def piece_bytes(text: str) -> bytes:
     """Return the bytes of a piece: text, or one byte as `<0x0A>` and its like."""
     byte = _BYTE.fullmatch(text)
     return bytes.fromhex(byte[1]) if byte else text.replace(SPACE, " ").encode()
-
-
-def from_pieces(pieces: Sequence[Piece], *, eos_id: int, where: str) -> ParsedTokenizer:
-    """Return the tokenizer of a SentencePiece vocabulary.
-
-    Raises:
-        BadData: two pieces have the same text.
-    """
-    vocabulary = {piece.text: number for number, piece in enumerate(pieces)}
-    if len(vocabulary) < len(pieces):
-        raise BadData("two of its pieces have the same text", where)
-    hidden = {PieceType.UNKNOWN, PieceType.CONTROL, PieceType.UNUSED}
-    special = (number for number, piece in enumerate(pieces) if piece.type in hidden)
-    added = {
-        number: (piece.text, piece.type in hidden)
-        for number, piece in enumerate(pieces)
-        if piece.type in hidden or piece.type is PieceType.USER_DEFINED
-    }
-    model = _pairs(pieces, vocabulary)
-    return ParsedTokenizer(
-        kind=VocabularyKind.SENTENCEPIECE,
-        tokenizer_json=orjson.dumps(sentencepiece_json(model, added)),
-        token_bytes=[
-            None if piece.type in hidden else piece_bytes(piece.text)
-            for piece in pieces
-        ],
-        vocab_size=len(pieces),
-        eos_id=eos_id,
-        special_ids=tuple(special),
-    )
-
-
-def _unknown(pieces: Sequence[Piece]) -> int | None:
-    unknown = (
-        number for number, piece in enumerate(pieces) if piece.type is PieceType.UNKNOWN
-    )
-    return next(unknown, None)
-
-
-def _pairs(pieces: Sequence[Piece], vocabulary: dict[str, int]) -> dict[str, Json]:
-    unknown = _unknown(pieces)
-    normal = [piece for piece in pieces if piece.type is PieceType.NORMAL]
-    order = sorted(normal, key=lambda piece: -piece.score)
-    return {
-        "type": "BPE",
-        "dropout": None,
-        "unk_token": None if unknown is None else pieces[unknown].text,
-        "continuing_subword_prefix": None,
-        "end_of_word_suffix": None,
-        "fuse_unk": True,
-        "byte_fallback": True,
-        "ignore_merges": False,
-        "vocab": dict(vocabulary),
-        "merges": [list(pair) for pair in all_merges(piece.text for piece in order)],
-    }
 
 
 _MAGIC: Final = b"GGUF"
@@ -236,11 +171,36 @@ def from_gguf(stream: IO[bytes], where: str) -> ParsedTokenizer:
 
 def _pieces(keys: _PieceKeys, where: str) -> ParsedTokenizer:
     columns = (keys.tokens, keys.scores, keys.token_type)
-    pieces = [
-        Piece(text=text, score=score, type=piece_type)
-        for text, score, piece_type in zip(*columns, strict=True)
-    ]
-    return from_pieces(pieces, eos_id=keys.eos_token_id, where=where)
+    pieces = list(zip(*columns, strict=True))
+    vocabulary = {text: number for number, text in enumerate(keys.tokens)}
+    if len(vocabulary) < len(pieces):
+        raise BadData("two of its pieces have the same text", where)
+    hidden = {PieceType.UNKNOWN, PieceType.CONTROL, PieceType.UNUSED}
+    normal = [(text, score) for text, score, kind in pieces if kind is PieceType.NORMAL]
+    order = sorted(normal, key=lambda piece: -piece[1])
+    unknown = (text for text, _, kind in pieces if kind is PieceType.UNKNOWN)
+    model = bpe_model(
+        vocabulary,
+        [list(pair) for pair in all_merges(text for text, _ in order)],
+        unk_token=next(unknown, None),
+        fuse_unk=True,
+        byte_fallback=True,
+    )
+    added = {
+        number: (text, kind in hidden)
+        for number, (text, _, kind) in enumerate(pieces)
+        if kind in hidden or kind is PieceType.USER_DEFINED
+    }
+    return ParsedTokenizer(
+        kind=VocabularyKind.SENTENCEPIECE,
+        tokenizer_json=orjson.dumps(sentencepiece_json(model, added)),
+        token_bytes=[
+            None if kind in hidden else piece_bytes(text) for text, _, kind in pieces
+        ],
+        vocab_size=len(pieces),
+        eos_id=keys.eos_token_id,
+        special_ids=tuple(n for n, (_, special) in added.items() if special),
+    )
 
 
 def _byte_level(keys: _ByteLevelKeys, where: str) -> ParsedTokenizer:

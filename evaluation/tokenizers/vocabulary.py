@@ -268,6 +268,31 @@ _BYTE_LEVEL: Final[dict[str, Json]] = {
 }
 
 
+def bpe_model(
+    vocabulary: Mapping[str, int], merges: list[Json], **settings: Json
+) -> dict[str, Json]:
+    """Return the model of a `tokenizer.json` that joins pairs of tokens.
+
+    Args:
+        vocabulary: The id of every token by its text.
+        merges: The pairs that are joined, in order.
+        settings: What is not as it is by default: `byte_fallback`, ...
+    """
+    return {
+        "type": "BPE",
+        "dropout": None,
+        "unk_token": None,
+        "continuing_subword_prefix": None,
+        "end_of_word_suffix": None,
+        "fuse_unk": False,
+        "byte_fallback": False,
+        "ignore_merges": False,
+        **settings,
+        "vocab": dict(vocabulary),
+        "merges": merges,
+    }
+
+
 def byte_level_json(
     *,
     vocabulary: Mapping[str, int],
@@ -286,20 +311,13 @@ def byte_level_json(
         whole_first: Whether a piece that is itself a token is taken as it is, without
             merging (what tiktoken does).
     """
-    model: dict[str, Json] = {
-        "type": "BPE",
-        "dropout": None,
-        "unk_token": None,
-        "continuing_subword_prefix": None,
-        "end_of_word_suffix": None,
-        "fuse_unk": False,
-        "byte_fallback": False,
-        "ignore_merges": whole_first,
+    model = bpe_model(
         # The library numbers added tokens anew unless they stand here as well.
-        "vocab": {**vocabulary, **{text: n for n, (text, _) in added.items()}},
+        {**vocabulary, **{text: n for n, (text, _) in added.items()}},
         # A token of characters for bytes holds no space, and texts load faster.
-        "merges": [" ".join(pair) for pair in merges],
-    }
+        [" ".join(pair) for pair in merges],
+        ignore_merges=whole_first,
+    )
     steps: dict[str, Json] = {
         "type": "Sequence",
         "pretokenizers": [*split, _BYTE_LEVEL],

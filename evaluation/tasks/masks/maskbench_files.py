@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypedDict
 
@@ -41,6 +42,12 @@ _SECOND_US = 1_000_000
 #: What its runner logs when a process ends so.
 _EXITS = {Result.CRASH: -11, Result.OUT_OF_MEMORY: -6, Result.TIMEOUT: -14}
 _STEP = 1.3
+#: What `stats.txt` counts last.
+_COUNTED = (
+    *("num_schemas_ok", "num_compilation_errors"),
+    *("num_validation_errors", "num_invalidation_errors"),
+    *("num_tests", "num_valid_tests", "num_invalid_tests"),
+)
 #: Its ids of engines, which its script of results knows and no other.
 _IDS = {
     "llguidance": "llg",
@@ -79,14 +86,8 @@ class _Totals:
     ttfm_us: list[int] = field(default_factory=list)
     masks_us: list[int] = field(default_factory=list)
     exits: list[int] = field(default_factory=list)
-    schemas: int = 0
-    passing: int = 0
-    tests: int = 0
-    valid_tests: int = 0
-    invalid_tests: int = 0
-    compile_errors: int = 0
-    validation_errors: int = 0
-    invalidation_errors: int = 0
+    #: By the names of `stats.txt`.
+    counts: Counter[str] = field(default_factory=Counter)
 
 
 def write_maskbench(run: RecordedRun, folder: Path) -> list[Path]:
@@ -158,25 +159,26 @@ def _validation_error(row: Row) -> str:
 def _count(
     totals: _Totals, row: Row, case: CaseMeasurement, content: MaskBenchResult
 ) -> None:
-    totals.schemas += 1
+    counts = totals.counts
+    counts["num_schemas"] += 1
     if row.result in _EXITS:
         totals.exits.append(_EXITS[row.result])
     if case.compile_cut_ns is not None:
         totals.ttfm_us.append(case.compile_cut_ns // _US)
     if "id" not in content:
         return
-    totals.tests += content["num_tests"]
+    counts["num_tests"] += content["num_tests"]
     if "compile_error" in content:
-        totals.compile_errors += 1
+        counts["num_compilation_errors"] += 1
         return
     totals.ttfm_us.append(content["ttfm_us"])
     totals.masks_us += content["all_mask_us"]
-    totals.valid_tests += content["num_valid_tests"]
-    totals.invalid_tests += content["num_invalid_tests"]
-    totals.passing += case.outcome is Outcome.PASSED
+    counts["num_valid_tests"] += content["num_valid_tests"]
+    counts["num_invalid_tests"] += content["num_invalid_tests"]
+    counts["num_schemas_ok"] += case.outcome is Outcome.PASSED
     # Both kinds are counted where both occur; its own table books one of them.
-    totals.validation_errors += case.valid.count < case.valid.of
-    totals.invalidation_errors += case.invalid.count < case.invalid.of
+    counts["num_validation_errors"] += case.valid.count < case.valid.of
+    counts["num_invalidation_errors"] += case.invalid.count < case.invalid.of
 
 
 def _write_sums(folder: Path, engine: str, totals: _Totals, run: RecordedRun) -> None:
@@ -222,22 +224,17 @@ def _stats(totals: _Totals) -> dict[str, Json]:
         "avg_mask_us": _mean(totals.masks_us),
         "max_mask_us": max(totals.masks_us, default=None),
         "num_tokens": len(totals.masks_us),
-        "num_schemas": totals.schemas,
+        "num_schemas": totals.counts["num_schemas"],
         "num_crashes_or_timeouts": len(totals.exits),
         "num_timeouts": totals.exits.count(-14),
         "num_segv": totals.exits.count(-11),
         "num_abort": totals.exits.count(-6),
-        "num_schemas_ok": totals.passing,
-        "num_compilation_errors": totals.compile_errors,
-        "num_validation_errors": totals.validation_errors,
-        "num_invalidation_errors": totals.invalidation_errors,
-        "num_tests": totals.tests,
-        "num_valid_tests": totals.valid_tests,
-        "num_invalid_tests": totals.invalid_tests,
+        **{name: totals.counts[name] for name in _COUNTED},
     }
 
 
 def _entries(totals: _Totals) -> dict[str, Json]:
+    counts = totals.counts
     entries: dict[str, Json] = {}
     for name, times in (("TBM", totals.masks_us), ("TTFM", totals.ttfm_us)):
         entries[f"{name} avg"] = _mean(times)
@@ -246,14 +243,14 @@ def _entries(totals: _Totals) -> dict[str, Json]:
     return {
         **entries,
         "tokens": len(totals.masks_us),
-        "schemas": totals.schemas,
-        "passing": totals.passing,
-        "compile error": totals.compile_errors,
+        "schemas": counts["num_schemas"],
+        "passing": counts["num_schemas_ok"],
+        "compile error": counts["num_compilation_errors"],
         "segmentation fault": totals.exits.count(-11),
         "out of memory": totals.exits.count(-6),
         "timeout": totals.exits.count(-14),
-        "validation error": totals.validation_errors,
-        "invalidation error": totals.invalidation_errors,
+        "validation error": counts["num_validation_errors"],
+        "invalidation error": counts["num_invalidation_errors"],
     }
 
 

@@ -15,7 +15,7 @@ from evaluation.results.outcomes import FAULTS, engine_is_right, number_in
 from evaluation.tasks.official_suite import NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from evaluation.core.task import RunRows
 
@@ -186,19 +186,15 @@ def report(run: RunRows) -> Report:
     maps: list[Plot] = []
     for config in sorted(cases, reverse=True):
         engines = {name: cases[config][name] for name in sorted(cases[config])}
-        tables += _tables(config, engines, ", ".join(suites))
-        maps.append(_heat_map(config, engines))
+        coverage = {name: by_category(outcomes) for name, outcomes in engines.items()}
+        tables += [
+            _cases(config, engines, ", ".join(suites)),
+            _failing(config, engines, coverage),
+            _levels(config, coverage),
+            _category_table(config, coverage),
+        ]
+        maps.append(_heat_map(config, coverage))
     return Report(tables=tuple(tables), plots=tuple(maps))
-
-
-def _tables(
-    config: str, engines: Mapping[str, list[CaseOutcome]], suite: str
-) -> Iterator[Table]:
-    coverage = {name: by_category(cases) for name, cases in engines.items()}
-    yield _cases(config, engines, suite)
-    yield _failing(config, engines, coverage)
-    yield _levels(config, coverage)
-    yield _category_table(config, coverage)
 
 
 def _cases(config: str, engines: Mapping[str, list[CaseOutcome]], suite: str) -> Table:
@@ -286,8 +282,7 @@ def _category_table(config: str, coverage: Mapping[str, Mapping[str, Rate]]) -> 
     )
 
 
-def _heat_map(config: str, engines: Mapping[str, list[CaseOutcome]]) -> Plot:
-    coverage = {name: by_category(cases) for name, cases in engines.items()}
+def _heat_map(config: str, coverage: Mapping[str, Mapping[str, Rate]]) -> Plot:
     cells = {
         category: {
             engine: rates[category].share if category in rates else None

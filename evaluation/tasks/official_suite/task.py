@@ -163,7 +163,15 @@ def read_suite_cases(
         try:
             groups = msgspec.convert(json.loads(pack.read(path)), list[_CaseContent])
             cases = [
-                _case(content, dialect, category, number)
+                SuiteCase(
+                    draft=dialect.name,
+                    category=category,
+                    number=number,
+                    description=content.description,
+                    schema=content.schema,
+                    tests=content.tests,
+                    remote=needs_remote(content.schema, dialect),
+                )
                 for number, content in enumerate(groups)
             ]
         except (ValueError, LookupError, msgspec.ValidationError) as error:
@@ -175,20 +183,6 @@ class _CaseContent(msgspec.Struct, frozen=True, kw_only=True):
     description: str
     schema: UntypedJson
     tests: tuple[SuiteTest, ...]
-
-
-def _case(
-    content: _CaseContent, dialect: Dialect, category: str, number: int
-) -> SuiteCase:
-    return SuiteCase(
-        draft=dialect.name,
-        category=category,
-        number=number,
-        description=content.description,
-        schema=content.schema,
-        tests=content.tests,
-        remote=needs_remote(content.schema, dialect),
-    )
 
 
 def needs_remote(schema: Json, dialect: Dialect) -> bool:

@@ -73,9 +73,7 @@ class _Schemas:
         default_factory=lambda: defaultdict(list)
     )
     #: Engine and config to whether each schema compiled.
-    compiled: dict[tuple[str, str], list[bool]] = field(
-        default_factory=lambda: defaultdict(list)
-    )
+    compiled: dict[str, dict[str, list[bool]]] = field(default_factory=dict)
 
 
 def theoretical_coverages(
@@ -95,7 +93,7 @@ def theoretical_coverages(
     for config in (*sorted(schemas.features), _ALL):
         used = _of(config, schemas.features)
         for engine in by_engine:
-            took = _of(config, _of_engine(engine, schemas))
+            took = _of(config, schemas.compiled.get(engine, {}))
             for basis, support_of in bases[engine]:
                 rows.append((config, engine, basis, *_rates(used, support_of, took)))
     return [
@@ -120,7 +118,8 @@ def _schemas(run: RunRows) -> _Schemas:
             schemas.features[row.config].append(tuple(_used(row)))
         if (row.engine, *key) not in counted:
             counted.add((row.engine, *key))
-            schemas.compiled[row.engine, row.config].append(did_compile(row))
+            own = schemas.compiled.setdefault(row.engine, {})
+            own.setdefault(row.config, []).append(did_compile(row))
     return schemas
 
 
@@ -160,14 +159,6 @@ def _probed(outcomes: Sequence[ProbeResult]) -> dict[str, Support]:
     return {feature: level for feature, (level, _, _) in support.items()}
 
 
-def _of_engine(engine: str, schemas: _Schemas) -> dict[str, list[bool]]:
-    return {
-        config: took
-        for (label, config), took in schemas.compiled.items()
-        if label == engine
-    }
-
-
 def _of(config: str, groups: Mapping[str, list[_T]]) -> list[_T]:
     if config == _ALL:
         return [schema for group in groups.values() for schema in group]
@@ -186,8 +177,7 @@ def _bases(name: str, results: Sequence[ProbeResult]) -> list[tuple[str, _Suppor
 
     declared: list[tuple[str, _SupportOf]] = [
         (declaration.title, partial(_anywhere, declaration.features))
-        for declaration in declarations()
-        if name in declaration.engines
+        for declaration in _declarations_of(name)
     ]
     return [*declared, ("probes", proven_in)]
 
@@ -264,7 +254,9 @@ def _features(
     columns: dict[str, Mapping[str, Cell]] = {}
     for engine, results in by_engine.items():
         for declaration in _declarations_of(names.get(engine, "")):
-            columns[f"{declaration.title}: documents"] = _declared(declaration)
+            columns[f"{declaration.title}: documents"] = {
+                name: declaration.of(name).value for name in features()
+            }
         columns[f"{engine}: probes"] = {
             feature: f"{level} ({good} of {total})"
             for feature, (level, good, total) in proven(results).items()
@@ -295,13 +287,13 @@ def _figure() -> Table:
             (name, *(declaration.of(name).value for declaration in documented))
             for name in features()
         ),
-        note=_sources(),
+        note=" ".join(
+            f"{declaration.title}: {declaration.document}."
+            for declaration in declarations()
+            if not declaration.paper
+        ),
         name="declared features",
     )
-
-
-def _declared(declaration: Declaration) -> dict[str, Cell]:
-    return {name: declaration.of(name).value for name in features()}
 
 
 def _declarations_of(name: str) -> Iterator[Declaration]:
@@ -310,16 +302,8 @@ def _declarations_of(name: str) -> Iterator[Declaration]:
     )
 
 
-def _sources() -> str:
-    return " ".join(
-        f"{declaration.title}: {declaration.document}."
-        for declaration in declarations()
-        if not declaration.paper
-    )
-
-
 def _matrix(engine: str, results: Sequence[ProbeResult]) -> Table:
-    cells = {(e.name, e.dialect, e.context): e.outcome for e in results}
+    cells = {(e.name, e.dialect, e.context): e.outcome.value for e in results}
     lines = dict.fromkeys((e.name, e.dialect) for e in results)
     return Table(
         title=f"Probes of {engine}: keyword by context",
@@ -328,7 +312,7 @@ def _matrix(engine: str, results: Sequence[ProbeResult]) -> Table:
             (
                 name,
                 dialect,
-                *(_cell(cells.get((name, dialect, context))) for context in CONTEXTS),
+                *(cells.get((name, dialect, context), NOT_RUN) for context in CONTEXTS),
             )
             for name, dialect in lines
         ),
@@ -337,25 +321,17 @@ def _matrix(engine: str, results: Sequence[ProbeResult]) -> Table:
     )
 
 
-def _cell(outcome: ProbeOutcome | None) -> Cell:
-    return NOT_RUN if outcome is None else outcome.value
-
-
 def _heat_map(by_engine: Mapping[str, Sequence[ProbeResult]]) -> Plot:
-    shares = {engine: proven(results) for engine, results in by_engine.items()}
-    names = dict.fromkeys(feature for support in shares.values() for feature in support)
+    shares = {
+        engine: {name: good / of for name, (_, good, of) in proven(results).items()}
+        for engine, results in by_engine.items()
+    }
+    names = dict.fromkeys(name for own in shares.values() for name in own)
     return heat_map(
         "probe-features",
         "Share of probes that are as specified",
         {
-            feature: {
-                engine: _share(supports.get(feature))
-                for engine, supports in shares.items()
-            }
-            for feature in names
+            name: {engine: own.get(name) for engine, own in shares.items()}
+            for name in names
         },
     )
-
-
-def _share(support: tuple[Support, int, int] | None) -> float | None:
-    return support[1] / support[2] if support else None
