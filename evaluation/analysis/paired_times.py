@@ -1,8 +1,7 @@
 """Times of two engines on the same schemas: as measured, and at one machine speed.
 
-Engines of one run take turns, so the machine is the same for both. Between two runs the
-ratio is divided by that of the calibration work; how well engines follow this work
-(docs/engines.md, Noise) is part of the interval.
+Between two runs the ratio is divided by that of the calibration work; how well engines
+follow this work (docs/engines.md, Noise) is part of the interval.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Tables of arXiv 2501.10868 in the paper's own form, beside what it prints.
-
-Datasets, frameworks, columns and digits are those of the paper; the last column of each
-row says what was not as in the paper.
-"""
+"""Tables of arXiv 2501.10868 in the paper's own form, beside what it prints."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Statistics of a report: intervals of shares, and paired tests.
 
 Pure functions; a missing figure is None, never zero. A *cluster* holds the answers
-about one schema: intervals and tests take clusters, not answers, for independent. With
-one answer a cluster they are the textbook ones.
+about one schema: intervals and tests take clusters, not answers, for independent.
 """
 
 from __future__ import annotations

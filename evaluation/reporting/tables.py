@@ -1,8 +1,6 @@
 """Tables of a report, as values: every rate with its denominator and its interval.
 
-A cell is text, a number, `Rate`, `Duration`, `FixedFigure`, `Quartiles`, `Size`,
-`Ratio`, `Estimate`, `Shift`, `MissingFigure` or None. Missing figures are printed as
-missing, never as 0.
+Missing figures are printed as missing, never as 0.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The conditions that runs must share before their figures are compared or joined.
 
-They decide whether runs are joined, a comparison warns, and a run continues in its
-folder. Command, paths, jobs and free memory may differ.
+Command, paths, jobs and free memory may differ.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Tables of any run: outcomes and times of cases.
-
-A task's own report may show them beside its own; `results show` falls back to them
-for a task that is not installed here.
-"""
+"""Tables of any run: outcomes and times of cases."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Scored responses as rows of a run, and back.
-
-A row is one record answered once by one model under one condition: the columns that
-every row has, and in its label the verdict on every attempt.
-"""
+"""Scored responses as rows of a run, and back."""
 
 from __future__ import annotations
 

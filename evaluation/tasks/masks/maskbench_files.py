@@ -6,10 +6,6 @@ A folder an engine: `{Split}---{file}.json` for each schema, `meta.txt`, `log.tx
 crash leaves `pending_file`; of several wrong instances the last is named. Unlike
 MaskBench, the end of a text is checked, and `passing` counts schemas with instances
 only.
-
-`maskbench/scripts/maskbench_results.py` prints engines whose ids it knows. With `-q` it
-takes `stats.txt` and `entries.txt`; without, it counts again and divides by the number
-of masks over 10 ms, even if that is zero.
 """
 
 from __future__ import annotations

