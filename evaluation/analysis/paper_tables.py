@@ -214,7 +214,8 @@ _LLAMA_CPP: Final = (
 _TRANSFORMERS: Final = ("Glaiveai2K", "Github_easy", "Github_medium", "Github_hard")
 #: Frameworks behind a server of their own, for which no one command stands.
 _SERVED: Final = frozenset({"OpenAI", "Gemini"})
-_NS_PER: Final = {"s": 1e9, "ms": 1e6}
+#: Nanoseconds of a second and of a millisecond.
+_S, _MS = 1e9, 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -444,28 +445,20 @@ def _times(
     figures = TextFigures(side.run.header.limits)
     free = is_unconstrained(side.texts[0].engine)
     cells: list[Cell] = [
-        MissingFigure("NA") if free else _in(median_of(texts, figures.compile), "s"),
-        _in(median_of(texts, figures.first_token), "s"),
-        _in(median_of(texts, figures.per_token), "ms"),
+        MissingFigure("NA") if free else _figure(median_of(texts, figures.compile), _S),
+        _figure(median_of(texts, figures.first_token), _S),
+        _figure(median_of(texts, figures.per_token), _MS),
     ]
     if long:
         cells += [
-            _in(median_of(texts, figures.total), "s"),
-            _fixed(median_of(texts, tokens)),
-            _fixed(median_of(texts, forced_tokens)),
+            _figure(median_of(texts, figures.total), _S),
+            _figure(median_of(texts, tokens)),
+            _figure(median_of(texts, forced_tokens)),
         ]
     return (*cells, len(texts))
 
 
-def _in(quantile: Quantile | None, unit: str) -> Cell:
+def _figure(quantile: Quantile | None, scale: float = 1.0) -> Cell:
     if quantile is None:
         return None
-    return FixedFigure(quantile.value / _NS_PER[unit], at_least=quantile.at_least)
-
-
-def _fixed(quantile: Quantile | None) -> Cell:
-    return (
-        None
-        if quantile is None
-        else FixedFigure(quantile.value, at_least=quantile.at_least)
-    )
+    return FixedFigure(quantile.value / scale, at_least=quantile.at_least)
