@@ -30,11 +30,11 @@ from evaluation.answers.json_answers import JsonProblem, read_json_answer
 from evaluation.suites.concodeeval.settings import (
     MAX_CHARACTERS,
     MAX_DEPTH,
+    AnswerClass,
     NotRead,
     Output,
     Read,
     SuiteReading,
-    Unreadable,
 )
 from evaluation.suites.concodeeval.xml_answer import read_xml
 
@@ -49,23 +49,23 @@ FREE_RULES: Final = TriageRules(
     refusals=Refusals.NEVER, null_fails=False, longest=MAX_CHARACTERS
 )
 ENGINE_RULES: Final = replace(FREE_RULES, splits_thinking=False)
-_JSON_FAULTS: Final[Mapping[JsonProblem, Unreadable]] = MappingProxyType(
+_JSON_FAULTS: Final[Mapping[JsonProblem, AnswerClass]] = MappingProxyType(
     {
-        JsonProblem.SYNTAX: Unreadable.SYNTAX,
-        JsonProblem.NOT_A_NUMBER: Unreadable.NOT_JSON,
-        JsonProblem.LONE_SURROGATE: Unreadable.NOT_JSON,
-        JsonProblem.TOO_DEEP: Unreadable.TOO_DEEP,
-        JsonProblem.TOO_LARGE: Unreadable.TOO_LARGE,
+        JsonProblem.SYNTAX: AnswerClass.SYNTAX,
+        JsonProblem.NOT_A_NUMBER: AnswerClass.NOT_JSON,
+        JsonProblem.LONE_SURROGATE: AnswerClass.NOT_JSON,
+        JsonProblem.TOO_DEEP: AnswerClass.TOO_DEEP,
+        JsonProblem.TOO_LARGE: AnswerClass.TOO_LARGE,
     }
 )
 #: All other faults are of syntax.
-_YAML_FAULTS: Final[Mapping[YamlFault, Unreadable]] = MappingProxyType(
+_YAML_FAULTS: Final[Mapping[YamlFault, AnswerClass]] = MappingProxyType(
     {
-        YamlFault.TAG: Unreadable.YAML_TAG,
-        YamlFault.ALIAS: Unreadable.YAML_ALIAS,
-        YamlFault.TOO_DEEP: Unreadable.TOO_DEEP,
-        YamlFault.DUPLICATE_NAME: Unreadable.DUPLICATE_NAME,
-        YamlFault.NOT_JSON: Unreadable.NOT_JSON,
+        YamlFault.TAG: AnswerClass.YAML_TAG,
+        YamlFault.ALIAS: AnswerClass.YAML_ALIAS,
+        YamlFault.TOO_DEEP: AnswerClass.TOO_DEEP,
+        YamlFault.DUPLICATE_NAME: AnswerClass.DUPLICATE_NAME,
+        YamlFault.NOT_JSON: AnswerClass.NOT_JSON,
     }
 )
 
@@ -90,14 +90,14 @@ def fenced_answer(answer: str | MissingAnswer, *, continues: bool) -> str | NotR
         answer = f"{_FENCE}\n{answer}"
     block = first_fence(answer)
     if block.text is None:
-        return NotRead(Unreadable.NO_FENCE, block.problem.replace("_", " "))
-    return block.text or NotRead(Unreadable.NO_ANSWER, "the fenced block is empty")
+        return NotRead(AnswerClass.NO_FENCE, block.problem.replace("_", " "))
+    return block.text or NotRead(AnswerClass.NO_ANSWER, "the fenced block is empty")
 
 
 def not_read(answer: MissingAnswer) -> NotRead:
     """Return a missing answer as one that is not read."""
     large = answer.kind is NoAnswer.TOO_LARGE
-    why = Unreadable.TOO_LARGE if large else Unreadable.NO_ANSWER
+    why = AnswerClass.TOO_LARGE if large else AnswerClass.NO_ANSWER
     return NotRead(why, answer.reason)
 
 
@@ -119,7 +119,7 @@ def read_output(
         xml: The reading of XML.
     """
     if len(text) > MAX_CHARACTERS:
-        return NotRead(Unreadable.TOO_LARGE, f"{len(text):,} characters")
+        return NotRead(AnswerClass.TOO_LARGE, f"{len(text):,} characters")
     if output is Output.JSON:
         return read_json(text, reading)
     if output is Output.YAML:
@@ -139,7 +139,7 @@ def read_json(
         return NotRead(_JSON_FAULTS[answer.problem], answer.detail)
     if answer.duplicates and reading is not SuiteReading.PAPER:
         detail = f"the member {answer.duplicates[0][:80]!r} stands twice"
-        return NotRead(Unreadable.DUPLICATE_NAME, detail)
+        return NotRead(AnswerClass.DUPLICATE_NAME, detail)
     return Read(answer.value)
 
 
@@ -151,7 +151,7 @@ def read_yaml_text(
     try:
         return Read(read_yaml(text, options).value)
     except YamlError as error:
-        why = _YAML_FAULTS.get(error.fault, Unreadable.SYNTAX)
+        why = _YAML_FAULTS.get(error.fault, AnswerClass.SYNTAX)
         return NotRead(why, error.detail[:200])
 
 

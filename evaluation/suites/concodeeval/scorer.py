@@ -41,7 +41,6 @@ from evaluation.suites.concodeeval.settings import (
     RecordFields,
     SuiteReading,
     TaskName,
-    Unreadable,
 )
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ _MOST_PLACES: Final = 1_024
 #: Most violations of one value that are counted, and that become reasons.
 _MOST_VIOLATIONS, _MOST_REASONS = 10_000, 5
 #: Answers that count as incomplete; other classes without a value are invalid.
-_INCOMPLETE: Final = frozenset({Unreadable.NO_FENCE, Unreadable.NO_ANSWER})
+_INCOMPLETE: Final = frozenset({AnswerClass.NO_FENCE, AnswerClass.NO_ANSWER})
 #: The scores of an answer without a value: neither a wrong root nor a violation.
 _NO_SCORES: Final = {
     "gen_acc": 0.0,

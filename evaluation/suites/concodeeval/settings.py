@@ -61,47 +61,6 @@ class TaskName(StrEnum):
     """Say whether a given sample satisfies the schema."""
 
 
-class Unreadable(StrEnum):
-    """A reason why an answer has no value; each is a failure class too."""
-
-    NO_ANSWER = "no_answer"
-    """Nothing, or white space only."""
-    TOO_LARGE = "too_large"
-    """More than `MAX_CHARACTERS` characters."""
-    NO_FENCE = "no_fence"
-    """No fenced block that is closed: the `incomplete` of the paper's scripts."""
-    SYNTAX = "syntax"
-    """Not a text of the format."""
-    DUPLICATE_NAME = "duplicate_name"
-    """A member stands twice in one object."""
-    NOT_JSON = "not_json"
-    """A value that JSON lacks: NaN, an infinity, a name that is no string."""
-    TOO_DEEP = "too_deep"
-    """Nested over `MAX_DEPTH` levels."""
-    YAML_ALIAS = "yaml_alias"
-    """A YAML alias, by which a short text can express a huge value."""
-    YAML_TAG = "yaml_tag"
-    """A YAML tag beyond the core schema, such as one that makes a Python object."""
-    XML_DOCTYPE = "xml_doctype"
-    """A document type, the only place of entities, external ones among them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Read:
-    """The value of a text."""
-
-    value: Json
-
-
-@dataclass(frozen=True, slots=True)
-class NotRead:
-    """The reason why a text has no value."""
-
-    why: Unreadable
-    #: For people: the place, and the fault.
-    detail: str = ""
-
-
 class AnswerClass(Explained):
     """A class of answers that fail; earlier ones take precedence."""
 
@@ -124,6 +83,22 @@ class AnswerClass(Explained):
     VIOLATION = ("violation", "a value that the schema refuses")
     UNCLEAR = ("unclear", "neither yes nor no, or both")
     WRONG_ANSWER = ("wrong_answer", "yes for a sample that is refused, or the reverse")
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """The value of a text."""
+
+    value: Json
+
+
+@dataclass(frozen=True, slots=True)
+class NotRead:
+    """The reason why a text has no value."""
+
+    why: AnswerClass
+    #: For people: the place, and the fault.
+    detail: str = ""
 
 
 class ConcodeSettings(msgspec.Struct, frozen=True, kw_only=True):

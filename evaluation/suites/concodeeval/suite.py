@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from evaluation.core.suite import KnownAnswer, Suite
+from evaluation.suites.common import first_witness, imported_late
 from evaluation.suites.concodeeval.settings import (
     AnswerClass,
     ConcodeSettings,
@@ -18,9 +19,7 @@ from evaluation.suites.concodeeval.settings import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evaluation.core.suite import RecordRequest, RecordSet, ScoredRun, Scorer
-    from evaluation.core.suite_records import SuitePrompt, SuiteRecord
-    from evaluation.reporting.report import Report
+    from evaluation.core.suite_records import SuiteRecord
 
 #: Texts without a value, by format.
 _HOSTILE: Final = {
@@ -34,40 +33,6 @@ _HOSTILE: Final = {
     ),
     Output.XML: (("<!DOCTYPE a><a/>", AnswerClass.XML_DOCTYPE),),
 }
-
-# The functions import when they are called: every help text reads the list of suites.
-
-
-def _records(request: RecordRequest, settings: ConcodeSettings) -> RecordSet:
-    from evaluation.suites.concodeeval.records import records  # noqa: PLC0415 - as said
-
-    return records(request, settings)
-
-
-def _generate(
-    count: int, seed: int, settings: ConcodeSettings
-) -> Iterator[SuiteRecord]:
-    from evaluation.suites.concodeeval.records import generate  # noqa: PLC0415 - as said
-
-    return generate(count, seed, settings)
-
-
-def _prompt(record: SuiteRecord, settings: ConcodeSettings) -> SuitePrompt:
-    from evaluation.suites.concodeeval.prompts import prompt  # noqa: PLC0415 - as said
-
-    return prompt(record, settings)
-
-
-def _scorer(settings: ConcodeSettings) -> Scorer:
-    from evaluation.suites.concodeeval.scorer import ConcodeScorer  # noqa: PLC0415 - as said
-
-    return ConcodeScorer(settings)
-
-
-def _report(run: ScoredRun) -> Report:
-    from evaluation.suites.concodeeval.report import report  # noqa: PLC0415 - as said
-
-    return report(run)
 
 
 def _known_answers(
@@ -105,16 +70,10 @@ def _known_answers(
 
 def _known_samples(schema: str, output: Output, dialect: str) -> Iterator[KnownAnswer]:
     """Yield a sample that a schema accepts, and one of another type than its root."""
-    from curation.core.documents import Rejected  # noqa: PLC0415 - as said
-    from curation.instances.constraints.interpretations import read_schema  # noqa: PLC0415 - as said
-    from curation.instances.search.witnesses import Budget, find_witnesses  # noqa: PLC0415 - as said
-    from evaluation.suites.concodeeval.representations import write_sample  # noqa: PLC0415 - as said
+    from evaluation.suites.concodeeval.representations import write_sample  # noqa: PLC0415 - heavy
 
-    compiled = read_schema(schema, dialect)
-    if isinstance(compiled, Rejected):
-        return
-    for witness in find_witnesses(compiled, 0, Budget(count=1)).witnesses:
-        right = f"```\n{write_sample(witness.value, output)}\n```"
+    for _, value in first_witness(schema, dialect):
+        right = f"```\n{write_sample(value, output)}\n```"
         yield KnownAnswer(kind="reference", text=right)
         yield KnownAnswer(kind="after thinking", text=f"<think>```</think>{right}")
     root = json.loads(schema).get("type")
@@ -129,11 +88,11 @@ SUITE = Suite(
     summary="Does a model understand a schema that is written five ways?",
     settings=ConcodeSettings,
     classes={kind.value: kind.explanation for kind in AnswerClass},
-    records=_records,
-    prompt=_prompt,
-    scorer=_scorer,
-    report=_report,
+    records=imported_late("concodeeval.records", "records"),
+    prompt=imported_late("concodeeval.prompts", "prompt"),
+    scorer=imported_late("concodeeval.scorer", "ConcodeScorer"),
+    report=imported_late("concodeeval.report", "report"),
     known_answers=_known_answers,
-    generate=_generate,
+    generate=imported_late("concodeeval.records", "generate"),
     paper=as_published,
 )

@@ -19,10 +19,10 @@ from xml.parsers import expat
 
 from evaluation.suites.concodeeval.settings import (
     MAX_DEPTH,
+    AnswerClass,
     NotRead,
     Read,
     SuiteReading,
-    Unreadable,
 )
 
 if TYPE_CHECKING:
@@ -65,9 +65,9 @@ def read_xml(text: str, schema: Json, reading: SuiteReading) -> Read | NotRead:
     try:
         return Read(_value(root, schema))
     except _DuplicateError as error:
-        return NotRead(Unreadable.DUPLICATE_NAME, str(error))
+        return NotRead(AnswerClass.DUPLICATE_NAME, str(error))
     except ValueError as error:
-        return NotRead(Unreadable.NOT_JSON, str(error))
+        return NotRead(AnswerClass.NOT_JSON, str(error))
 
 
 class _DuplicateError(Exception):
@@ -218,7 +218,7 @@ class XmlElement:
 class _RefusalError(Exception):
     """A text that is refused, and the reason."""
 
-    def __init__(self, why: Unreadable, detail: str) -> None:
+    def __init__(self, why: AnswerClass, detail: str) -> None:
         super().__init__(detail)
         self.why = why
 
@@ -235,7 +235,7 @@ class _Builder:
     def start(self, name: str, attributes: dict[str, str]) -> None:
         """Take a start tag."""
         if len(self._open) >= MAX_DEPTH:
-            raise _RefusalError(Unreadable.TOO_DEEP, f"nested over {MAX_DEPTH} levels")
+            raise _RefusalError(AnswerClass.TOO_DEEP, f"nested over {MAX_DEPTH} levels")
         element = XmlElement(name, attributes)
         if self._open:
             self._open[-1].children.append(element)
@@ -254,7 +254,7 @@ class _Builder:
 
     def doctype(self, name: str, *_: object) -> NoReturn:
         """Refuse a document type."""
-        raise _RefusalError(Unreadable.XML_DOCTYPE, f"the document type of <{name}>")
+        raise _RefusalError(AnswerClass.XML_DOCTYPE, f"the document type of <{name}>")
 
 
 def read_elements(text: str) -> XmlElement | NotRead:
@@ -278,7 +278,7 @@ def read_elements(text: str) -> XmlElement | NotRead:
     except _RefusalError as error:
         return NotRead(error.why, str(error))
     except expat.ExpatError as error:
-        return NotRead(Unreadable.SYNTAX, str(error))
+        return NotRead(AnswerClass.SYNTAX, str(error))
     if builder.root is None:
-        return NotRead(Unreadable.SYNTAX, "no element")
+        return NotRead(AnswerClass.SYNTAX, "no element")
     return builder.root

@@ -274,7 +274,7 @@ def _as_published() -> FormatChecker:
     return formats
 
 
-def known_answers(record: SuiteRecord) -> Iterable[KnownAnswer]:
+def known_answers(record: SuiteRecord, _settings: object) -> Iterable[KnownAnswer]:
     """Yield answers to a record with the class that each must get."""
     witnesses = record.fields.get("witnesses")
     for text in witnesses if isinstance(witnesses, list) else ():

@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from evaluation.core.suite import RecordSet, Suite
-from evaluation.core.suite_records import SuitePrompt, SuiteRecord
+from evaluation.core.suite import Suite
+from evaluation.core.suite_records import SuitePrompt
+from evaluation.suites.common import imported_late, schema_records
 from evaluation.suites.coverage.judgement import TextClass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from curation.core.json_types import Json
-    from evaluation.core.suite import KnownAnswer, RecordRequest, ScoredRun, Scorer
+    from evaluation.core.cases import Sample
+    from evaluation.core.suite import RecordRequest, RecordSet, Scorer
+    from evaluation.core.suite_records import SuiteRecord
     from evaluation.prompts import Template, WorkedExample
-    from evaluation.reporting.report import Report
 
 #: Tokens of a text whose schema has no witness.
 UNKNOWN_BUDGET: Final = 512
@@ -46,45 +48,13 @@ def as_published(settings: CoverageSettings) -> CoverageSettings:
 
 
 def records(request: RecordRequest, settings: CoverageSettings) -> RecordSet:
-    """Return the schemas of any data, with their valid instances as witnesses.
+    """Return the schemas of any data, with their valid instances as witnesses."""
 
-    Raises:
-        Fault: the data cannot be read or fetched; see `evaluation.data.open_data`.
-    """
-    data = request.opened
-    if data is None:
-        from evaluation.data import SampleSelection, open_data  # noqa: PLC0415 - heavy
+    def fields(sample: Sample) -> dict[str, Json]:
+        valid = [instance.text for instance in sample.instances if instance.valid]
+        return {"witnesses": [*valid]}
 
-        data = open_data(
-            request.data,
-            selection=SampleSelection(
-                configs=request.configs,
-                splits=request.splits,
-                ids=request.only,
-                limit=None if request.first else request.limit,
-                seed=request.seed,
-            ),
-            instances=True,
-            settings=request.fetch,
-        )
-    return RecordSet(
-        name=data.name,
-        origin=data.origin,
-        records=[
-            SuiteRecord(
-                id=sample.id,
-                group=sample.config,
-                schema=sample.schema,
-                dialect=settings.dialect or sample.dialect,
-                fields={
-                    "witnesses": [
-                        instance.text for instance in sample.instances if instance.valid
-                    ]
-                },
-            )
-            for sample in data.samples()
-        ],
-    )
+    return schema_records(request, dialect=settings.dialect, fields=fields)
 
 
 @cache
@@ -133,20 +103,6 @@ def _fallback(_settings: CoverageSettings) -> Scorer:
     return CoverageScorer(published=False)
 
 
-def _known_answers(
-    record: SuiteRecord, _settings: CoverageSettings
-) -> Iterable[KnownAnswer]:
-    from evaluation.suites.coverage.scorer import known_answers  # noqa: PLC0415 - heavy
-
-    return known_answers(record)
-
-
-def _report(run: ScoredRun) -> Report:
-    from evaluation.suites.coverage.report import report  # noqa: PLC0415 - heavy
-
-    return report(run)
-
-
 SUITE = Suite(
     name="coverage",
     summary="Does what a model writes under an engine satisfy its schema (Table 4)?",
@@ -159,8 +115,8 @@ SUITE = Suite(
     records=records,
     prompt=prompt,
     scorer=_scorer,
-    report=_report,
-    known_answers=_known_answers,
+    report=imported_late("coverage.report", "report"),
+    known_answers=imported_late("coverage.scorer", "known_answers"),
     paper=as_published,
     keeps_writing=True,
     scoring_seconds=40.0,

@@ -17,6 +17,7 @@ from curation.json.text import parse
 from curation.system.errors import BadData, NoInput
 from evaluation.core.suite import KnownAnswer, RecordSet, Rewording, Suite
 from evaluation.core.suite_records import Message, SuitePrompt, SuiteRecord
+from evaluation.suites.common import first_witness, imported_late
 from evaluation.suites.ifstruct.rows import (
     TEXT_COLUMNS,
     AnswerFormat,
@@ -33,8 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from curation.core.json_types import Json, UntypedJson
-    from evaluation.core.suite import RecordRequest, ScoredRun, Scorer
-    from evaluation.reporting.report import Report
+    from evaluation.core.suite import RecordRequest
     from evaluation.suites.ifstruct.rows import IfstructRecord, Requirements
 
 #: Rows of a run without a file and without a limit; the published file has 2,000.
@@ -208,31 +208,13 @@ def _reworded(record: SuiteRecord, text: str) -> SuiteRecord:
     return suite_record(reworded(read_record(record.fields), text))
 
 
-def _scorer(settings: IfstructSettings) -> Scorer:
-    from evaluation.suites.ifstruct.scorer import IfstructScorer  # noqa: PLC0415 - heavy
-
-    return IfstructScorer(settings)
-
-
-def _report(run: ScoredRun) -> Report:
-    from evaluation.suites.ifstruct.report import report  # noqa: PLC0415 - heavy
-
-    return report(run)
-
-
 def _known_answers(
     record: SuiteRecord, settings: IfstructSettings
 ) -> Iterator[KnownAnswer]:
     """Yield right answers to a row, and wrong ones of the main classes."""
-    from curation.instances.constraints.interpretations import read_schema  # noqa: PLC0415 - heavy
-    from curation.instances.search.witnesses import Budget, find_witnesses  # noqa: PLC0415 - heavy
-
     requirements = read_record(record.fields).requirements
-    schema = read_schema(json.dumps(requirements.schema), "2020-12")
-    if isinstance(schema, Rejected):
-        return
-    for witness in find_witnesses(schema, 0, Budget(count=1)).witnesses:
-        items: UntypedJson = witness.value
+    items: UntypedJson
+    for _, items in first_witness(json.dumps(requirements.schema), "2020-12"):
         right = _answer(items, requirements)
         yield KnownAnswer(kind="reference", text=right)
         yield KnownAnswer(kind="thought before", text=f"<think>{{[</think>\n{right}")
@@ -281,8 +263,8 @@ SUITE: Final = Suite(
     classes={str(failure): failure.explanation for failure in Failure},
     records=_records,
     prompt=_prompt,
-    scorer=_scorer,
-    report=_report,
+    scorer=imported_late("ifstruct.scorer", "IfstructScorer"),
+    report=imported_late("ifstruct.report", "report"),
     known_answers=_known_answers,
     generate=_generate,
     layouts={"published": _published, "hub": _hub},

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from evaluation.core.suite import KnownAnswer, RecordSet, Suite
-from evaluation.core.suite_records import SuiteRecord
+from evaluation.core.suite import KnownAnswer, Suite
+from evaluation.suites.common import first_witness, imported_late, schema_records
 from evaluation.suites.passrate.prompts import prompt
 from evaluation.suites.passrate.settings import (
     FailureClass,
@@ -23,7 +23,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from curation.core.json_types import Json
-    from evaluation.core.suite import RecordRequest, ScoredResponse, ScoredRun, Scorer
+    from evaluation.core.suite import (
+        RecordRequest,
+        RecordSet,
+        ScoredResponse,
+        ScoredRun,
+    )
+    from evaluation.core.suite_records import SuiteRecord
     from evaluation.reporting.report import Report
     from evaluation.reporting.tables import Cell, Table
 
@@ -37,62 +43,19 @@ _NOTE: Final = (
 )
 
 
-def records(request: RecordRequest, _settings: PassrateSettings) -> RecordSet:
-    """Return the schemas of a build, a folder, a file or a dataset on the Hub.
-
-    Raises:
-        Fault: the data cannot be read or fetched; see `evaluation.data.open_data`.
-    """
-    from evaluation.data import SampleSelection, open_data  # noqa: PLC0415 - heavy
-
-    data = open_data(
-        request.data,
-        selection=SampleSelection(
-            configs=request.configs,
-            splits=request.splits,
-            ids=request.only,
-            limit=None if request.first else request.limit,
-            seed=request.seed,
-        ),
-        instances=False,
-        settings=request.fetch,
-    )
-    return RecordSet(
-        name=data.name,
-        origin=data.origin,
-        records=[
-            SuiteRecord(
-                id=sample.id,
-                group=sample.config,
-                schema=sample.schema,
-                dialect=sample.dialect,
-            )
-            for sample in data.samples()
-        ],
-    )
-
-
-def _scorer(settings: PassrateSettings) -> Scorer:
-    from evaluation.suites.passrate.scorer import PassrateScorer  # noqa: PLC0415 - heavy
-
-    return PassrateScorer(settings)
+def _records(request: RecordRequest, _settings: PassrateSettings) -> RecordSet:
+    return schema_records(request)
 
 
 def _known_answers(
     record: SuiteRecord, settings: PassrateSettings
 ) -> Iterator[KnownAnswer]:
     """Yield right and wrong answers to a record; none if its schema has no witness."""
-    from curation.core.documents import Rejected  # noqa: PLC0415 - heavy
-    from curation.instances.constraints.interpretations import read_schema  # noqa: PLC0415 - heavy
-    from curation.instances.search.witnesses import Budget, find_witnesses  # noqa: PLC0415 - heavy
     from evaluation.suites.passrate.scorer import undeclared_members  # noqa: PLC0415 - heavy
 
-    schema = read_schema(record.schema or "false", record.dialect)
-    if isinstance(schema, Rejected):
-        return
-    for witness in find_witnesses(schema, 0, Budget(count=1)).witnesses:
-        text = json.dumps(witness.value, indent=2)
-        extra = undeclared_members(schema, witness.value)
+    for schema, value in first_witness(record.schema or "false", record.dialect):
+        text = json.dumps(value, indent=2)
+        extra = undeclared_members(schema, value)
         if not extra or settings.mode is Mode.SCHEMA:
             yield KnownAnswer(kind="reference", text=f"<think>{{</think>\n{text}")
         kinds = FailureClass
@@ -104,9 +67,9 @@ def _known_answers(
             (kinds.REFUSAL, "", "content_filter"),
         ):
             yield KnownAnswer(kind=kind, text=answer, finish=finish, expected=kind)
-        for kind, value in _wrong_values(schema.value, witness.value):
+        for kind, wrong in _wrong_values(schema.value, value):
             if kind is kinds.SCHEMA_VIOLATION or settings.mode is Mode.STRICT:
-                yield KnownAnswer(kind=kind, text=json.dumps(value), expected=kind)
+                yield KnownAnswer(kind=kind, text=json.dumps(wrong), expected=kind)
         for kind, finish in (
             (kinds.API_ERROR, ""),
             (kinds.ENGINE_ERROR, "engine_error"),
@@ -196,9 +159,9 @@ SUITE = Suite(
     summary="Does a model, only asked to, write JSON that its schema accepts?",
     settings=PassrateSettings,
     classes={kind.value: kind.explanation for kind in FailureClass},
-    records=records,
+    records=_records,
     prompt=prompt,
-    scorer=_scorer,
+    scorer=imported_late("passrate.scorer", "PassrateScorer"),
     report=report,
     known_answers=_known_answers,
     paper=as_published,

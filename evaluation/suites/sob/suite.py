@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from curation.json.pointer import at, replaced
 from evaluation.core.suite import KnownAnswer, RecordSet, Suite
 from evaluation.core.suite_records import Message, SuitePrompt
+from evaluation.suites.common import imported_late
 from evaluation.suites.sob.generator import OWN_RECORDS, generated_records
 from evaluation.suites.sob.metrics import (
     PUBLISHED,
@@ -32,9 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.json_types import Json
-    from evaluation.core.suite import RecordRequest, ScoredRun
+    from evaluation.core.suite import RecordRequest
     from evaluation.core.suite_records import SuiteRecord
-    from evaluation.reporting.report import Report
     from evaluation.suites.sob.metrics import Path
     from evaluation.suites.sob.records import SobRecord
 
@@ -194,12 +194,6 @@ def as_published(settings: SobSettings) -> SobSettings:
     return replace(settings, reading="paper")
 
 
-def _report(run: ScoredRun) -> Report:
-    from evaluation.suites.sob.report import report  # noqa: PLC0415 - draws with numpy
-
-    return report(run)
-
-
 SUITE: Final = Suite(
     name="sob",
     summary="Are the values right that a model extracts, not only their shape?",
@@ -208,7 +202,7 @@ SUITE: Final = Suite(
     records=suite_records,
     prompt=prompt_of,
     scorer=lambda settings: SobScorer(settings.rules),
-    report=_report,
+    report=imported_late("sob.report", "report"),
     known_answers=known_answers,
     generate=_generate,
     paper=as_published,

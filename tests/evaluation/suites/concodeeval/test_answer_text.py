@@ -17,11 +17,11 @@ from evaluation.suites.concodeeval.answer_text import (
 )
 from evaluation.suites.concodeeval.settings import (
     MAX_CHARACTERS,
+    AnswerClass,
     NotRead,
     Output,
     Read,
     SuiteReading,
-    Unreadable,
 )
 from evaluation.suites.concodeeval.xml_answer import read_xml
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
 
 
-def _why(found: Read | NotRead) -> Unreadable | None:
+def _why(found: Read | NotRead) -> AnswerClass | None:
     return found.why if isinstance(found, NotRead) else None
 
 
@@ -41,27 +41,27 @@ def _fenced(text: str, *, continues: bool) -> str | NotRead:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("!!python/object/apply:os.system ['true']", Unreadable.YAML_TAG),
-        ("!!python/name:os.system ''", Unreadable.YAML_TAG),
-        ("!mine {a: 1}", Unreadable.YAML_TAG),
-        ("!!binary aGk=", Unreadable.YAML_TAG),
-        ("- &a [1]\n- *a", Unreadable.YAML_ALIAS),
-        ("a: 1\na: 2", Unreadable.DUPLICATE_NAME),
-        ("{1: a, '1': b}", Unreadable.DUPLICATE_NAME),
-        ("? [1]\n: 2", Unreadable.NOT_JSON),
-        ("[.inf]", Unreadable.NOT_JSON),
-        ("1e999", Unreadable.NOT_JSON),
-        ("[" * 100_000, Unreadable.TOO_DEEP),
-        ("- " * 100_000, Unreadable.TOO_DEEP),
-        ("a:\n\t- 1", Unreadable.SYNTAX),
-        ("1\n---\n2", Unreadable.SYNTAX),
-        ("%YAML 9.9\n---\n1", Unreadable.SYNTAX),
-        ("\x00", Unreadable.SYNTAX),
-        ("", Unreadable.SYNTAX),
-        ("9" * 5_000, Unreadable.SYNTAX),
+        ("!!python/object/apply:os.system ['true']", AnswerClass.YAML_TAG),
+        ("!!python/name:os.system ''", AnswerClass.YAML_TAG),
+        ("!mine {a: 1}", AnswerClass.YAML_TAG),
+        ("!!binary aGk=", AnswerClass.YAML_TAG),
+        ("- &a [1]\n- *a", AnswerClass.YAML_ALIAS),
+        ("a: 1\na: 2", AnswerClass.DUPLICATE_NAME),
+        ("{1: a, '1': b}", AnswerClass.DUPLICATE_NAME),
+        ("? [1]\n: 2", AnswerClass.NOT_JSON),
+        ("[.inf]", AnswerClass.NOT_JSON),
+        ("1e999", AnswerClass.NOT_JSON),
+        ("[" * 100_000, AnswerClass.TOO_DEEP),
+        ("- " * 100_000, AnswerClass.TOO_DEEP),
+        ("a:\n\t- 1", AnswerClass.SYNTAX),
+        ("1\n---\n2", AnswerClass.SYNTAX),
+        ("%YAML 9.9\n---\n1", AnswerClass.SYNTAX),
+        ("\x00", AnswerClass.SYNTAX),
+        ("", AnswerClass.SYNTAX),
+        ("9" * 5_000, AnswerClass.SYNTAX),
     ],
 )
-def test_yaml_that_means_harm_has_its_class(text: str, why: Unreadable) -> None:
+def test_yaml_that_means_harm_has_its_class(text: str, why: AnswerClass) -> None:
     """No tag makes an object, no alias is followed, no depth ends the interpreter."""
     assert _why(read_yaml_text(text)) is why
 
@@ -100,28 +100,28 @@ _FILE = '<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><a>&b;</a>'
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (_BOMB, Unreadable.XML_DOCTYPE),
-        (_FILE, Unreadable.XML_DOCTYPE),
-        ('<!DOCTYPE a SYSTEM "https://example.org/a"><a/>', Unreadable.XML_DOCTYPE),
-        ("<a>&amber;</a>", Unreadable.SYNTAX),
-        ("<1a/>", Unreadable.SYNTAX),
-        ("<a><b></a></b>", Unreadable.SYNTAX),
-        ("<a/><b/>", Unreadable.SYNTAX),
-        ("<a>\x01</a>", Unreadable.SYNTAX),
-        ("<a>\ud800</a>", Unreadable.SYNTAX),
-        ('<a b="1" b="2"/>', Unreadable.SYNTAX),
-        ("", Unreadable.SYNTAX),
-        ("plain", Unreadable.SYNTAX),
-        ("<a>" * 10_000, Unreadable.TOO_DEEP),
-        ('<a type="float">1e999</a>', Unreadable.NOT_JSON),
-        ('<a escaped="true">\\</a>', Unreadable.NOT_JSON),
+        (_BOMB, AnswerClass.XML_DOCTYPE),
+        (_FILE, AnswerClass.XML_DOCTYPE),
+        ('<!DOCTYPE a SYSTEM "https://example.org/a"><a/>', AnswerClass.XML_DOCTYPE),
+        ("<a>&amber;</a>", AnswerClass.SYNTAX),
+        ("<1a/>", AnswerClass.SYNTAX),
+        ("<a><b></a></b>", AnswerClass.SYNTAX),
+        ("<a/><b/>", AnswerClass.SYNTAX),
+        ("<a>\x01</a>", AnswerClass.SYNTAX),
+        ("<a>\ud800</a>", AnswerClass.SYNTAX),
+        ('<a b="1" b="2"/>', AnswerClass.SYNTAX),
+        ("", AnswerClass.SYNTAX),
+        ("plain", AnswerClass.SYNTAX),
+        ("<a>" * 10_000, AnswerClass.TOO_DEEP),
+        ('<a type="float">1e999</a>', AnswerClass.NOT_JSON),
+        ('<a escaped="true">\\</a>', AnswerClass.NOT_JSON),
         (
             '<all type="dict"><a type="int">1</a><a type="int">2</a></all>',
-            Unreadable.DUPLICATE_NAME,
+            AnswerClass.DUPLICATE_NAME,
         ),
     ],
 )
-def test_xml_that_means_harm_has_its_class(text: str, why: Unreadable) -> None:
+def test_xml_that_means_harm_has_its_class(text: str, why: AnswerClass) -> None:
     """No entity is expanded and nothing external read; a bad name is bad syntax."""
     assert _why(read_xml(text, {}, SuiteReading.RECOMMENDED)) is why
 
@@ -129,14 +129,14 @@ def test_xml_that_means_harm_has_its_class(text: str, why: Unreadable) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ('{"a": 1, "a": 2}', Unreadable.DUPLICATE_NAME),
-        ("[NaN]", Unreadable.NOT_JSON),
-        ("[" * 10_000, Unreadable.TOO_DEEP),
-        ("{'a': 1}", Unreadable.SYNTAX),
-        ("__import__('os').system('true')", Unreadable.SYNTAX),
+        ('{"a": 1, "a": 2}', AnswerClass.DUPLICATE_NAME),
+        ("[NaN]", AnswerClass.NOT_JSON),
+        ("[" * 10_000, AnswerClass.TOO_DEEP),
+        ("{'a': 1}", AnswerClass.SYNTAX),
+        ("__import__('os').system('true')", AnswerClass.SYNTAX),
     ],
 )
-def test_json_that_is_none_has_its_class(text: str, why: Unreadable) -> None:
+def test_json_that_is_none_has_its_class(text: str, why: AnswerClass) -> None:
     """What Python's reader would let pass, or fall over, is named."""
     assert _why(read_json(text)) is why
 
@@ -151,10 +151,10 @@ def test_an_answer_of_ten_megabytes_is_not_read(output: Output) -> None:
     """Its length is looked at first, fenced or not."""
     text = "1" * 10_000_000
     found = read_output(text, output, {})
-    assert _why(found) is Unreadable.TOO_LARGE
+    assert _why(found) is AnswerClass.TOO_LARGE
     fenced = _fenced(f"```\n{text}\n```", continues=False)
     assert isinstance(fenced, NotRead)
-    assert fenced.why is Unreadable.TOO_LARGE
+    assert fenced.why is AnswerClass.TOO_LARGE
     assert len(text) > MAX_CHARACTERS
 
 
@@ -166,18 +166,18 @@ def test_an_answer_of_ten_megabytes_is_not_read(output: Output) -> None:
         ("[1]\n```", True, "[1]"),
         ("```yaml\n- 1\n```", True, "- 1"),
         ("<think>```\n[2]\n```</think>```\n[1]\n```", False, "[1]"),
-        ("[1]", False, Unreadable.NO_FENCE),
-        ("[1]", True, Unreadable.NO_FENCE),
-        ("```\n[1]", False, Unreadable.NO_FENCE),
-        ("```\n```json\n[1]\n```\n```", False, Unreadable.NO_ANSWER),
-        ("```\n\n```", False, Unreadable.NO_ANSWER),
-        ("<think>so", False, Unreadable.NO_ANSWER),
+        ("[1]", False, AnswerClass.NO_FENCE),
+        ("[1]", True, AnswerClass.NO_FENCE),
+        ("```\n[1]", False, AnswerClass.NO_FENCE),
+        ("```\n```json\n[1]\n```\n```", False, AnswerClass.NO_ANSWER),
+        ("```\n\n```", False, AnswerClass.NO_ANSWER),
+        ("<think>so", False, AnswerClass.NO_ANSWER),
     ],
 )
 def test_the_first_closed_fence_holds_the_answer(
     text: str,
     continues: bool,  # noqa: FBT001 (a parameter of the test)
-    expected: str | Unreadable,
+    expected: str | AnswerClass,
 ) -> None:
     """Unclosed and nested fences have their classes; an open one is gone on from."""
     found = _fenced(text, continues=continues)
