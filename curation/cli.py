@@ -31,7 +31,7 @@ from curation.commands.release import release
 from curation.commands.sources import sources
 from curation.commands.stats import stats
 from curation.commands.verify import verify
-from curation.credentials import guard, redacted, redacted_traceback
+from curation.system.credentials import guard, redacted, redacted_traceback
 from curation.system.errors import CsbdataError, Stopped
 from curation.system.progress import heartbeat
 from curation.system.registry import entry_points_of

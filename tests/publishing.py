@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from huggingface_hub import constants, file_download
 from huggingface_hub.utils import _http
 
-from curation.huggingface import HubTimeLimits, hub_client
+from curation.download.huggingface import HubTimeLimits, hub_client
 from curation.packaging.manifest import read_facts
 from curation.publish.hub_push import HubPushRequest, plan_hub_push, push_to_hub
 from curation.publish.plan import inventory

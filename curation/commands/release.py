@@ -87,7 +87,7 @@ def _next(folder: Path, against: str, *, allow_partial: bool, released: str) -> 
         return next_release(
             folder, None, allow_partial=allow_partial, released=released
         )
-    from curation.huggingface import HubTimeLimits, hub_client
+    from curation.download.huggingface import HubTimeLimits, hub_client
 
     with hub_client(HubTimeLimits()), last_release(against) as last:
         return next_release(

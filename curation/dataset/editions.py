@@ -94,7 +94,7 @@ def open_edition(where: str) -> Edition:
 
 
 def _downloaded(name: str, revision: str | None) -> Path:
-    from curation.huggingface import hub_snapshot  # noqa: PLC0415 - heavy, rarely asked
+    from curation.download.huggingface import hub_snapshot  # noqa: PLC0415 - heavy, rarely asked
 
     return hub_snapshot(name, revision)
 

@@ -1,6 +1,6 @@
 """Credentials in JSON values, which must not be published.
 
-The formats are those of `curation.credentials.formats`. A finding never includes the
+The formats are those of `curation.system.credentials`. A finding never includes the
 value. A placeholder (`EXAMPLE`, one character over and over) is no credential.
 """
 
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import re2
 
-from curation.credentials import FORMATS
 from curation.json.pointer import Tokens, pointer
 from curation.json.values import searchable
+from curation.system.credentials import FORMATS
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json

@@ -19,7 +19,6 @@ import fsspec
 import platformdirs
 from fsspec.implementations.local import LocalFileSystem
 
-from curation.credentials import redacted
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.publish.plan import (
     PushPlan,
@@ -32,6 +31,7 @@ from curation.publish.plan import (
 from curation.system.atomic_files import cannot_write
 from curation.system.atomic_folders import atomic_folder, recover
 from curation.system.checksums import FILE as SUMS
+from curation.system.credentials import redacted
 from curation.system.errors import (
     BadConfiguration,
     BadData,

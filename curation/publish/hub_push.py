@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING
 
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
-from curation.huggingface import HubTimeLimits, is_overtaken, may_pass, repeated
+from curation.download.huggingface import (
+    HubTimeLimits,
+    is_overtaken,
+    may_pass,
+    repeated,
+)
 from curation.publish.dataset_diff import Version
 from curation.publish.plan import (
     PushPlan,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from curation.huggingface import HubTimeLimits, hub_client
+from curation.download.huggingface import HubTimeLimits, hub_client
 from curation.packaging.signature import FILE as SIGNATURE
 from curation.packaging.signature import signed_sums
 from curation.publish.fsspec_target import (

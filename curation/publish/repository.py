@@ -13,7 +13,7 @@ from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
 from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError
 from huggingface_hub.hf_api import RepoFile
 
-from curation.huggingface import HubTimeLimits, repeated
+from curation.download.huggingface import HubTimeLimits, repeated
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.publish.plan import RemoteFile, describe_content
 from curation.system.errors import BadData, CsbdataError, NotPermitted

@@ -87,7 +87,7 @@ def _folder_of(where: str, progress: Progress) -> Iterator[Path]:
 
 def _download(dataset: HubName, folder: Path, progress: Progress) -> None:
     """Download every file of a dataset, past every cache."""
-    from curation.huggingface import (  # noqa: PLC0415 - slow, rarely asked
+    from curation.download.huggingface import (  # noqa: PLC0415 - slow, rarely asked
         HubTimeLimits,
         hub_client,
     )

@@ -206,7 +206,7 @@ def _of_schemas(
 
 
 def _from_hub(expression: str, name: str, revision: str | None) -> OwnSchemas:
-    from curation.huggingface import hub_snapshot  # noqa: PLC0415 (slow)
+    from curation.download.huggingface import hub_snapshot  # noqa: PLC0415 (slow)
 
     folder = hub_snapshot(name, revision)
     if not _parquet_files(folder):
@@ -265,7 +265,7 @@ def read_hub_column(
         Unavailable: the Hub cannot be reached.
         BadData: no value is JSON.
     """
-    from curation.huggingface import hub_snapshot  # noqa: PLC0415 (slow)
+    from curation.download.huggingface import hub_snapshot  # noqa: PLC0415 (slow)
 
     where = f"{name}@{revision}#{column}"
     tables = sorted(hub_snapshot(name, revision).rglob("*.parquet"))

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curation.credentials import redacted
 from curation.lint.credentials import cover_credentials
+from curation.system.credentials import redacted
 from curation.system.escaping import shortened
 from curation.system.progress import Progress, Quiet
 from curation.verification.check import CheckResult, ItemResult, ScanItem, ScanSetup

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from curation.credentials import redacted
+from curation.system.credentials import redacted
 from curation.system.terminal import command_line
 from curation.workers.fingerprint import fingerprint
 from evaluation.asking.records import digest_of

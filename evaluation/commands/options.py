@@ -12,7 +12,7 @@ import typer
 from msgspec import Meta
 
 from curation.commands.options import ExecutorOption, shard_of
-from curation.credentials import redacted
+from curation.system.credentials import redacted
 from curation.system.errors import BadConfiguration, BadUsage
 from evaluation.generation.text_generation import AUTO_BATCH, LoopOptions, TokenPrices
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 import orjson
 
-from curation.credentials import redacted
 from curation.download.acquire import FetchSettings
+from curation.system.credentials import redacted
 from curation.system.errors import BadData, NoInput, Unavailable
 from curation.system.progress import Progress, Quiet
 from curation.system.terminal import command_line

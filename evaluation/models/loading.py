@@ -23,7 +23,7 @@ from transformers import (
 from transformers.utils import logging
 
 from curation.core.hub_names import model_name
-from curation.huggingface import model_files
+from curation.download.huggingface import model_files
 from curation.system.checksums import file_digest
 from curation.system.errors import BadConfiguration, NoInput
 from evaluation.models.hardware import (

@@ -105,9 +105,9 @@ def hub_folder(name: str, revision: str | None) -> Path:
     """Return the folder with a Hub model's tokenizer files at a revision.
 
     Raises:
-        CsbdataError: as `curation.huggingface.model_files`.
+        CsbdataError: as `curation.download.huggingface.model_files`.
     """
-    from curation.huggingface import model_files  # noqa: PLC0415 - heavy, rarely asked
+    from curation.download.huggingface import model_files  # noqa: PLC0415 - heavy, rarely asked
 
     return model_files(name, revision, ("tokenizer.json", *CONFIG_FILES))
 

@@ -23,7 +23,7 @@ RULE = Rule(
     name=NAME,
     summary="A document with text in a known credential format is dropped; the "
     "value is never written down.",
-    source="The formats as their issuers document them (curation/credentials.py)",
+    source="As the issuers document them (curation/system/credentials.py)",
     apply=_apply,
     reasons=(Reason.SECRET,),
 )

@@ -226,7 +226,7 @@ def hub_problems(task: QualityTask, revision: str | None) -> tuple[str, list[Pro
         BadData: a row cannot be read.
         Unavailable: the Hub cannot be reached, and its cache has no copy.
     """
-    from curation.huggingface import hub_snapshot  # noqa: PLC0415 - heavy
+    from curation.download.huggingface import hub_snapshot  # noqa: PLC0415 - heavy
 
     published = task.published
     patterns = [f"{published.files}*{suffix}" for suffix in _SUFFIXES]

@@ -172,7 +172,7 @@ def read_records(data: str) -> tuple[str, list[SobRecord]]:
         dataset = dataset_name(data)
         if not dataset:
             raise NoInput("no such file or folder", data, _THEN)
-        from curation.huggingface import hub_snapshot  # noqa: PLC0415 - heavy
+        from curation.download.huggingface import hub_snapshot  # noqa: PLC0415 - heavy
 
         path, origin = hub_snapshot(dataset.name, dataset.revision), "hub"
     files = [path]

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.core.documents import Reason, Rejected
-from curation.credentials import FORMATS
 from curation.lint.credentials import find_credential
 from curation.rules.clean.secret import RULE
+from curation.system.credentials import FORMATS
 from tests.credential_examples import LETTERS, MIXED, examples
 from tests.curation.rules.documents_made import CONTEXT, document
 

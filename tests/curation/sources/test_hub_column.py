@@ -25,7 +25,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         assert (name, revision) == ("ours/data", "v1")
         return tmp_path
 
-    monkeypatch.setattr("curation.huggingface.hub_snapshot", snapshot)
+    monkeypatch.setattr("curation.download.huggingface.hub_snapshot", snapshot)
     return tmp_path
 
 

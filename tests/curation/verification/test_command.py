@@ -30,7 +30,7 @@ def there(
     monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Connection]:
     """A Hub that the library is turned to."""
-    monkeypatch.setattr("curation.huggingface.HubTimeLimits", lambda: HASTY)
+    monkeypatch.setattr("curation.download.huggingface.HubTimeLimits", lambda: HASTY)
     with connected(monkeypatch, tmp_path_factory.mktemp("home")) as connection:
         yield connection
 

@@ -107,7 +107,7 @@ def test_with_neither_the_sample_is_measured(
     def silent(_name: str, _revision: str | None) -> None:
         raise Unavailable("the Hub cannot be reached", "there")
 
-    monkeypatch.setattr("curation.huggingface.hub_snapshot", silent)
+    monkeypatch.setattr("curation.download.huggingface.hub_snapshot", silent)
     monkeypatch.setattr(
         find_data, "built_sample", lambda *_: ParquetTables.of(folder, "sample")
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.huggingface import hub_client
+from curation.download.huggingface import hub_client
 from curation.publish.hub_push import push_to_hub
 from curation.system.errors import (
     BadData,

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.dataset.editions import open_edition
-from curation.huggingface import (
+from curation.download.huggingface import (
     HubTimeLimits,
     RateLimitBudget,
     _library_name,

@@ -21,7 +21,7 @@ import huggingface_hub
 from huggingface_hub import errors
 from huggingface_hub.utils.tqdm import disable_progress_bars
 
-from curation.credentials import redacted
+from curation.system.credentials import redacted
 from curation.system.errors import (
     BadData,
     CannotCreate,

@@ -11,7 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.credentials import FORMATS, REDACTED, guard, redacted, redacted_traceback
+from curation.system.credentials import (
+    FORMATS,
+    REDACTED,
+    guard,
+    redacted,
+    redacted_traceback,
+)
 from tests.credential_examples import examples
 
 if TYPE_CHECKING:
