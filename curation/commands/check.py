@@ -177,7 +177,6 @@ def _cell(report: SchemaReport, validator: str, draft: str) -> Text:
 
 
 def _explain_refusals(report: SchemaReport) -> None:
-    """Say why a validator refuses the schema under its own draft."""
     from curation.checking.messages import ACCEPTS
 
     for validator, verdicts in report.verdicts.items():

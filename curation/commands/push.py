@@ -164,7 +164,6 @@ def _interactive() -> bool:
 
 
 def _sentence(result: PushResult) -> str:
-    """Return what was done, as one line."""
     from curation.publish.push import PushOutcome
 
     if result.outcome is PushOutcome.NOTHING:

@@ -335,7 +335,6 @@ def _print_lock(locked: LiveLock) -> None:
 
 
 def _listings(names: list[str]) -> list[tuple[Source, list[ArchivePin]]]:
-    """Return every source, or those of some names, with the pins of its archives."""
     from curation.download.pins import pins_for
     from curation.pipeline.archives import pins_of
     from curation.sources.registry import sources as registered

@@ -145,7 +145,6 @@ def _print_figure_2(schemas: Sequence[SchemaMeasures]) -> None:
 
 
 def _print_sizes(statistics: EditionStatistics) -> None:
-    """Print the sizes by live fields, where the edition knows them."""
     from curation.core.benchmark import size_names
 
     if not statistics.live_sizes:

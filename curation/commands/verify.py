@@ -95,7 +95,6 @@ def verify(
 
 
 def _as_json(where: str, verification: Verification) -> dict[str, Json]:
-    """Return the verification as one JSON object."""
     return {
         "verified": where,
         "ok": not verification.failures,
@@ -146,7 +145,6 @@ def _list(findings: Sequence[Finding], style: str) -> None:
 
 
 def _conclude(where: str, verification: Verification) -> None:
-    """Print the result and the next command."""
     if verification.partial:
         say(f"{where} is a partial build, and says so.", style="yellow")
     if not verification.failures:

@@ -236,7 +236,6 @@ def _in_npm(pin: ArchivePin, folder: Path) -> UpstreamState:
 def _response_of(
     url: str, policy: HostPolicy, settings: FetchSettings, folder: Path, kind: type[_T]
 ) -> _T:
-    """Return what an address answers, as JSON of a type."""
     file = folder / "answer.json"
     settings.network.download(url, file, policy, lambda _message: None)
     if file.stat().st_size > _MOST:

@@ -236,6 +236,5 @@ def _with_values(
 
 
 def _place_of(key: str, lines: Sequence[str]) -> int | None:
-    """Return the position of the line that sets a key, or None."""
     places = (at for at, line in enumerate(lines) if line.startswith(f"{key} ="))
     return next(places, None)

@@ -171,7 +171,6 @@ def download_package(
 
 
 def _pip_request(pin: ArchivePin, request: str, folder: Path) -> tuple[str, ...]:
-    """Return what pip is asked for, and where to put it."""
     to = f"--dest={folder}"
     if pin.kind is ArchiveKind.WHEEL:
         return "--only-binary=:all:", to, request

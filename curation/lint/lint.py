@@ -110,7 +110,6 @@ def lints(schema: Json, dialect: Dialect) -> list[Lint]:
 
 
 def _defects(schema: Mapping[str, Json], dialect: Dialect) -> Iterator[Lint]:
-    """Yield the defects of one schema itself, pointers starting from it."""
     for check in _checks(tuple(schema), dialect):
         for tokens in check.find(schema, dialect):
             yield Lint(code=check.code, pointer=pointer(tokens))

@@ -188,7 +188,6 @@ def _branch_lists(
 
 
 def _combinations(schema: Json) -> int:
-    """Return how many combinations of branches one schema and its `allOf` allow."""
     if not isinstance(schema, dict):
         return 1
     own = prod(map(len, _branch_lists(schema, _BRANCHES)))
@@ -255,7 +254,6 @@ def _applied(
 
 
 def _below(part: SchemaLocation, keyword: str, base: str) -> list[SchemaLocation]:
-    """Return the schemas that a keyword lists or names."""
     value: UntypedJson = part.keywords.get(keyword)
     names = value.items() if isinstance(value, dict) else enumerate(value or ())
     return [
@@ -267,7 +265,6 @@ def _below(part: SchemaLocation, keyword: str, base: str) -> list[SchemaLocation
 def _required(
     parts: dict[Tokens, SchemaLocation], document: Schema
 ) -> Iterator[SchemaLocation]:
-    """Yield the schemas of the members that the value must have."""
     schemas: list[UntypedJson] = [part.keywords for part in parts.values()]
     if not any(schema.get("type") in ("object", ["object"]) for schema in schemas):
         return

@@ -165,8 +165,6 @@ class BuildResult:
 
 
 class _Clock:
-    """Seconds by phase."""
-
     def __init__(self) -> None:
         self.phases: dict[str, float] = {}
         self._last = time.perf_counter()
@@ -281,7 +279,6 @@ def _header(request: BuildRequest, plan: BuildPlan) -> ShardHeader:
 def _worked_on_by_ray(
     request: BuildRequest, plan: BuildPlan, run: RunFolder, progress: Progress
 ) -> JoinedShards:
-    """Return all shards of a build, each worked on by a task of a Ray cluster."""
     header = _header(request, plan)
     key = fingerprint(build=plan.identity.fingerprint, options=header.options)
     folders = run_shards(

@@ -86,7 +86,6 @@ def build_shard(
 
 
 def _work(request: BuildRequest, steps: BuildSteps) -> int:
-    """Work on the documents of a shard; return how many they are."""
     documents, _ = steps.decide()
     if request.fastjsonschema:
         verdicts = steps.compile_records(documents)

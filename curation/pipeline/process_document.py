@@ -22,7 +22,6 @@ from curation.core.rule import Context, RepairKind, Rule
 from curation.dataset.decisions import DocumentResult
 from curation.dataset.features import used
 from curation.dataset.paper_tables import draft_of, raw_figures
-from curation.json import text
 from curation.json import text as jsontext
 from curation.json.pointer import pointer
 from curation.json.values import canonical_of_document, objects, tokens, write_document
@@ -249,18 +248,17 @@ def read(raw: RawDocument, rules: RuleSet) -> Document | Rejected:
 
 
 def _parsed(
-    content: bytes, policy: text.Policy
+    content: bytes, policy: jsontext.Policy
 ) -> tuple[Json | Rejected, tuple[MergedMember, ...]]:
-    """Return what a text holds, and which of its members were merged."""
-    schema = text.parse(content, policy)
+    schema = jsontext.parse(content, policy)
     if (
         not isinstance(schema, Rejected)
         or schema.reason is not Reason.DUPLICATE_KEYS
         or not policy.merge_equal_members
     ):
         return schema, ()
-    merged: text.Merged = []
-    schema = text.parse(content, policy, merged)
+    merged: jsontext.Merged = []
+    schema = jsontext.parse(content, policy, merged)
     if isinstance(schema, Rejected):
         return schema, ()
     repeated = {id(members): names for members, names in merged}
@@ -282,7 +280,6 @@ def _result_of(rule: Rule, document: Document, context: Context) -> Document | R
 
 
 def _named(rejected: Rejected, rule: str) -> Rejected:
-    """Return the rejection with the name of its rule, its detail cut to a line."""
     detail = rejected.detail
     if len(detail) > LONGEST_DETAIL:
         detail = detail[: LONGEST_DETAIL - 3] + "..."

@@ -84,8 +84,6 @@ class OptOut(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the list's file holds."""
-
     opt_out: list[OptOut] = []
 
 
@@ -201,8 +199,13 @@ class BatchReader:
     def batches(self) -> Iterator[tuple[int, list[RawDocument]]]:
         """Yield the position of an input and a batch of its distinct documents."""
         for position, item in enumerate(self._inputs):
-            for batch in _cut(self._distinct(item)):
-                yield position, batch
+            cut = in_batches(
+                self._distinct(item),
+                lambda raw: len(raw.content),
+                most=BATCH_DOCUMENTS,
+                heaviest=BATCH_BYTES,
+            )
+            yield from ((position, batch) for batch in cut)
 
     def _distinct(self, item: BuildInput) -> Iterator[RawDocument]:
         for raw in item.source.read(item.reading):
@@ -250,15 +253,6 @@ def count_documents(
         len(batch)
         for number, (_, batch) in enumerate(reader.batches())
         if has_batch(shard, number)
-    )
-
-
-def _cut(documents: Iterable[RawDocument]) -> Iterator[list[RawDocument]]:
-    return in_batches(
-        documents,
-        lambda raw: len(raw.content),
-        most=BATCH_DOCUMENTS,
-        heaviest=BATCH_BYTES,
     )
 
 
@@ -361,7 +355,6 @@ def _results(batch: Sequence[RawDocument], finished: BatchResult) -> list[bytes]
 
 
 def _failure(raw: RawDocument, result: ProcessResult) -> bytes:
-    """Return the result of a document whose worker did not survive it."""
     reason = _REASONS.get(result.ending, Reason.CRASHED)
     # What raised outside every rule is a defect as well, and of csbdata itself.
     rule = "csbdata" if result.ending is Ending.ERROR else NO_RULE

@@ -72,19 +72,17 @@ class BuildIdentity(msgspec.Struct, frozen=True, kw_only=True):
             >>> paper.differences(clean)
             ['rules paper, not clean']
         """
-        return list(self._differences(other))
-
-    def _differences(self, other: BuildIdentity) -> Iterator[str]:
+        differences: list[str] = []
         if self.rules != other.rules:
-            yield f"rules {self.rules}, not {other.rules}"
+            differences.append(f"rules {self.rules}, not {other.rules}")
         for name in dict.fromkeys([*self.versions, *other.versions]):
             own, required = self.versions.get(name), other.versions.get(name)
             if own != required:
-                yield f"{name} {own}, not {required}"
+                differences.append(f"{name} {own}, not {required}")
         if self.code != other.code:
-            yield "other code of csbdata"
+            differences.append("other code of csbdata")
         if self.limits != other.limits:
-            yield "other limits"
+            differences.append("other limits")
         other_inputs = {item.source: item for item in other.inputs}
         own_inputs = {item.source: item for item in self.inputs}
         changed = [
@@ -93,9 +91,10 @@ class BuildIdentity(msgspec.Struct, frozen=True, kw_only=True):
             if own_inputs.get(source) != other_inputs.get(source)
         ]
         if changed:
-            yield f"other files of {', '.join(changed)}"
+            differences.append(f"other files of {', '.join(changed)}")
         elif (self.inputs, self.missing) != (other.inputs, other.missing):
-            yield "other sources, or in another order"
+            differences.append("other sources, or in another order")
+        return differences
 
 
 def identity_of(
@@ -202,7 +201,6 @@ def _differences(
     options: Sequence[str],
     inputs: Sequence[BuildInput],
 ) -> Iterator[str]:
-    """Say in what a build differs from the one that is asked."""
     if manifest.rules != rules:
         yield f"rules {manifest.rules}, not {rules}"
     before, now = set(manifest.options), set(options)

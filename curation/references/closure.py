@@ -108,7 +108,6 @@ class Closure:
         yield from self._reached.values()
 
     def _follow(self, reached: ReachedSchema) -> Iterator[ReachedSchema]:
-        """Resolve the references in a schema; yield what they reach first."""
         by_text: dict[tuple[str, type, str], ResolvedReference] = {}
         for reference in reached.scan.references:
             # The type keeps 1, true and "1" apart.
@@ -241,7 +240,6 @@ def _key(resolved: ResolvedReference) -> tuple[int, Tokens]:
 
 
 def _is_schema(resolved: ResolvedReference) -> bool:
-    """Return whether what a reference leads to can be read as a schema."""
     value, dialect = resolved.location.schema, resolved.document.dialect
     if isinstance(value, bool):
         return dialect is not DRAFT_04

@@ -69,8 +69,6 @@ def endless(closure: Closure) -> Tokens | None:
 
 
 class _Graph:
-    """The schemas of a record, and which of them judges next."""
-
     def __init__(
         self,
         targets: dict[Tokens, list[Tokens]],

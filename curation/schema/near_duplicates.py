@@ -292,7 +292,6 @@ def _join(
     joined: list[int],
     near: Callable[[int, int], bool],
 ) -> None:
-    """Join the near-duplicates among pairs, in bounded memory."""
     for start in range(0, len(ones), _PAIRS):
         some = slice(start, start + _PAIRS)
         compared = may_be_near(ones[some], partners[some])

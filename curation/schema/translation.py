@@ -188,8 +188,6 @@ def upgraded(schema: Json, rule: str) -> tuple[Json, list[Change]]:
 
 @dataclass(slots=True)
 class _Upgrade:
-    """One upgrade under way: the edits of a subschema, and the record of them."""
-
     rule: str
     changes: list[Change] = field(default_factory=list)
     _own_required: OwnRequired = field(default_factory=list)

@@ -82,7 +82,6 @@ def in_json_schema(schema: Json) -> Json:
 
 
 def _definitions(value: Json, place: str) -> Iterator[tuple[str, Json]]:
-    """Yield the definitions of a line, each with its place."""
     if not isinstance(value, dict):
         return
     if "parameters" in value:

@@ -237,7 +237,6 @@ def _parquet_files(folder: Path) -> list[Path]:
 
 
 def _as_file(folder: Path) -> MadeFile:
-    """Return the records of a folder of tables as one JSONL file."""
     rows = (
         NamedSchema(name=unique_id or f"row-{number}", schema=text.decode())
         for path in _parquet_files(folder)
@@ -315,7 +314,6 @@ def _in_folder(files: Files) -> list[str]:
 
 
 def _rows(files: Files, table: str) -> Iterator[tuple[int, str, bytes]]:
-    """Yield number, id and text of the rows of a table."""
     content = files.read(table)
     rows = json_lines(content)
     if table.endswith(".parquet"):

@@ -141,7 +141,6 @@ class Description:
                 return
 
     def _whole(self, schema: Json) -> Json:
-        """Return a schema with the components that it needs, and its dialect."""
         root = self._in_json_schema(schema)
         holder = "definitions" if self.dialect.name == "draft-04" else "$defs"
         # The root says itself what it is, where it only says where that stands.
@@ -166,7 +165,6 @@ class Description:
         return {"$schema": self.dialect.uri, **root, **parts}
 
     def _component_of(self, reference: Json, holder: str) -> str | None:
-        """Return the name of a component that a converted reference leads to."""
         start = f"#/{holder}/"
         if not (isinstance(reference, str) and reference.startswith(start)):
             return None
@@ -191,7 +189,6 @@ class Description:
 
 
 def _from_3_0(_tokens: Tokens, schema: Json) -> Json:
-    """Return a schema of OpenAPI 3.0 in the keywords of draft-04."""
     if not isinstance(schema, dict):
         return schema
     if isinstance(schema.get("$ref"), str):
@@ -207,7 +204,6 @@ def _from_3_0(_tokens: Tokens, schema: Json) -> Json:
 
 
 def _from_3_1(_tokens: Tokens, schema: Json) -> Json:
-    """Return a schema of OpenAPI 3.1 without what OpenAPI alone knows."""
     if not isinstance(schema, dict):
         return schema
     plain = _without_own(schema)

@@ -73,7 +73,6 @@ def read_tool_list(path: Path, say: Callable[[str], None]) -> list[NamedSchema]:
 
 
 def _definitions(value: Json) -> Iterator[dict[str, Json]]:
-    """Yield the definitions of tools, wherever one of the forms has them."""
     if isinstance(value, list):
         for item in value:
             if isinstance(item, dict):
@@ -179,7 +178,6 @@ async def _listed(words: list[str]) -> list[dict[str, Json]]:
 
 
 def _innermost(error: BaseException) -> str:
-    """Return the text of the first cause inside groups of exceptions."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return " ".join(str(error).split()) or type(error).__name__

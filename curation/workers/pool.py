@@ -67,8 +67,6 @@ class BatchResult:
 
 @dataclass(slots=True)
 class _Task:
-    """A batch under way."""
-
     index: int
     requests: Sequence[Message]
     results: list[ProcessResult] = field(default_factory=list)

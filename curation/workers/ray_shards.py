@@ -343,7 +343,6 @@ def _joined(address: str) -> Iterator[Any]:
 
 
 def _not_joined(address: str, error: Exception) -> CsbdataError:
-    """Return the error for a cluster that could not be joined."""
     text = " ".join(str(error).split())
     if not address:
         return TemporarilyUnavailable(

@@ -237,7 +237,6 @@ class Worker:
         return None
 
     def _note_processor_start(self, child: Child) -> None:
-        """Read the child's processor time once for the present request."""
         if self._processor_start is None:
             self._processor_start = child.processor_seconds()
 

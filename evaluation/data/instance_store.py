@@ -47,8 +47,6 @@ _BUSY_SECONDS: Final = 60.0
 
 
 class _StoredInstances(msgspec.Struct):
-    """What is kept for one schema."""
-
     #: The dialect in which the schema was read; empty where it was not.
     dialect: str
     instances: tuple[Instance, ...]

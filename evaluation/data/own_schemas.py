@@ -282,7 +282,6 @@ class OwnSchemaReader:
         return not self.source.has_files
 
     def _schema(self, text: OwnText) -> SchemaText | str:
-        """Return the schema of a text, or what is wrong with it."""
         if text.place in self._cache:
             return self._cache[text.place]
         content = text.read()

@@ -45,8 +45,6 @@ _NEEDED: Final = frozenset({"unique_id", "json_schema", *_OF_INSTANCES})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """The files of one config and one split."""
-
     config: str
     split: str
     schemas: tuple[Path, ...]
@@ -114,8 +112,6 @@ class ParquetTables:
 
 
 class _InstancesByRecord:
-    """The instances of some records, taken record by record."""
-
     def __init__(self, paths: Sequence[Path], names: Sequence[pa.StringArray]) -> None:
         self._paths = paths
         self._groups = groupby(_instances(paths, names), key=itemgetter(0))
@@ -224,7 +220,6 @@ def _features(schema: str) -> tuple[str, ...]:
 def _instances(
     paths: Sequence[Path], names: Sequence[pa.StringArray]
 ) -> Iterator[tuple[str, Instance]]:
-    """Yield the instances of some records, each with its record's name."""
     import pyarrow.compute as pc  # noqa: PLC0415 - 50 ms, for a build's instances alone
 
     # `pa.array` of a list would load pandas, a quarter of a second.
