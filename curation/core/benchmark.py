@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect, bisect_right
+from collections.abc import Iterable
 from itertools import pairwise
-from typing import TYPE_CHECKING
 from uuid import NAMESPACE_URL, uuid5
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 #: The ten configs, in the order in which the first of equal records survives.
 CONFIGS = (

@@ -6,13 +6,12 @@ exception. A rule that changes a schema builds a new one and records a `Change`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from curation.core.json_types import Json, UntypedJson
 
 #: Stands for "there was nothing" in a `Change`; distinct from JSON's null.

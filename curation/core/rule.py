@@ -20,9 +20,10 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from curation.core.documents import (
     ABSENT,
@@ -34,9 +35,6 @@ from curation.core.documents import (
     Rejected,
 )
 from curation.core.json_types import Json
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 __all__ = [
     "ABSENT",

@@ -5,21 +5,19 @@ from __future__ import annotations
 import os
 import tempfile
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 import msgspec
 
 from curation.core.benchmark import split_of
-from curation.core.documents import KEPT, Change, Rejected
+from curation.core.documents import KEPT, Change, Origin, Provenance, Rejected
 from curation.core.records import Record
 from curation.dataset.paper_tables import RawFigures
 from curation.system.atomic_files import cannot_write
 
 if TYPE_CHECKING:
-    from pathlib import Path
-    from types import TracebackType
-
-    from curation.core.documents import Origin, Provenance
     from curation.dataset.ledger import LedgerRow
 
 

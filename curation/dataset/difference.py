@@ -7,6 +7,7 @@ Records are matched by config and id, then by id alone (moved), then by canonica
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,8 +19,6 @@ from curation.schema.dialects import BY_NAME
 from curation.schema.keywords import ANNOTATIONS, Shape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-
     from curation.core.json_types import Json
     from curation.dataset.editions import Edition
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -11,6 +13,7 @@ from curation.core.benchmark import RAW_IN_TABLE_9, size_name, size_names
 from curation.core.documents import Origin
 from curation.dataset.ledger import CHANGES, DOCUMENTS, Ledger
 from curation.dataset.paper_tables import (
+    SchemaMeasures,
     figure_2,
     measure_row,
     measure_schemas,
@@ -21,12 +24,8 @@ from curation.dataset.paper_tables import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
     from curation.core.json_types import ReadOnlyJson
     from curation.dataset.editions import Edition
-    from curation.dataset.paper_tables import SchemaMeasures
 
 #: Columns of a build's rows that need not be counted anew.
 _STATED = ("size", "features", "formats")

@@ -8,6 +8,7 @@ have another ending, so that the pattern `**/*.parquet` matches schemas alone.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,8 +29,6 @@ from curation.json.text import parse, write
 from curation.system.errors import BadConfiguration, BadData, NoInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import polars as pl
 
 #: Columns that every edition has, in this order; a row without a known split has

@@ -7,6 +7,7 @@ Keywords count where the dialect reads a schema, if any draft defines them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -21,8 +22,6 @@ from curation.schema.keywords import (
 from curation.schema.subschemas import subschemas
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from curation.core.json_types import Json
     from curation.schema.dialects import Dialect
 

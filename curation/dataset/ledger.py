@@ -7,7 +7,9 @@ by the document's row number.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -15,7 +17,7 @@ import polars as pl
 import pyarrow as pa
 
 from curation.core.benchmark import in_benchmark_order
-from curation.core.documents import ABSENT, KEPT, Change, Origin
+from curation.core.documents import ABSENT, KEPT, Change, Origin, Reason
 from curation.dataset.parquet import (
     columns_of,
     parquet_writer,
@@ -24,12 +26,8 @@ from curation.dataset.parquet import (
 from curation.system.errors import NoInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
-
     import pyarrow.parquet as pq
 
-    from curation.core.documents import Reason
 
 #: Paths inside a build folder.
 DOCUMENTS = "ledger/documents.pq"

@@ -9,7 +9,7 @@ row, which counts some files that were dropped later.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median_high
 from typing import TYPE_CHECKING
@@ -23,8 +23,6 @@ from curation.schema.dialects import ANY_DIALECT
 from curation.schema.measures import nesting, nesting_of_document, size_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from curation.core.json_types import Json
     from curation.core.records import Record
 

@@ -10,10 +10,13 @@ from __future__ import annotations
 import json
 import re
 import types
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
 from itertools import accumulate, chain
-from typing import TYPE_CHECKING, Any, Self, get_args, get_origin, get_type_hints
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, get_args, get_origin, get_type_hints
 
 import polars as pl
 import pyarrow as pa
@@ -29,11 +32,6 @@ from curation.core.benchmark import (
     split_of,
 )
 from curation.core.records import Record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-    from types import TracebackType
 
 #: Where pages are cut, and what `datasets` calls it in a file's metadata.
 CHUNKING_KEY = "content_defined_chunking"

@@ -7,23 +7,21 @@ colour vision can tell apart, and every mark has a name or a number beside it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator
 
-from curation.dataset.paper_tables import PLOTS, TITLES
+from curation.dataset.paper_tables import PLOTS, TITLES, Figure2, Spread
 from curation.system.escaping import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
     from matplotlib.axes import Axes
 
-    from curation.dataset.paper_tables import Figure2, Spread
 
 #: Okabe and Ito, 2008, "Color Universal Design", black left for text.
 BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from curation.core.documents import KEPT, Reason
-from curation.dataset.ledger import open_ledger
+from curation.dataset.ledger import LedgerRow, open_ledger
 from curation.system.errors import BadData, NoInput
 from curation.system.registry import closest_names
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
     from curation.core.json_types import Json
-    from curation.dataset.ledger import LedgerRow
 
 _SUGGESTIONS = 5
 

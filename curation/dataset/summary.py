@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from curation.core.benchmark import MAJOR
 from curation.core.documents import Origin
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
 
 #: The dataset's name, and its name while a part of it is missing.
 NAME = "JSONSchemaBench"

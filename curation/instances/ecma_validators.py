@@ -6,6 +6,7 @@ core 2020-12, section 11.3), so it is here too.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeAlias
@@ -20,8 +21,6 @@ from curation.schema.keywords import REFERENCE_KEYWORDS
 from curation.validation.python_validators import PYTHON_VALIDATORS, jsonschema
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from jsonschema import ValidationError
     from referencing.jsonschema import Schema
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -16,8 +17,6 @@ from curation.json.values import identity
 from curation.system.escaping import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from curation.instances.constraints.compiled_schema import CompiledSchema
 
 #: Stands for the keyword where the schema cannot be used, or the text is no JSON.

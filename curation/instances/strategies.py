@@ -17,6 +17,7 @@ Hypothesis is the extra `strategies`; without it the import fails and says so.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     Schemas: TypeAlias = SearchStrategy[UntypedJson]
     #: Strategies of the values of keywords, by keyword.
     Keywords: TypeAlias = dict[str, Schemas]
-    from collections.abc import Mapping
 
     from hypothesis.strategies import SearchStrategy
 

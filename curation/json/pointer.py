@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
@@ -10,8 +11,6 @@ from curation.core.documents import ABSENT, Change
 from curation.json.text import write
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from curation.core.json_types import Json
 
     _Tree = dict[str, "Put | Drop | _Tree"]

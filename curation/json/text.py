@@ -15,6 +15,7 @@ import math
 import re
 import sys
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
@@ -27,8 +28,6 @@ import orjson
 from curation.core.documents import Reason, Rejected
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
     from curation.core.json_types import Json
 
 #: Objects that had equal members, each with how often those stood there.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import lru_cache
 from threading import Lock
@@ -13,8 +14,6 @@ import orjson
 from curation.json.text import canonical, compact, spaced
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from curation.core.json_types import Json
     from curation.json.pointer import Tokens
 

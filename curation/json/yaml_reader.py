@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 import math
 import re
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, Final
@@ -20,8 +21,6 @@ from curation.core.documents import Reason, Rejected
 from curation.json.text import MAX_DEPTH
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
-
     from curation.core.json_types import Json, UntypedJson
 
 #: Suffixes of files that are read as YAML.

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -36,29 +38,24 @@ from curation.dataset.ledger import (
 )
 from curation.dataset.paper_tables import TITLES
 from curation.dataset.parquet import COLUMNS, columns_of
-from curation.dataset.summary import ConfigSummary, total_of
+from curation.dataset.summary import ConfigSummary, Summary, total_of
 from curation.instances.dataset.parquet import COLUMNS as INSTANCES
 from curation.instances.dataset.parquet import INSTANCE_LEDGER, InstanceLedgerRow
 from curation.instances.values.model import InstanceRow
 from curation.lint.lint import CODES
 from curation.packaging import licences
 from curation.packaging import plot_process as figures
-from curation.packaging.hub_info import configs_metadata
+from curation.packaging.hub_info import HubConfig, configs_metadata
 from curation.packaging.markdown import render_template
 from curation.system.escaping import safe
 from curation.system.package_data import cards_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
     import pyarrow as pa
     from huggingface_hub import DatasetCardData
 
     from curation.core.json_types import Json, UntypedJson
-    from curation.dataset.summary import Summary
     from curation.packaging.card_figures import FolderCounts
-    from curation.packaging.hub_info import HubConfig
     from curation.packaging.plot_process import PaperTables
 
 #: The file's name in a build folder, and that of its template.

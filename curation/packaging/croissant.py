@@ -9,6 +9,8 @@ card also has are those of `cards/responsible.toml`.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -16,16 +18,11 @@ import pyarrow.parquet as pq
 
 from curation.core.benchmark import holds_instances
 from curation.packaging import licences
-from curation.packaging.card import card_columns, published, responsible
-from curation.packaging.hub_info import instance_configs
+from curation.packaging.card import CardContents, card_columns, published, responsible
+from curation.packaging.hub_info import HubConfig, instance_configs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-
     from curation.core.json_types import Json
-    from curation.packaging.card import CardContents
-    from curation.packaging.hub_info import HubConfig
     from curation.system.checksums import Sum
 
 #: The file's name in a dataset folder.

@@ -8,6 +8,7 @@ bytes for an earlier build.
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -29,7 +30,7 @@ from curation.packaging import (
 from curation.packaging.card import CardContents
 from curation.packaging.card_figures import count_rows
 from curation.packaging.hub_info import dataset_info, hub_configs
-from curation.packaging.manifest import Manifest, read_manifest, write_facts
+from curation.packaging.manifest import BuildFacts, Manifest, read_manifest, write_facts
 from curation.packaging.plot_tables import tables_of_folder
 from curation.packaging.recount import recount
 from curation.packaging.table_columns import refuse_foreign_columns
@@ -39,13 +40,10 @@ from curation.system.atomic_folders import recover
 from curation.workers.run_folder import locked, run_folder_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from curation.core.records import Record
     from curation.dataset.decisions import DecidedDocument
     from curation.dataset.summary import Summary
     from curation.instances.dataset.build_step import RecordInstances
-    from curation.packaging.manifest import BuildFacts
     from curation.packaging.plot_process import PlotProcess
     from curation.packaging.signature import SigningKey
 

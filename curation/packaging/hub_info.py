@@ -6,7 +6,9 @@ row group of a file has. A test compares with `datasets` itself.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -17,9 +19,6 @@ from curation.dataset.parquet import file_name, split_files
 from curation.system.errors import BadData, NoInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
     from curation.core.json_types import Json
     from curation.dataset.summary import Summary
 

@@ -8,7 +8,9 @@ the text of csbdata's own.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from shutil import copyfile
 from typing import TYPE_CHECKING
 
@@ -18,9 +20,6 @@ from curation.core.benchmark import NOTICES
 from curation.system.package_data import cards_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-
     from curation.dataset.summary import Pin, Summary
 
 #: The folder of texts in a dataset folder.

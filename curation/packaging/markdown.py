@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from jinja2 import FileSystemLoader, StrictUndefined
@@ -17,8 +18,6 @@ from curation.system.escaping import safe
 from curation.system.package_data import cards_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from curation.core.json_types import UntypedJson
 
 _PUNCTUATION = re.compile(r"([\\`*_{}\[\]()#+!|~$])")

@@ -9,16 +9,14 @@ from __future__ import annotations
 import subprocess
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from types import TracebackType
+from typing import Self
 
 import msgspec
 
 from curation.dataset.paper_tables import PLOTS, Spread
 from curation.system.errors import CsbdataError
 from curation.workers.process import Program
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 
 class PaperFigure2(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,6 +6,8 @@ Both give the same. A build draws its plots before it has written its folder.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -17,20 +19,16 @@ from curation.dataset.edition_statistics import (
     statistics_of,
 )
 from curation.dataset.editions import open_edition
-from curation.dataset.paper_tables import SchemaMeasures, measures_of
+from curation.dataset.paper_tables import RawFigures, SchemaMeasures, measures_of
 from curation.packaging.plot_process import PaperTables
 from curation.system.errors import NoInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
     from curation.dataset.decisions import (
         DecidedDocument,
         RecordMeasures,
         ResultMeasures,
     )
-    from curation.dataset.paper_tables import RawFigures
 
 
 def tables_of_folder(folder: Path) -> PaperTables | None:

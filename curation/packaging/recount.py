@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -15,9 +17,6 @@ from curation.dataset.parquet import split_files
 from curation.dataset.summary import ConfigSummary, Pin, Publication, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-
     from curation.packaging.manifest import BuildFacts
 
 

@@ -8,17 +8,15 @@ made with minisign; none is kept here.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from types import ModuleType
+from typing import Protocol
 
 from curation.system.checksums import FILE as SUMS
 from curation.system.errors import BadConfiguration, BadData, NoInput
 from curation.system.extras import install_extra
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import ModuleType
 
 #: The file's name in a dataset folder: no list of files has it.
 FILE = f"{SUMS}.minisig"

@@ -6,7 +6,7 @@ would end them somewhere inside polars.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -25,9 +25,6 @@ from curation.instances.dataset.parquet import ROWS as INSTANCES
 from curation.packaging.hub_info import is_known_type
 from curation.system.checksums import names_in
 from curation.system.errors import BadData
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def table_form(path: str) -> TableForm | None:

@@ -7,20 +7,23 @@ of earlier releases are copied byte for byte.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from curation.dataset.difference import KINDS, config_counts
+from curation.dataset.difference import KINDS, EditionRow, RecordPair, config_counts
 from curation.packaging.markdown import code, escape_markdown, prose, render_template
-from curation.publish.dataset_diff import PUBLISHED, Level
+from curation.publish.dataset_diff import (
+    PUBLISHED,
+    DatasetDiff,
+    DatasetFolder,
+    Level,
+    Version,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from curation.core.json_types import UntypedJson
-    from curation.dataset.difference import EditionRow, RecordPair
     from curation.dataset.editions import Edition
     from curation.packaging.manifest import Manifest
-    from curation.publish.dataset_diff import DatasetDiff, DatasetFolder, Version
 
 _TEMPLATE: Final = "diff/DIFF.md.j2"
 #: Records of each kind that a changelog names.

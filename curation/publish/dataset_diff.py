@@ -8,16 +8,19 @@ changes metadata of the records. The edition published with the paper counts as 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 import polars as pl
 
 from curation.core.benchmark import in_benchmark_order
-from curation.dataset.difference import compare
+from curation.dataset.difference import RecordPair, compare
 from curation.dataset.editions import (
+    Edition,
     configs_with_instances,
     instance_tables,
     open_edition,
@@ -27,11 +30,6 @@ from curation.packaging.croissant import FILE as CROISSANT
 from curation.packaging.derived_files import CHANGELOG
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from pathlib import Path
-
-    from curation.dataset.difference import RecordPair
-    from curation.dataset.editions import Edition
     from curation.packaging.manifest import Manifest
 
 _VERSION = re.compile(r"(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})")

@@ -10,10 +10,11 @@ from __future__ import annotations
 import errno
 import hashlib
 import shutil
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import fsspec
 import platformdirs
@@ -21,6 +22,7 @@ from fsspec.implementations.local import LocalFileSystem
 
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.publish.plan import (
+    LocalFile,
     PushPlan,
     RemoteFile,
     describe_content,
@@ -44,11 +46,6 @@ from curation.system.errors import (
 )
 from curation.system.extras import install_extra
 from curation.system.locks import locked
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from curation.publish.plan import LocalFile
 
 #: What is written after everything it speaks of, in this order.
 _LAST = (SUMS, "README.md", MANIFEST)

@@ -7,7 +7,9 @@ large files it holds, and the files of a revision show whether a commit has land
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete
@@ -20,7 +22,9 @@ from curation.download.huggingface import (
 )
 from curation.publish.dataset_diff import Version
 from curation.publish.plan import (
+    LocalFile,
     PushPlan,
+    RemoteFile,
     describe_content,
     files_listed,
     files_to_send,
@@ -30,11 +34,7 @@ from curation.publish.repository import MAIN, HubRepository, RepositoryState
 from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
     from curation.packaging.manifest import BuildFacts
-    from curation.publish.plan import LocalFile, RemoteFile
     from curation.system.progress import Progress
 
 #: Stands in the description of each of our commits: how a pull request of an earlier

@@ -7,34 +7,35 @@ written, read back and compared.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from curation.download.huggingface import HubTimeLimits, hub_client
 from curation.packaging.signature import FILE as SIGNATURE
-from curation.packaging.signature import signed_sums
+from curation.packaging.signature import SigningKey, signed_sums
 from curation.publish.fsspec_target import (
     open_target,
     plan_write,
     write_to_target,
 )
-from curation.publish.hub_push import HubPushRequest, plan_hub_push, push_to_hub
-from curation.publish.plan import describe_content
+from curation.publish.hub_push import (
+    HubPreview,
+    HubPushed,
+    HubPushRequest,
+    plan_hub_push,
+    push_to_hub,
+)
+from curation.publish.plan import PushPlan, describe_content
 from curation.publish.repository import MAIN
-from curation.publish.verify import verify_for_push
+from curation.publish.verify import VerifiedFolder, verify_for_push
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.progress import Progress, Quiet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from curation.core.json_types import Json
-    from curation.packaging.signature import SigningKey
-    from curation.publish.hub_push import HubPreview, HubPushed
-    from curation.publish.plan import PushPlan
-    from curation.publish.verify import VerifiedFolder
 
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -27,9 +27,6 @@ from curation.publish.dataset_diff import (
 )
 from curation.system.atomic_files import atomic_write_bytes, cannot_write
 from curation.system.errors import BadConfiguration, BadData, NoInput
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 #: The month behind the version in a heading of a changelog.
 _LABEL = re.compile(r"(?<=\d) \(\d{4}-\d{2}\)$", re.MULTILINE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from glob import escape
 from importlib.metadata import version
@@ -15,15 +16,12 @@ from huggingface_hub.hf_api import RepoFile
 
 from curation.download.huggingface import HubTimeLimits, repeated
 from curation.packaging.manifest import FILE as MANIFEST
-from curation.publish.plan import RemoteFile, describe_content
+from curation.publish.plan import LocalFile, RemoteFile, describe_content
 from curation.system.errors import BadData, CsbdataError, NotPermitted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
     from huggingface_hub import CommitInfo
 
-    from curation.publish.plan import LocalFile
 
 _T = TypeVar("_T")
 #: The branch that readers of a dataset get if they name none.

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from curation.core.hub_names import dataset_name
+from curation.core.hub_names import HubName, dataset_name
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import BuildFacts, read_facts
-from curation.publish.plan import describe_content, inventory
+from curation.publish.plan import LocalFile, describe_content, inventory
 from curation.system.errors import BadData, NoInput
 from curation.system.progress import Progress, Quiet
 from curation.verification import verify_folder
 from curation.verification.registry import select_checks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from curation.core.hub_names import HubName
-    from curation.publish.plan import LocalFile
     from curation.verification import Verification
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from curation.core.rule import ABSENT, ApplyRule, Context, Document, Json
@@ -11,8 +12,6 @@ from curation.schema.subschemas import edited
 from curation.validation.dialect_decision import is_refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     #: From a subschema's members to what they shall be; the same object where nothing
     #: changes.
     MendMembers = Callable[[dict[str, Json]], dict[str, Json]]

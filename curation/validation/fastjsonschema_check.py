@@ -8,6 +8,7 @@ fastjsonschema.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -22,8 +23,6 @@ from curation.workers.pool import Pool
 from curation.workers.process import Program
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
     from curation.core.records import Record
 
 _WORKER = Path(__file__).with_name("fastjsonschema_worker.py")

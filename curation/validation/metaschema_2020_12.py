@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -22,8 +23,6 @@ from curation.validation.metaschemas import Complaint, refuse
 from curation.validation.python_validators import PYTHON_VALIDATORS, SchemaError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from curation.core.json_types import Json
 
 _SLOW = PYTHON_VALIDATORS["2020-12"]

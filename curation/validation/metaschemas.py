@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final, NoReturn
@@ -29,8 +30,6 @@ from curation.schema.dialects import (
 from curation.schema.subschemas import subschemas
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from curation.core.json_types import Json, UntypedJson
 
 #: Dialect name to the class of validators of its schemas.

@@ -32,17 +32,14 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import jsonschema_rs
 import regress
 
 from curation.validation.metaschemas import refuse
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 #: Distinct patterns remembered.
 _REMEMBERED = 65_536

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from curation.schema.dialects import BY_NAME
 from curation.system.iri_grammar import grammar_when_needed
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 __all__ = ["PYTHON_VALIDATORS", "SchemaError", "jsonschema"]
 

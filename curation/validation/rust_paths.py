@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict, deque
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import orjson
@@ -15,8 +16,6 @@ import orjson
 from curation.json.pointer import Tokens, tokens_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import jsonschema_rs
 
     from curation.core.json_types import Json

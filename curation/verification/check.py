@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import msgspec
@@ -16,8 +17,6 @@ from curation.verification.findings import Finding
 from curation.workers.outcomes import Ending, ProcessResult
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from curation.verification.folder_contents import FolderContents
     from curation.workers.limits import Message
 

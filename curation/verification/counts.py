@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -11,14 +12,11 @@ import polars as pl
 from curation.core.benchmark import DEFAULT, holds_instances, natural_key
 from curation.packaging.card import FILE as CARD
 from curation.packaging.manifest import FILE as MANIFEST
-from curation.verification.check import CheckResult, FolderCheck
+from curation.verification.check import CheckResult, FolderCheck, ItemResult
 from curation.verification.findings import Finding
 from curation.verification.rows import record_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from curation.verification.check import ItemResult
     from curation.verification.folder_contents import FolderContents
 
 _Counts = Counter[tuple[str, str]]

@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from base64 import b64decode
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 import orjson
 
 from curation.lint import credentials
-from curation.verification.check import CheckResult, FolderCheck, answers
+from curation.verification.check import (
+    CheckBatch,
+    CheckItem,
+    CheckResult,
+    FolderCheck,
+    ItemResult,
+    answers,
+)
 from curation.verification.findings import Finding
-from curation.verification.folder_contents import read_text
+from curation.verification.folder_contents import (
+    FolderContents,
+    ParquetTable,
+    read_text,
+)
 from curation.verification.rows import first_row, group_batches, matching_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
     from curation.core.json_types import Json
-    from curation.verification.check import CheckBatch, CheckItem, ItemResult
-    from curation.verification.folder_contents import FolderContents, ParquetTable
 
 _NAME = "credentials"
 _UNNAMED = "the name of a file"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from curation.core.benchmark import (
     LEDGER,
@@ -24,15 +24,15 @@ from curation.system.checksums import FILE as SUMS
 from curation.system.checksums import file_digest, read_sums
 from curation.system.errors import BadData
 from curation.system.escaping import shortened
-from curation.verification.check import CheckItem, CheckResult, FolderCheck
+from curation.verification.check import (
+    CheckBatch,
+    CheckItem,
+    CheckResult,
+    FolderCheck,
+    ItemResult,
+)
 from curation.verification.findings import Finding
-from curation.verification.folder_contents import read_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from curation.verification.check import CheckBatch, ItemResult
-    from curation.verification.folder_contents import FolderContents
+from curation.verification.folder_contents import FolderContents, read_text
 
 _GIT = ".git"
 #: The notes of the Hub's client about its downloads.

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from curation.system.errors import BadData
 from curation.system.escaping import safe
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 #: The check whose failures say that something could not even be read.
 READABLE = "readable"

@@ -5,8 +5,10 @@ The sample follows from the rows themselves: a changed row draws another sample.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -14,17 +16,19 @@ import pyarrow.parquet as pq
 
 from curation.core.benchmark import holds_instances, records_config
 from curation.dataset.parquet import split_files
-from curation.instances.grading import grade
-from curation.verification.check import CheckItem, CheckResult, FolderCheck, answers
+from curation.instances.grading import Grade, grade
+from curation.verification.check import (
+    CheckBatch,
+    CheckItem,
+    CheckResult,
+    FolderCheck,
+    ItemResult,
+    answers,
+)
 from curation.verification.findings import Finding
 from curation.verification.rows import group_batches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from curation.instances.grading import Grade
-    from curation.verification.check import CheckBatch, ItemResult
     from curation.verification.folder_contents import FolderContents
 
 _NAME = "instances"

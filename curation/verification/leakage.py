@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -15,7 +17,14 @@ from curation.schema.dialects import BY_NAME
 from curation.schema.near_duplicates import clusters
 from curation.schema.shingles import shingles, split_key
 from curation.schema.subschemas import skeleton
-from curation.verification.check import CheckItem, CheckResult, FolderCheck, answers
+from curation.verification.check import (
+    CheckBatch,
+    CheckItem,
+    CheckResult,
+    FolderCheck,
+    ItemResult,
+    answers,
+)
 from curation.verification.findings import Finding
 from curation.verification.rows import (
     record_columns,
@@ -25,11 +34,7 @@ from curation.verification.rows import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
     from curation.core.json_types import Json
-    from curation.verification.check import CheckBatch, ItemResult
     from curation.verification.folder_contents import FolderContents
 
 _NAME = "leakage"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -22,16 +23,13 @@ from curation.dataset.summary import NAME, PARTIAL_NAME
 from curation.instances.dataset.parquet import INSTANCE_LEDGER, LEDGER_COLUMNS
 from curation.instances.values.model import InstanceKind
 from curation.packaging.manifest import FILE as MANIFEST
+from curation.packaging.manifest import Manifest
 from curation.rules.sets import rule_set
-from curation.verification.check import CheckResult, FolderCheck
+from curation.verification.check import CheckResult, FolderCheck, ItemResult
 from curation.verification.findings import Finding
 from curation.verification.rows import read_columns, record_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from curation.packaging.manifest import Manifest
-    from curation.verification.check import ItemResult
     from curation.verification.folder_contents import FolderContents
 
 _NAME = "ledger"

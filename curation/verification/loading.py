@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from glob import has_magic
 from pathlib import Path
@@ -18,13 +19,16 @@ from curation.packaging.card import FILE as CARD
 from curation.packaging.table_columns import table_form
 from curation.system.escaping import shortened
 from curation.system.extras import install_extra
-from curation.verification.check import CheckItem, CheckResult, FolderCheck
+from curation.verification.check import (
+    CheckBatch,
+    CheckItem,
+    CheckResult,
+    FolderCheck,
+    ItemResult,
+)
 from curation.verification.findings import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from curation.verification.check import CheckBatch, ItemResult
     from curation.verification.folder_contents import FolderContents
 
 _NAME = "loading"

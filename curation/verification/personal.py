@@ -9,23 +9,24 @@ from __future__ import annotations
 
 import ipaddress
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import msgspec
 import re2
 
 from curation.core.benchmark import LEDGER
-from curation.verification.check import CheckResult, FolderCheck, answers
+from curation.verification.check import (
+    CheckBatch,
+    CheckItem,
+    CheckResult,
+    FolderCheck,
+    ItemResult,
+    answers,
+)
 from curation.verification.findings import Finding
-from curation.verification.folder_contents import read_text
+from curation.verification.folder_contents import FolderContents, read_text
 from curation.verification.rows import first_row, group_batches, matching_texts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
-
-    from curation.verification.check import CheckBatch, CheckItem, ItemResult
-    from curation.verification.folder_contents import FolderContents
 
 _NAME = "personal"
 _EMAIL = re2.compile(r"[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,24}")

@@ -7,8 +7,10 @@ and the versions of the programs. A seeded sample of records is made again, or a
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -27,15 +29,18 @@ from curation.system.checksums import file_digest
 from curation.system.escaping import shortened
 from curation.validation.fastjsonschema_check import ENDED
 from curation.validation.fastjsonschema_worker import verdict
-from curation.verification.check import CheckItem, CheckResult, FolderCheck, answers
+from curation.verification.check import (
+    CheckBatch,
+    CheckItem,
+    CheckResult,
+    FolderCheck,
+    ItemResult,
+    answers,
+)
 from curation.verification.findings import Finding
 from curation.verification.rows import group_batches, row_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from curation.verification.check import CheckBatch, ItemResult
     from curation.verification.folder_contents import FolderContents
 
     _Rows = Sequence[Mapping[str, object]]

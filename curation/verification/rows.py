@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
@@ -10,15 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from curation.verification.check import CheckItem
+from curation.verification.check import CheckBatch, CheckItem
 from curation.verification.findings import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
     from curation.core.json_types import Json
-    from curation.verification.check import CheckBatch
     from curation.verification.folder_contents import FolderContents, ParquetTable
 
 

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from curation.lint.credentials import cover_credentials
 from curation.system.credentials import redacted
 from curation.system.escaping import shortened
 from curation.system.progress import Progress, Quiet
-from curation.verification.check import CheckResult, ItemResult, ScanItem, ScanSetup
+from curation.verification.check import (
+    CheckResult,
+    FolderCheck,
+    ItemResult,
+    ScanItem,
+    ScanSetup,
+)
 from curation.verification.findings import READABLE, Finding, Verification
-from curation.verification.folder_contents import open_folder
+from curation.verification.folder_contents import FolderContents, open_folder
 from curation.verification.registry import CHECKS
 from curation.workers.limits import BUSY_MACHINE, Limits
 from curation.workers.pool import Pool
 from curation.workers.process import Program
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from curation.verification.check import FolderCheck
-    from curation.verification.folder_contents import FolderContents
 
 _WORKER = Path(__file__).with_name("scan_worker.py")
 #: Seconds for one item: a schema, a row group, a config that `datasets` opens.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,6 @@ from curation.verification.registry import CHECKS
 from curation.workers.protocol import serve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from curation.core.json_types import Json
     from curation.workers.limits import Message
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -13,23 +15,25 @@ from curation.json import text as jsontext
 from curation.lint.lint import lints
 from curation.lint.liveness import liveness
 from curation.packaging.manifest import read_facts
-from curation.schema.dialects import BY_NAME, declared
+from curation.schema.dialects import BY_NAME, Dialect, declared
 from curation.schema.measures import max_fan_out, nesting, text_size
 from curation.schema.subschemas import skeleton_digest
 from curation.validation.dialect_decision import MIXED_DRAFTS
 from curation.validation.metaschemas import complaint, valid_under
 from curation.validation.verdicts import both_verdicts
-from curation.verification.check import CheckResult, FolderCheck, answers
+from curation.verification.check import (
+    CheckBatch,
+    CheckItem,
+    CheckResult,
+    FolderCheck,
+    ItemResult,
+    answers,
+)
 from curation.verification.findings import Finding
 from curation.verification.rows import row_batches, row_columns, without_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
     from curation.core.json_types import Json
-    from curation.schema.dialects import Dialect
-    from curation.verification.check import CheckBatch, CheckItem, ItemResult
     from curation.verification.folder_contents import FolderContents
 
 _NAME = "schemas"

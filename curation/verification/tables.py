@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 import pyarrow.compute as pc
@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from curation.core.benchmark import LEDGER, METADATA_KEY, canary, holds_instances
 from curation.dataset.parquet import (
     CHUNKING_KEY,
+    TableForm,
     is_full,
     parquet_writer,
     row_group_sizes,
@@ -27,16 +28,20 @@ from curation.packaging.card import FILE as CARD
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.table_columns import table_form
 from curation.system.checksums import file_digest
-from curation.verification.check import CheckItem, CheckResult, FolderCheck, answers
+from curation.verification.check import (
+    CheckBatch,
+    CheckItem,
+    CheckResult,
+    FolderCheck,
+    ItemResult,
+    answers,
+)
 from curation.verification.findings import Finding
-from curation.verification.folder_contents import read_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from curation.dataset.parquet import TableForm
-    from curation.verification.check import CheckBatch, ItemResult
-    from curation.verification.folder_contents import FolderContents, ParquetTable
+from curation.verification.folder_contents import (
+    FolderContents,
+    ParquetTable,
+    read_text,
+)
 
 #: Bytes of one row, and of a row group of several, before compression. The viewer cuts
 #: rows of over 2 MB or so, and reads whole row groups. A row cannot be made smaller

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from curation.core.json_types import Json
@@ -12,8 +13,6 @@ from curation.instances.values.strings import matches
 from curation.json.values import identity, is_multiple, type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from curation.instances.constraints.conjunction import Conjunction
 
 _EXAMPLES: Final = Memo[None, list[Json]]()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -25,14 +26,11 @@ from curation.json.values import is_number
 from curation.schema.subschemas import SchemaLocation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from curation.core.json_types import Json
     from curation.schema.dialects import Dialect
 
     _Schema = Mapping[str, Json]
     _Test = Callable[[_Schema, Dialect], bool]
-    from collections.abc import Iterator
 
     from curation.schema.dialects import Dialect
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from curation.instances.constraints.admission import admits, conflicts
@@ -25,8 +26,6 @@ from curation.json.values import identity, is_number
 from curation.schema.dialects import DRAFT_2019_09
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from curation.core.json_types import Json
     from curation.schema.subschemas import SchemaLocation
 

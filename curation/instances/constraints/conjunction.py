@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
@@ -16,10 +17,6 @@ from curation.instances.constraints.keyword_values import (
 from curation.instances.values.numbers import NumberConstraints
 from curation.instances.values.strings import StringConstraints
 from curation.schema.subschemas import SchemaLocation
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
 
 #: "integer" and "number" are disjoint here: whole numbers, and the others.
 ALL_TYPES: Final = (

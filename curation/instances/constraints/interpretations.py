@@ -8,6 +8,7 @@ every validator.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -21,7 +22,6 @@ from curation.schema.translation import with_numeric_bounds
 from curation.validation.dialect_decision import with_dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Self
 
     from curation.core.json_types import Json

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from curation.instances.constraints.compiled_schema import CompiledSchema, Memo
@@ -15,8 +16,6 @@ from curation.json.values import is_number
 from curation.schema.subschemas import SchemaLocation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from curation.core.json_types import Json
 
 #: Keywords without effect on other types than this one.

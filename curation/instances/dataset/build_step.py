@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
@@ -30,8 +31,6 @@ from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.pool import BatchResult, Pool, in_batches
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     from curation.core.json_types import Json
     from curation.dataset.decisions import DecidedDocument
     from curation.workers.run_folder import RunFolder

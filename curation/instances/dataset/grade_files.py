@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -23,9 +25,6 @@ from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.pool import Pool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
-
     from curation.core.json_types import Json
 
 #: Schemas asked at a time.

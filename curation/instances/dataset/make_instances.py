@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -33,8 +33,6 @@ from curation.json.values import identity
 from curation.lint.satisfiability import Satisfiability, refute
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
 

@@ -8,9 +8,11 @@ and `ledger/disagreements.pq` for each instance on which the two validators diff
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from curation.core.benchmark import SPLITS, instances_folder
@@ -24,9 +26,6 @@ from curation.dataset.parquet import (
 from curation.instances.values.model import InstanceKind, InstanceRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
     from curation.instances.dataset.build_step import RecordInstances
 
 #: Paths inside a build folder.

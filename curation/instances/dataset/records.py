@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 from urllib.parse import quote, unquote
 
@@ -24,9 +26,6 @@ from curation.system.atomic_files import cannot_write
 from curation.system.errors import BadConfiguration, BadData, NoInput
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-    from pathlib import Path
-
     import polars as pl
 
 _MARK = "---"

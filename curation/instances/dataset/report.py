@@ -7,7 +7,9 @@ its denominator.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -25,9 +27,6 @@ from curation.lint.satisfiability import Satisfiability
 from curation.system.errors import BadData, NoInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
     from curation.core.json_types import Json
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -34,8 +35,6 @@ from curation.instances.near_misses.universal_verdicts import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from curation.instances.values.model import NearMiss
 
 #: Values of instances looked at for one assertion; with more, nothing is claimed.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from curation.instances.constraints.keyword_values import names_of, object_of
@@ -28,8 +29,6 @@ from curation.instances.near_misses.scalar_edits import (
 from curation.instances.search.context import NOTHING, Nothing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from curation.core.json_types import Json
 
 #: Beginnings of an array that are tried in its place.

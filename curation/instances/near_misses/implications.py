@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -30,8 +31,6 @@ from curation.json.values import identity, is_number, type_of
 from curation.schema.keywords import REFERENCE_KEYWORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from curation.core.json_types import Json
     from curation.schema.subschemas import SchemaLocation
 

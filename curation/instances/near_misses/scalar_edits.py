@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, TypeAlias, TypeGuard
+from typing import Final, TypeAlias, TypeGuard
 
 import msgspec
 
@@ -17,10 +17,6 @@ from curation.instances.constraints.keyword_values import names_of, number_of
 from curation.instances.search.context import Nothing
 from curation.json.values import is_number, type_of
 from curation.validation.python_validators import PYTHON_VALIDATORS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 #: More elements or properties than this are not made to cross a bound.
 MOST_MEMBERS: Final = 2_000

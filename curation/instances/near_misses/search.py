@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -46,8 +47,6 @@ from curation.json.values import identity
 from curation.schema.subschemas import SchemaLocation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from curation.core.json_types import Json
 
 #: What an engine meets token by token comes first; the rest in the schema's order.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from functools import reduce
 from typing import TYPE_CHECKING, Final
 
@@ -30,8 +31,6 @@ from curation.instances.constraints.violations import FALSE
 from curation.json.text import canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.schema.subschemas import SchemaLocation
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -21,8 +22,6 @@ from curation.json.values import is_number, type_of
 from curation.schema.keywords import REFERENCE_KEYWORDS, TYPE_OF_KEYWORD
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from curation.core.json_types import Json
     from curation.schema.subschemas import SchemaLocation
 

@@ -9,9 +9,10 @@ too much: `exact` is false then, and a string has to be verified.
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from curation.instances.regex import character_sets, parser
 from curation.instances.regex import syntax_tree as trees
@@ -24,9 +25,6 @@ from curation.instances.regex.derivatives import (
     TermFactory,
     TextBefore,
 )
-
-if TYPE_CHECKING:
-    import random
 
 #: States kept in memory; then all are forgotten and made anew.
 _MOST_STATES: Final = 3_000

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+import random
 import string
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import regress
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Iterable, Sequence
 
 #: The last code point.
 LAST: Final = 0x10FFFF

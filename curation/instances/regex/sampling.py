@@ -6,17 +6,14 @@ back-reference repeats, are ignored here: the caller verifies the string.
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from curation.instances.regex import syntax_tree as trees
 from curation.instances.regex.character_sets import DOT, CharSet
 from curation.instances.regex.words import WORDS
-
-if TYPE_CHECKING:
-    import random
-
 
 _LOWER: Final = frozenset(map(ord, "abcdefghijklmnopqrstuvwxyz"))
 _UPPER: Final = frozenset(map(ord, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"))

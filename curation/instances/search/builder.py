@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import random
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -36,9 +38,6 @@ from curation.json.values import identity, is_multiple
 from curation.schema.subschemas import SchemaLocation
 
 if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable, Iterator, Sequence
-
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import FailedAssertion
     from curation.instances.constraints.interpretations import Interpretations

@@ -7,6 +7,7 @@ the goals, and the value is made again.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -34,8 +35,6 @@ from curation.instances.values.model import SearchFailure
 from curation.schema.subschemas import SchemaLocation
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from curation.core.json_types import Json
 
 #: What is decided: choices, schemas with a condition, dependencies.

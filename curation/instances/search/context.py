@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import random
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -10,10 +13,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from curation.instances.values.model import InstanceKind, SearchFailure
 
 if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable, Iterator
-    from collections.abc import Set as AbstractSet
-
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.instances.constraints.conjunction import Conjunction, Goals

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
@@ -21,8 +22,6 @@ from curation.json.values import is_number
 from curation.schema.subschemas import SchemaLocation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from curation.core.json_types import Json
 
 _WAYS = Memo[SchemaLocation, list[Goals]]()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -33,8 +34,6 @@ from curation.json.pointer import at, replaced
 from curation.json.values import identity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.instances.constraints.conjunction import Goals

@@ -6,6 +6,8 @@ a format that no draft defines is taken as a hint, as the name of a property is.
 
 from __future__ import annotations
 
+import random
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -14,9 +16,6 @@ from curation.instances.values import realistic
 from curation.validation.metaschemas import RUST_VALIDATORS, refuse
 
 if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable
-
     import jsonschema_rs
 
 

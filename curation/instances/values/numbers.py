@@ -7,16 +7,14 @@ fraction is chosen so that jsonschema, which divides floats, accepts it too.
 from __future__ import annotations
 
 import math
+import random
 import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from curation.instances.values import realistic
-
-if TYPE_CHECKING:
-    import random
 
 Number = int | float
 _Span = tuple[Fraction, Fraction]

@@ -6,15 +6,13 @@ a name decides: `firstName` is a name, `name_count` a count.
 
 from __future__ import annotations
 
+import random
 import re
+from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from curation.instances.regex.words import ACCENTED, WORDS, split
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable
 
 _SPLIT: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _FIRST_NAMES: Final = split(

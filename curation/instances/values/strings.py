@@ -8,6 +8,7 @@ Each string is verified.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from random import Random
@@ -22,8 +23,6 @@ from curation.instances.regex.words import ACCENTED, ASTRAL, ESCAPED, SCRIPTS, W
 from curation.instances.values import formats, realistic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from curation.instances.regex.syntax_tree import Pattern, PatternNode
 
 #: Longer strings are not made.

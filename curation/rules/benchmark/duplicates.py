@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from curation.core.rule import BenchmarkRule, Candidate, Reason, Rejected
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 
 def judge(candidates: Sequence[Candidate]) -> Mapping[int, Rejected]:

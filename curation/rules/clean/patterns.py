@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from curation.core.rule import Change, Context, Document, Json, Reason, Rejected, Rule
 from curation.json.pointer import (
@@ -20,10 +20,6 @@ from curation.references.schema import schema_of
 from curation.schema.dialects import BY_NAME, Dialect
 from curation.schema.subschemas import subschemas
 from curation.validation.patterns import pattern_verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 _NAME = "patterns"
 _NAMES = "patternProperties"

@@ -6,7 +6,7 @@ a keyword that no draft knows; a key with `${` always rejects.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from curation.core.rule import Context, Document, Json, Reason, Rejected, Rule
 from curation.json.pointer import Tokens, pointer
@@ -14,10 +14,6 @@ from curation.json.values import searchable
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.keywords import ANNOTATIONS, Shape
 from curation.schema.subschemas import SchemaLocation, subschema_locations
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 _MARK = "${"
 #: Words whose value is text: nothing in there counts.

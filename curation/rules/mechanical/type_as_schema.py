@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from curation.core.rule import Json, RepairKind, Rule
 from curation.rules.editing import mends_refused
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.keywords import Shape
 from curation.schema.misspellings import type_meant
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 _NAME = "type-as-schema"
 #: Draft-03 reads names in these itself.

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from curation.core.rule import ABSENT, Change, Context, Document, Json, Rule
 from curation.json.pointer import Tokens, at, change_at, replaced
 from curation.json.values import objects, searchable, tokens
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 NAME = "paper-pattern-text"
 _ESCAPED = re.compile(r"\\.", re.DOTALL)

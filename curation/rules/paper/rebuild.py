@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import jsonschema_rs
 
@@ -20,10 +20,6 @@ from curation.json.text import plain
 from curation.json.values import objects
 from curation.system.escaping import shortened
 from curation.validation.metaschemas import refuse
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 
 NAME = "paper-rebuild"
 DRAFT_04 = "http://json-schema.org/draft-04/schema#"

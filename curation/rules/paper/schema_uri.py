@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from curation.core.rule import ABSENT, Change, Context, Document, Json, Rule
 from curation.json.pointer import Tokens, at, change_at, replaced
 from curation.json.values import Trail, objects, searchable, tokens
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 
 NAME = "paper-schema-uri"
 #: What WashingtonPost's roots are given; upstream they declare draft-04.
