@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from evaluation.load.arrivals import LoadSettings
 
 
-class LoadOptions(
-    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
-):
+class SetOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Settings of `--set`."""
 
     limit: Annotated[int | None, Meta(description="most schemas; null: all")] = None
@@ -62,7 +60,7 @@ class LoadOptions(
     seed: Annotated[int, Meta(ge=0, description="seed of all draws")] = 0
 
 
-@with_settings(LoadOptions)
+@with_settings(SetOptions)
 def load(  # noqa: PLR0913 (options of one command)
     *,
     target: Annotated[
@@ -142,15 +140,15 @@ def load(  # noqa: PLR0913 (options of one command)
     say(f"{len(run.rows):,} requests. {run.folder}")
 
 
-def _options(assignments: list[str] | None) -> LoadOptions:
+def _options(assignments: list[str] | None) -> SetOptions:
     try:
-        return msgspec.convert(read_assignments(assignments), LoadOptions, strict=False)
+        return msgspec.convert(read_assignments(assignments), SetOptions, strict=False)
     except msgspec.ValidationError as error:
         raise BadUsage(f"--set: {error}") from error
 
 
 def _settings(
-    rate: float | None, goodput: list[str], options: LoadOptions
+    rate: float | None, goodput: list[str], options: SetOptions
 ) -> LoadSettings:
     """Return the arrival of requests.
 

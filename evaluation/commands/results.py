@@ -96,7 +96,7 @@ def show(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GateOptions:
+class BaselineGate:
     """Baseline and gate."""
 
     baseline: Annotated[
@@ -146,7 +146,7 @@ class GateOptions:
 def compare(
     *,
     runs: RunsArgument,
-    gate: GateOptions,
+    gate: BaselineGate,
     everything: Annotated[
         bool, typer.Option("--all", help="Every table, not the one that decides.")
     ] = False,

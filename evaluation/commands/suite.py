@@ -110,7 +110,7 @@ def _progress(format_: ReportFormat) -> Progress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GateOptions:
+class PassRateGate:
     """Exit code."""
 
     fail_under: Annotated[
@@ -167,7 +167,7 @@ def run_command(  # noqa: PLR0913 (groups of options)
     engines: EngineOptions,
     models: ModelGroup,
     work: WorkOptions,
-    gate: GateOptions,
+    gate: PassRateGate,
     value: SetOption = None,
     run_dir: RunFolderOption = None,
     format_: ReportFormatOption = ReportFormat.AUTO,
@@ -235,7 +235,7 @@ def score_command(  # noqa: PLR0913 (options of one command)
             parser=local_path,
         ),
     ],
-    gate: GateOptions,
+    gate: PassRateGate,
     data: Annotated[
         str | None,
         typer.Option(
@@ -474,7 +474,7 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
         say(f"... and {len(result.problems) - 10:,} more", style="yellow")
 
 
-def _gate(result: RunResult, gate: GateOptions) -> None:
+def _gate(result: RunResult, gate: PassRateGate) -> None:
     """Fail if a model passes less than the gate asks for."""
     if gate.fail_under is None:
         return
