@@ -65,7 +65,6 @@ def prompt(record: SuiteRecord, settings: ConcodeSettings) -> SuitePrompt:
 
 
 def _generation_prompt(fields: RecordFields, settings: ConcodeSettings) -> SuitePrompt:
-    """Return the prompt of a record of task 1."""
     schema: Json = json.loads(fields.schema)
     body = (
         _few_shot(schema, fields, settings)
@@ -133,7 +132,6 @@ def shots(reading: SuiteReading) -> tuple[tuple[Json, Json], ...]:
 
 
 def _validation_prompt(fields: RecordFields, settings: ConcodeSettings) -> SuitePrompt:
-    """Return the prompt of a record of task 2."""
     schema: Json = json.loads(fields.schema)
     sample: Json = json.loads(fields.sample)
     body = _question(schema, sample, fields)

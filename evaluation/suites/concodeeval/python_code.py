@@ -138,7 +138,6 @@ class _Writer:
         self._blocks.append("\n".join(lines))
 
     def _model(self, name: str, schema: Schema, path: Tokens) -> None:
-        """Write the class of an object."""
         properties = schema.get("properties", {})
         required = schema.get("required", [])
         if not isinstance(properties, dict) or not isinstance(required, list):
@@ -157,7 +156,6 @@ class _Writer:
         self._add_class(f"{name}(BaseModel)", body)
 
     def _other_members(self, schema: Json, path: Tokens) -> list[str]:
-        """Return the lines about other members of an object."""
         extra = "forbid" if schema is False else "allow"
         lines = [f'model_config = ConfigDict(extra="{extra}", strict=True)', ""]
         if isinstance(schema, dict) and schema:
@@ -232,7 +230,6 @@ class _Writer:
         return name
 
     def _choice(self, schema: Schema, path: Tokens) -> _Annotation:
-        """Return the type of an `enum` or `const`."""
         values = [schema["const"]] if "const" in schema else schema["enum"]
         comments = self._comments(schema, path=path)
         if not isinstance(values, list) or not values or len(_CHOICE & set(schema)) > 1:
@@ -267,7 +264,6 @@ class _Writer:
 
 
 def _is_model(schema: Schema) -> bool:
-    """Return whether a schema is that of an object with members of its own."""
     return schema.get("type") == "object"
 
 

@@ -107,7 +107,6 @@ def _accuracy_table(
 
 
 def _root_table(generation: AnswersByLabel, settings: ConcodeSettings) -> Table:
-    """Return the form of Table 5: invalid samples, and samples of a wrong root."""
     note = (
         "Per cent of all answers. IS: no value, since there is no closed fence "
         "(incomplete) or no text of the format (invalid); RTV: a value of another type "
@@ -125,7 +124,6 @@ def _root_table(generation: AnswersByLabel, settings: ConcodeSettings) -> Table:
 
 
 def _f1_table(validation: AnswersByLabel) -> Table:
-    """Return the form of Table 6: the macro-averaged F1 of task 2."""
     return _by_schema(
         "Table 6: macro-F1 of task 2",
         "table-6",
@@ -199,7 +197,6 @@ def _rounded_f1(answers: Sequence[Answer]) -> float | None:
 
 
 def _length_table(*sides: AnswersByLabel) -> Table:
-    """Return the form of Table 3: the lengths of schemas in each representation."""
     lengths = _lengths(
         answer for side in sides for answers in side.values() for answer in answers
     )

@@ -209,7 +209,6 @@ def _escaped_member(name: str, value: Json, indent: str) -> Iterator[str]:
 
 
 def _needs_escapes(value: Json) -> bool:
-    """Return whether a value is a text with characters that XML lacks."""
     return isinstance(value, str) and _NOT_IN_XML.search(value) is not None
 
 

@@ -217,7 +217,6 @@ class ConcodeScorer:
         return kind not in types and not (kind == "integer" and "number" in types)
 
     def _places_of(self, compiled: CompiledSchema) -> Places:
-        """Return the places of a schema, cached."""
         places = self._places.get(compiled)
         if places is None:
             if len(self._places) > _MOST_PLACES:

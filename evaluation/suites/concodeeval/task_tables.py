@@ -195,7 +195,6 @@ def locality_plot(generation: AnswersByLabel) -> Plot:
 
 
 def _parts(answers: Iterable[Answer], name: str) -> list[int]:
-    """Return the sums over answers of a figure for each part of a schema."""
     sums = [0] * len(PARTS)
     for answer in answers:
         for place, count in enumerate(getattr(answer.details, name)):

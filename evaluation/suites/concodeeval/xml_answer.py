@@ -97,7 +97,6 @@ def _value(element: XmlElement, schema: Json) -> Json:
 
 
 def _untyped(element: XmlElement, schema: Json) -> Json:
-    """Return the value of an element without a type."""
     types = _types(schema)
     if element.children:
         names = [child.name for child in element.children]
@@ -157,7 +156,6 @@ def _text(element: XmlElement) -> str:
 
 
 def _unescaped(text: str, element: XmlElement) -> str:
-    """Return a text without its escapes, if the element has the attribute."""
     if element.attributes.get(ESCAPED) != "true":
         return text
     unescaped: str = json.loads(f'"{text}"', strict=False)
@@ -165,7 +163,6 @@ def _unescaped(text: str, element: XmlElement) -> str:
 
 
 def _types(schema: Json) -> list[str]:
-    """Return the types of a schema."""
     kinds = schema.get("type") if isinstance(schema, dict) else None
     names = kinds if isinstance(kinds, list) else [kinds]
     return [name for name in names if isinstance(name, str)]

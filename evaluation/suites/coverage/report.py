@@ -258,7 +258,6 @@ def _is_trivial(text: GeneratedText) -> bool:
 
 
 def _cost(written: Sequence[Generation]) -> float | None:
-    """Return what the texts cost together; None where no price is known."""
     costs = [generation.cost for generation in written if generation.cost is not None]
     return sum(costs) if costs else None
 

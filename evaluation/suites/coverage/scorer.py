@@ -93,7 +93,6 @@ class CoverageScorer:
         )
 
     def _judge(self, record: SuiteRecord, generation: Generation) -> Judgement | None:
-        """Return the readings of a text; None if there is no text."""
         if not generation.generated:
             return None
         return judge(

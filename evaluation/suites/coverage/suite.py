@@ -80,7 +80,6 @@ def prompt(record: SuiteRecord, settings: CoverageSettings) -> SuitePrompt:
 
 
 def _facts(settings: CoverageSettings) -> Mapping[str, Json]:
-    """Return the prompt in full, as run headers hold it."""
     template, shots = _template(settings.prompt, settings.shots)
     return {
         "prompt": template.name,

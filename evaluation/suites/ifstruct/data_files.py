@@ -11,7 +11,7 @@ import re
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from random import Random
 
 
+_T = TypeVar("_T")
 _ENTITIES: Final = Path(__file__).with_name("entities")
 #: The taxonomies, by the name of `--set split=NAME`.
 SPLITS: Final = ("train", "test")
@@ -51,8 +52,6 @@ class EntityKind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 class _EntityFile(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 ):
-    """One file: kinds of one subject."""
-
     manners: tuple[str, ...]
     entity: tuple[EntityKind, ...]
 
@@ -91,10 +90,7 @@ def entity_kinds(split: str, folder: str = "") -> tuple[EntityKind, ...]:
 
 
 def _read(path: Path) -> Iterator[EntityKind]:
-    try:
-        file = msgspec.toml.decode(path.read_bytes(), type=_EntityFile)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise BadData(f"no file of kinds: {error}", str(path)) from None
+    file = _decoded(path, _EntityFile, "file of kinds")
     for kind in file.entity:
         manners = kind.manners or file.manners
         whole = msgspec.structs.replace(kind, manners=manners)
@@ -104,8 +100,14 @@ def _read(path: Path) -> Iterator[EntityKind]:
         yield whole
 
 
+def _decoded(path: Path, kind: type[_T], what: str) -> _T:
+    try:
+        return msgspec.toml.decode(path.read_bytes(), type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadData(f"no {what}: {error}", str(path)) from None
+
+
 def _faults(kind: EntityKind) -> Iterator[str]:
-    """Yield the faults of a kind, in words."""
     fields = [field for _, field in all_fields(kind.fields)]
     names = [field.name for field in fields]
     for name in (kind.name, *names):
@@ -209,11 +211,9 @@ def find_mix(name: str) -> Mix:
     path = Path(name)
     if path.suffix == ".toml":
         try:
-            mix = msgspec.toml.decode(path.read_bytes(), type=Mix)
+            mix = _decoded(path, Mix, "mix")
         except OSError as error:
             raise BadConfiguration("the mix cannot be read", str(path)) from error
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise BadData(f"no mix: {error}", str(path)) from None
         _check(mix, str(path))
         return mix
     mixes = named_mixes()
@@ -311,10 +311,7 @@ def voices() -> Mapping[str, Voice]:
     """
     by_name = {}
     for path in sorted(_VOICES.glob("*.toml")):
-        try:
-            voice = msgspec.toml.decode(path.read_bytes(), type=Voice)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise BadData(f"no voice: {error}", str(path)) from None
+        voice = _decoded(path, Voice, "voice")
         if voice.revises and voice.musings is None:
             raise BadData("a voice that revises has [musings]", str(path))
         by_name[path.stem] = voice

@@ -16,7 +16,7 @@ from evaluation.suites.ifstruct.rows import SLICES, UNKNOWN
 from evaluation.suites.ifstruct.settings import Failure, Requirement
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from evaluation.core.suite import ScoredResponse, ScoredRun
     from evaluation.reporting.tables import Cell
@@ -101,7 +101,6 @@ def report(run: ScoredRun) -> Report:
 
 
 def _readings(responses: Responses) -> Table:
-    """Return the pass rate by both readings, and their differences."""
     rows: list[tuple[Cell, ...]] = []
     for label, side in responses.items():
         published = sum(response.passes_published for response in side)
@@ -126,7 +125,6 @@ def _readings(responses: Responses) -> Table:
 
 
 def _free_or_constrained(run: ScoredRun) -> Table | None:
-    """Return the effect of a constraint; None if every response is free."""
     rows: list[tuple[Cell, ...]] = []
     for sides in pair_sides(run.by_label, pairs_with_free(run.by_label)):
         pairs = [tuple(map(JudgedResponse.of, pair)) for pair in sides.answers]
@@ -162,7 +160,6 @@ def _free_or_constrained(run: ScoredRun) -> Table | None:
 
 
 def _requirement_costs(responses: Responses) -> Table:
-    """Return how often each requirement is lost, and how often it alone."""
     rows: list[tuple[Cell, ...]] = []
     for requirement in Requirement:
         for label, side in responses.items():
@@ -187,7 +184,6 @@ def _requirement_costs(responses: Responses) -> Table:
 
 
 def _published_classes(responses: Responses) -> Table:
-    """Return the most frequent error classes, booked as the published summary does."""
     counts = {
         label: Counter(
             error for response in side for error in response.published_errors
@@ -209,7 +205,6 @@ def _published_classes(responses: Responses) -> Table:
 
 
 def _ladder(responses: Responses) -> Table:
-    """Return the pass rate by the points of rows, the least first."""
     points = sorted(
         response.difficulty for side in responses.values() for response in side
     )
@@ -241,22 +236,10 @@ def _rungs(points: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _by_choice(responses: Responses) -> Table:
-    """Return the pass rate by every alternative of every choice of the rows."""
     rows: list[tuple[Cell, ...]] = []
     for name in SLICES:
-        values = {
-            response.slices.get(name, UNKNOWN)
-            for side in responses.values()
-            for response in side
-        }
-        for value in sorted(values):
-            for label, side in responses.items():
-                own = [
-                    response
-                    for response in side
-                    if response.slices.get(name, UNKNOWN) == value
-                ]
-                rows.append((name, value, label, *_rates(own)))
+        drawn = {label: _by_slice(side, name) for label, side in responses.items()}
+        rows += [(name, *row) for row in _rows_by_value(drawn)]
     return Table(
         title="By what was drawn",
         columns=("choice", "drawn", "model", "passed", "structure"),
@@ -266,25 +249,37 @@ def _by_choice(responses: Responses) -> Table:
     )
 
 
+def _by_slice(
+    side: Sequence[JudgedResponse], name: str
+) -> list[tuple[str, JudgedResponse]]:
+    return [(response.slices.get(name, UNKNOWN), response) for response in side]
+
+
 def _by_kind(responses: Responses) -> Table:
-    """Return the pass rate by kind of thing."""
-    kinds = {response.kind for side in responses.values() for response in side}
-    rows: list[tuple[Cell, ...]] = []
-    for kind in sorted(kinds):
-        for label, side in responses.items():
-            own = [response for response in side if response.kind == kind]
-            rows.append((kind, label, *_rates(own)))
+    kinds = {
+        label: [(response.kind, response) for response in side]
+        for label, side in responses.items()
+    }
     return Table(
         title="By kind of thing",
         columns=("kind", "model", "passed", "structure"),
-        rows=tuple(rows),
+        rows=tuple(_rows_by_value(kinds)),
         note=_SLICE_NOTE,
         name="kinds",
     )
 
 
+def _rows_by_value(
+    sides: Mapping[str, Sequence[tuple[str, JudgedResponse]]],
+) -> Iterator[tuple[Cell, ...]]:
+    """Yield the rates of each value and label."""
+    for value in sorted({value for side in sides.values() for value, _ in side}):
+        for label, side in sides.items():
+            own = [response for other, response in side if other == value]
+            yield (value, label, *_rates(own))
+
+
 def _rates(responses: Sequence[JudgedResponse]) -> tuple[Cell, Cell]:
-    """Return the shares that pass, and whose content is right."""
     passed = sum(response.passed for response in responses)
     structure = sum(response.structure for response in responses)
     return _rate(passed, len(responses)), _rate(structure, len(responses))

@@ -167,7 +167,6 @@ def last_words(text: str, label: str, plural: str) -> LastWords:
 
 
 def _lost_choices(spec: RowSpec, text: str) -> list[str]:
-    """Return the choices without a right final statement."""
     words = last_words(text, spec.label, spec.plural)
     fence = Fence.parse(spec.fence)
     # The text is silent about a choice that the row leaves free.
@@ -266,7 +265,6 @@ def _stretches(text: str, names: list[str]) -> dict[str, str]:
 
 
 def _missing_facts(field: Field, text: str) -> Iterator[str]:
-    """Yield the facts of a field that its stretches lack."""
     if not text:
         yield "not named"
         return
@@ -303,7 +301,6 @@ def _is_part(character: str) -> bool:
 
 
 def _holds_schema(spec: RowSpec, text: str) -> bool:
-    """Return whether the very schema stands in a text."""
     decoder, start = json.JSONDecoder(), text.find("{")
     while start >= 0:
         try:

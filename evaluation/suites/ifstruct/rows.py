@@ -92,7 +92,6 @@ def list_schema(fields: tuple[Field, ...], least: int, most: int) -> dict[str, J
 
 
 def _object_schema(fields: tuple[Field, ...]) -> dict[str, Json]:
-    """Return the JSON Schema of an object of these fields and no others."""
     return {
         "type": "object",
         "properties": {field.name: _described_schema(field) for field in fields},

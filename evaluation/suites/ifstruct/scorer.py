@@ -155,7 +155,6 @@ def requirements_of(record: IfstructRecord) -> list[Requirement]:
 
 
 def _details(structure: StructureVerdict, lost: set[Requirement]) -> dict[str, Json]:
-    """Return the faults by requirement and by both readings."""
     differs = {
         str(finding.failure)
         for finding in structure.findings

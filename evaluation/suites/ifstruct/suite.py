@@ -188,13 +188,11 @@ def _hub(records: Sequence[SuiteRecord]) -> bytes:
 
 
 def _prompt(record: SuiteRecord, settings: IfstructSettings) -> SuitePrompt:
-    """Return the request of a row as the one turn of a conversation."""
     turn = Message(role="user", content=str(record.fields["prompt"]))
     return SuitePrompt(messages=(turn,), budget=settings.budget)
 
 
 def _rewording(record: SuiteRecord, _settings: IfstructSettings) -> SuitePrompt:
-    """Return the request that a model reword a row."""
     from evaluation.suites.ifstruct.rewriting import rewording_request  # noqa: PLC0415 - heavy
 
     request = rewording_request(read_record(record.fields))
@@ -241,7 +239,6 @@ def _with_field(items: Iterable[UntypedJson]) -> Iterator[UntypedJson]:
 
 
 def _answer(items: UntypedJson, requirements: Requirements) -> str:
-    """Return a list of items as the text that a row requires."""
     import yaml  # noqa: PLC0415 - heavy
 
     key = requirements.wrapper

@@ -51,7 +51,6 @@ class Wording:
         return "\n\n".join(paragraphs)
 
     def _one_of(self, texts: Sequence[str], **words: object) -> str:
-        """Return one text with its names filled in."""
         return self._draw.choice(texts).format(**words)
 
     def _final(self, choice: Choice, texts: Sequence[str], **words: object) -> str:
@@ -183,7 +182,6 @@ def _facts(field: Field) -> str:
 
 
 def _bullets(spec: RowSpec) -> str:
-    """Return one bullet a field."""
     return "\n".join(
         f"- `{path}`: {_definition(field)}" for path, field in all_fields(spec.fields)
     )
@@ -356,7 +354,6 @@ def _count_text(least: int | None, most: int | None) -> str:
 
 
 def _limits_text(field: Field) -> str:
-    """Return the bounds of a number in words; empty without any."""
     low, high = field.minimum, field.maximum
     if low is not None and high is not None:
         return f"between {number_text(low)} and {number_text(high)}"
@@ -374,12 +371,10 @@ def _signs_text(field: Field) -> str:
 
 
 def _enum_text(field: Field, between: str = ", ") -> str:
-    """Return the values of an enum in quotation marks."""
     return between.join(f'"{value}"' for value in field.values)
 
 
 def _type_text(field: Field) -> str:
-    """Return a field's type as a programmer writes it."""
     match field.type:
         case FieldType.ENUM:
             return f"string, one of {_enum_text(field)}"

@@ -132,7 +132,6 @@ def _target(reference: Json, root: Mapping[str, Json]) -> Json:
 
 
 def _described(root: Mapping[str, Json], settings: PassrateSettings) -> str:
-    """Return title and description of the schema, to begin the task line."""
     if not settings.describe:
         return ""
     values = (root.get(keyword) for keyword in ("title", "description"))

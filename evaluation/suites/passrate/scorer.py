@@ -267,7 +267,6 @@ def _name_is_undeclared(
 
 
 def _distance(branch: Sequence[SchemaFault]) -> tuple[bool, int, int]:
-    """Return the distance of a value from a branch."""
     wrong = [fault for fault in branch if not fault.undeclared]
     deepest = max((fault.instance_path.count("/") for fault in wrong), default=0)
     return bool(wrong), -deepest, len(branch)
@@ -432,7 +431,6 @@ def _declarations(
 def _item_schemas(
     compiled: CompiledSchema, location: SchemaLocation, index: int
 ) -> Iterator[SchemaLocation]:
-    """Yield the schemas that apply to the item at an index."""
     keywords = location.keywords
     if "$ref" in keywords and compiled.dialect.ref_hides_siblings:
         return

@@ -81,7 +81,6 @@ def _known_answers(
 
 
 def _wrong_values(schema: Json, right: Json) -> Iterator[tuple[FailureClass, Json]]:
-    """Yield a value of another type, and one with an undeclared member."""
     root = schema if isinstance(schema, dict) else {}
     if isinstance(root.get("type"), str):
         yield FailureClass.SCHEMA_VIOLATION, {} if root["type"] != "object" else []
@@ -112,7 +111,6 @@ def report(run: ScoredRun) -> Report:
 
 
 def _rates_table(run: ScoredRun) -> Table:
-    """Return the pass rates of every model and condition, by config and over all."""
     from evaluation.reporting.tables import Table  # noqa: PLC0415 - heavy
     from evaluation.results.suite_tables import (  # noqa: PLC0415 - heavy
         groups_of,

@@ -14,7 +14,12 @@ from math import isfinite
 from random import Random
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from evaluation.suites.quality.problems import Problem, PublishedData, QualityTask
+from evaluation.suites.quality.problems import (
+    Problem,
+    PublishedData,
+    QualityTask,
+    distinct_problems,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -266,15 +271,14 @@ _KINDS: Final[tuple[_Kind, ...]] = (
 def word_problems(count: int, seed: int) -> Iterator[Problem]:
     """Yield so many problems, the kinds in turn, none of them twice."""
     draw = Random(f"word problems {seed}")  # noqa: S311 (data, no secret)
-    questions: set[str] = set()
     kinds = cycle(_KINDS)
-    while len(questions) < count:
-        kind = next(kinds)
-        question, reasoning, number = kind(draw, draw.choice(_PEOPLE))
-        if question not in questions:
-            questions.add(question)
-            answer = format(number.normalize(), "f") if number else "0"
-            yield Problem(question=question, reasoning=reasoning, answer=answer)
+
+    def following() -> Problem:
+        question, reasoning, number = next(kinds)(draw, draw.choice(_PEOPLE))
+        answer = format(number.normalize(), "f") if number else "0"
+        return Problem(question=question, reasoning=reasoning, answer=answer)
+
+    return distinct_problems(count, following)
 
 
 TASK: Final = QualityTask(

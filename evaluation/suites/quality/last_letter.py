@@ -10,7 +10,12 @@ import re
 from random import Random
 from typing import TYPE_CHECKING, Final
 
-from evaluation.suites.quality.problems import Problem, PublishedData, QualityTask
+from evaluation.suites.quality.problems import (
+    Problem,
+    PublishedData,
+    QualityTask,
+    distinct_problems,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -54,12 +59,7 @@ def problem_of(names: Sequence[str]) -> Problem:
 
 def _generate(count: int, seed: int) -> Iterator[Problem]:
     draw = Random(f"last letter {seed}")  # noqa: S311 (data, no secret)
-    drawn_names: set[tuple[str, ...]] = set()
-    while len(drawn_names) < count:
-        names = tuple(draw.sample(NAMES, 4))
-        if names not in drawn_names:
-            drawn_names.add(names)
-            yield problem_of(names)
+    return distinct_problems(count, lambda: problem_of(draw.sample(NAMES, 4)))
 
 
 def _read(row: Mapping[str, Json]) -> Problem:

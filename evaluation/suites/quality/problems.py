@@ -27,6 +27,16 @@ class Problem:
     answer: str
 
 
+def distinct_problems(count: int, draw: Callable[[], Problem]) -> Iterator[Problem]:
+    """Yield so many problems as `draw` returns them, none of them twice."""
+    questions: set[str] = set()
+    while len(questions) < count:
+        problem = draw()
+        if problem.question not in questions:
+            questions.add(problem.question)
+            yield problem
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedData:
     """A task's published problems on the Hub, and how their rows are read."""

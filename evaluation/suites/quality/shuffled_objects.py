@@ -13,7 +13,12 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Final
 
-from evaluation.suites.quality.problems import Problem, PublishedData, QualityTask
+from evaluation.suites.quality.problems import (
+    Problem,
+    PublishedData,
+    QualityTask,
+    distinct_problems,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -147,12 +152,7 @@ def _drawn(draw: Random) -> Problem:
 
 def _generate(count: int, seed: int) -> Iterator[Problem]:
     draw = Random(f"shuffled objects {seed}")  # noqa: S311 (data, no secret)
-    questions: set[str] = set()
-    while len(questions) < count:
-        problem = _drawn(draw)
-        if problem.question not in questions:
-            questions.add(problem.question)
-            yield problem
+    return distinct_problems(count, lambda: _drawn(draw))
 
 
 def _read(row: Mapping[str, Json]) -> Problem:

@@ -44,8 +44,6 @@ class _Text(msgspec.Struct, frozen=True, rename={"if_": "if", "else_": "else"}):
 
 
 class _Field(msgspec.Struct, frozen=True, rename={"quotes": "in"}):
-    """A leaf of the answer."""
-
     at: str
     value: str = ""
     quotes: tuple[str, ...] = ()
@@ -87,7 +85,6 @@ def generated_records(count: int = OWN_RECORDS, seed: int = 0) -> Iterator[SobRe
 
 @cache
 def _vocabulary() -> Mapping[str, Sequence[str]]:
-    """Return the lists of invented names, by kind."""
     return _toml("vocabulary.toml")
 
 
@@ -217,7 +214,6 @@ def _inside(values: Values, item: object) -> Values:
 
 
 def _leaf(field: _Field, values: Values) -> tuple[Json, Evidence]:
-    """Return the value of a leaf, and why a reader of the context knows it."""
     last = field.at.rpartition(".")[2]
     name = field.value or ("item" if last.endswith("[]") else last)
     value = values.get(name)

@@ -97,10 +97,7 @@ GATED: Final = frozenset({Metric.VALUE_ACCURACY, Metric.FAITHFULNESS})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoringRules:
-    """One reading of each point on which the paper and the published code differ.
-
-    A run's header records it whole.
-    """
+    """One reading of each point on which the paper and the published code differ."""
 
     #: The name of the reading in results.
     name: str
@@ -117,9 +114,6 @@ class ScoringRules:
     #: Paths are sequences of steps. Else keys and indices are joined to one text, in
     #: which a key may hold the dots and brackets of another path.
     exact_paths: bool
-    #: Coverage counts the answered records. Else a source counts as a whole as soon
-    #: as it has any result.
-    counted_coverage: bool
     #: NaN, Infinity and -Infinity are no JSON (RFC 8259). Else they are numbers.
     strict_numbers: bool
     #: The dialect of all schemas; None for the one that `$schema` declares, by default
@@ -141,7 +135,6 @@ RECOMMENDED: Final = ScoringRules(
     missing_is_zero=True,
     resolved_types=True,
     exact_paths=True,
-    counted_coverage=True,
     strict_numbers=True,
     dialect=None,
 )
@@ -153,7 +146,6 @@ PUBLISHED: Final = ScoringRules(
     missing_is_zero=False,
     resolved_types=False,
     exact_paths=False,
-    counted_coverage=False,
     strict_numbers=False,
     dialect="draft-07",
 )

@@ -138,7 +138,6 @@ def numbers_in(text: str) -> Iterator[float]:
 
 
 def _dates(text: str) -> Iterator[str]:
-    """Yield the dates of a text in ISO 8601."""
     yield from _ISO_DATE.findall(text)
     for day, month, year in _DAY_MONTH_YEAR.findall(text):
         yield date(int(year), MONTHS.index(month) + 1, int(day)).isoformat()

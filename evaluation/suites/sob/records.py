@@ -293,7 +293,6 @@ def _text(row: Mapping[str, Json], column: str, where: str) -> str:
 
 
 def _value(row: Mapping[str, Json], column: str, where: str) -> Json:
-    """Return a member that is JSON, or JSON text."""
     value = row.get(column)
     if value is None:
         raise BadData(f"no {column!r}", where, _OTHER_LAYOUT)

@@ -92,7 +92,6 @@ def report(run: ScoredRun) -> Report:
 
 
 def _leaderboard_table(figures: RunFigures) -> Table:
-    """Return one line a model, over all sources."""
     sizes = ", ".join(
         f"{source} {total.records:,}" for source, total in figures.totals.items()
     )
@@ -118,7 +117,6 @@ def _leaderboard_table(figures: RunFigures) -> Table:
 
 
 def _source_table(figures: RunFigures) -> Table:
-    """Return the seven metrics of each model on each source."""
     rows: list[tuple[Cell, ...]] = []
     for summary in figures.summaries:
         means = (summary.weighted or summary.plain).metrics
@@ -138,7 +136,6 @@ def _source_table(figures: RunFigures) -> Table:
 
 
 def _interval_table(figures: RunFigures) -> Table:
-    """Return Value Accuracy, plain and weighted, with its intervals."""
     rows: list[tuple[Cell, ...]] = []
     for summary in figures.summaries:
         plain = summary.plain.metrics[Metric.VALUE_ACCURACY]
@@ -171,7 +168,6 @@ def _ends(interval: Interval | None) -> tuple[float, float] | None:
 
 
 def _category_table(figures: RunFigures) -> Table:
-    """Return the five categories of each model on each source."""
     explained = "; ".join(
         f"{_SHORT_CATEGORY[category]}: {category}, {category.explanation} "
         f"({', '.join(_TITLES[metric] for metric in CATEGORIES[category])})"
@@ -267,7 +263,6 @@ def _shift(
 
 
 def _lenient_table(figures: RunFigures) -> Table:
-    """Return the figures of the same answers without the words around the JSON."""
     rows: list[tuple[Cell, ...]] = []
     for label, responses in figures.counted.items():
         cells: list[Cell] = [label, len(responses)]
@@ -297,7 +292,6 @@ def _mean(responses: Sequence[ScoredResponse], name: str) -> float | None:
 
 
 def _leaf_table(figures: RunFigures) -> Table:
-    """Return the wrong leaves of each model by class, of the answers that parse."""
     rows: list[tuple[Cell, ...]] = []
     for label, responses in figures.counted.items():
         parsed = [one for one in responses if figure(one, Metric.JSON_PARSE)]
@@ -320,7 +314,6 @@ def _leaf_table(figures: RunFigures) -> Table:
 
 
 def _depth_table(figures: RunFigures) -> Table:
-    """Return the share of right leaves by how deep they stand."""
     rows: list[tuple[Cell, ...]] = []
     for label, responses in figures.counted.items():
         rates: dict[int, list[Rate]] = defaultdict(list)
@@ -340,7 +333,6 @@ def _depth_table(figures: RunFigures) -> Table:
 
 
 def _breakdown_table(figures: RunFigures) -> Table:
-    """Return the main figures by complexity, breadth, depth and family."""
     rows: list[tuple[Cell, ...]] = []
     slices: tuple[tuple[str, Callable[[ScoredResponse], str]], ...] = (
         ("complexity", lambda one: str(one.verdict.details.get("complexity") or "?")),
@@ -382,7 +374,6 @@ def _in_order(part: str) -> tuple[int, str]:
 
 
 def _path_table(figures: RunFigures) -> Table:
-    """Return the places at which most leaves are wrong."""
     rows: list[tuple[Cell, ...]] = []
     for label, responses in figures.counted.items():
         wrong = Counter[tuple[str, str]]()
@@ -407,7 +398,6 @@ def _path_table(figures: RunFigures) -> Table:
 
 
 def _quality_table(run: ScoredRun) -> Table:
-    """Return what is doubtful about the records themselves."""
     doubtful: dict[str, set[str]] = defaultdict(set)
     records: set[str] = set()
     for responses in run.by_label.values():

@@ -275,7 +275,6 @@ def _own_types(schema: dict[str, Json]) -> frozenset[str] | None:
 
 
 def _children(schema: dict[str, Json], step: str | int) -> Iterator[Json]:
-    """Yield the subschemas that apply to a member or an item."""
     if isinstance(step, int):
         yield from _item_schemas(schema, step)
         return

@@ -183,7 +183,6 @@ def parse_leniently(text: str, rules: ScoringRules) -> JsonAnswer:
 
 
 def _with_root(answer: JsonAnswer) -> JsonAnswer:
-    """Refuse a root that is neither an object nor an array."""
     if answer.problem is not None or isinstance(answer.value, dict | list):
         return answer
     kind = "null" if answer.value is None else type(answer.value).__name__
@@ -343,7 +342,6 @@ def _verdict(
 
 
 def _wrong_leaves(wrong: list[LeafMistake]) -> dict[str, Json]:
-    """Return wrong leaves by class: their number, and the places of the first ones."""
     places: dict[str, list[Path]] = {}
     for leaf in wrong:
         places.setdefault(leaf.mistake, []).append(leaf.path)
@@ -364,7 +362,6 @@ def _place(path: Path) -> str:
 def _by_depth(
     wrong: list[LeafMistake] | None, truth: dict[Path, Json]
 ) -> dict[str, Json]:
-    """Return how many leaves of the truth each depth has, and how many are right."""
     lost = {leaf.path for leaf in wrong} if wrong is not None else set(truth)
     total = Counter(map(len, truth))
     lost_at = Counter(len(path) for path in lost & truth.keys())
