@@ -71,10 +71,10 @@ class Grade:
     """What the validators say of one instance. None: it cannot be told."""
 
     #: jsonschema-rs and jsonschema, with formats on and off.
-    jsonschema_rs: bool | None
-    jsonschema_rs_plain: bool | None
-    jsonschema: bool | None
-    jsonschema_plain: bool | None
+    jsonschema_rs: bool | None = None
+    jsonschema_rs_plain: bool | None = None
+    jsonschema: bool | None = None
+    jsonschema_plain: bool | None = None
     #: What they say of a schema that heeds what its draft ignores, in this order;
     #: None if the draft ignores nothing.
     heeding: tuple[bool | None, ...] | None = None
@@ -151,13 +151,7 @@ def _grade(interpretations: Interpretations, text: str) -> Grade:
         value = json.loads(text)
         judged = verdicts_of_each(interpretations, value, ask_jsonschema=True)
     except (ValueError, RecursionError) as error:
-        return Grade(
-            jsonschema_rs=None,
-            jsonschema_rs_plain=None,
-            jsonschema=None,
-            jsonschema_plain=None,
-            error=shortened(f"{type(error).__name__}: {error}", _SHOWN),
-        )
+        return Grade(error=shortened(f"{type(error).__name__}: {error}", _SHOWN))
     near_miss = as_near_miss(compiled, value) if judged.jsonschema_rs is False else None
     return Grade(
         jsonschema_rs=judged.jsonschema_rs,

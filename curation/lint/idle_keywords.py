@@ -89,10 +89,6 @@ def _hidden_by_ref(dialect: Dialect) -> frozenset[str]:
     return _ASSERTING & dialect.effective
 
 
-def _dead(schema: Mapping[str, Json], _dialect: Dialect) -> Iterable[Tokens]:
-    return [(name,) for name in schema if name in _DEAD]
-
-
 def _lonely(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
     for keyword, companion in _COMPANIONS.items():
         if keyword not in schema or keyword not in dialect.effective:
@@ -168,14 +164,6 @@ def _plausible(keyword: str, value: Json) -> bool:
     )
 
 
-def _excluded(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
-    return excluded_by_type(schema, dialect)
-
-
-def _stray(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
-    return [(name,) for name in schema if _strays(name, dialect)]
-
-
 def _strays(name: str, dialect: Dialect) -> bool:
     """Return whether a name is a keyword's but for a mark."""
     if name in KNOWN_KEYWORDS or name in _DEAD:
@@ -192,14 +180,16 @@ CHECKS = (
         concerns=lambda names, _: (
             "type" in names and not names.isdisjoint(TYPE_OF_KEYWORD)
         ),
-        find=_excluded,
+        find=excluded_by_type,
     ),
     LintCheck(
         code="stray-mark",
         meaning="a keyword behind a mark that it does not have, such as `#ref` or "
         "`$type`: it is ignored",
         concerns=lambda names, dialect: any(_strays(name, dialect) for name in names),
-        find=_stray,
+        find=lambda schema, dialect: [
+            (name,) for name in schema if _strays(name, dialect)
+        ],
     ),
     LintCheck(
         code="newer-keyword",
@@ -225,7 +215,7 @@ CHECKS = (
         code="dead-keyword",
         meaning="a keyword that a tool renamed so that it does nothing",
         concerns=having(*_DEAD),
-        find=_dead,
+        find=lambda schema, _: [(name,) for name in schema if name in _DEAD],
     ),
     LintCheck(
         code="lonely-keyword",

@@ -161,7 +161,14 @@ class InstanceStep:
             seed: Seed of random choices.
             finished: Instances that other runs have made with the same seed.
         """
-        self._batches = list(_cut(tasks))
+        self._batches = list(
+            in_batches(
+                tasks,
+                lambda task: len(task.schema),
+                most=BATCH_SCHEMAS,
+                heaviest=BATCH_LENGTH,
+            )
+        )
         self._finished = finished or FinishedInstances(())
         self._run = run
         self._seed = seed
@@ -327,15 +334,6 @@ def tasks_of(documents: Iterable[DecidedDocument]) -> list[InstanceTask]:
             )
             tasks.append(task)
     return tasks
-
-
-def _cut(tasks: Sequence[InstanceTask]) -> Iterator[list[InstanceTask]]:
-    return in_batches(
-        tasks,
-        lambda task: len(task.schema),
-        most=BATCH_SCHEMAS,
-        heaviest=BATCH_LENGTH,
-    )
 
 
 def _failures(result: BatchResult) -> list[int]:

@@ -217,20 +217,20 @@ class GradingFigures:
     """The figures of a check; each rate has its denominator beside it."""
 
     schemas: int
-    #: Schemas that cannot be read in any dialect, or not judged in time.
-    unusable: int
     instances: int
+    #: Schemas that cannot be read in any dialect, or not judged in time.
+    unusable: int = 0
     #: Instances that carry a label and got a verdict of jsonschema-rs.
-    labelled: int
-    agreeing: int
+    labelled: int = 0
+    agreeing: int = 0
     #: Instances that both validators judged, formats on, and where they differ.
-    judged_by_both: int
-    disputed: int
+    judged_by_both: int = 0
+    disputed: int = 0
     #: Schemas with an instance that both validators accept.
-    with_valid: int
+    with_valid: int = 0
     #: Refused instances, and those that fail one keyword alone.
-    refused: int
-    single: int
+    refused: int = 0
+    single: int = 0
 
     @property
     def agreement(self) -> float | None:
@@ -251,19 +251,12 @@ def count_grades(schemas: Sequence[GradedSchema]) -> GradingFigures:
             verdict = grade.jsonschema_rs
             count["labelled"] += None not in (instance.valid, verdict)
             count["agreeing"] += verdict is not None and instance.valid == verdict
-            count["both"] += None not in (verdict, grade.jsonschema)
+            count["judged_by_both"] += None not in (verdict, grade.jsonschema)
             count["disputed"] += grade.disputed
             count["refused"] += verdict is False
             count["single"] += verdict is False and grade.keyword != "mixed"
     return GradingFigures(
         schemas=len(schemas),
-        unusable=count["unusable"],
         instances=sum(len(schema.schema.instances) for schema in schemas),
-        labelled=count["labelled"],
-        agreeing=count["agreeing"],
-        judged_by_both=count["both"],
-        disputed=count["disputed"],
-        with_valid=count["with_valid"],
-        refused=count["refused"],
-        single=count["single"],
+        **count,
     )

@@ -321,10 +321,8 @@ class Records:
         return rows
 
     def tasks(self) -> Iterator[InstanceTask]:
-        """Yield the task of every record, in the order of the build."""
-        columns = ("config", "unique_id", "split", "json_schema", "dialect")
-        for row in self.rows().select(columns).iter_rows():
-            yield _task(row)
+        """Return the task of every record, in the order of the build."""
+        return _tasks(self.rows())
 
     def one(self, identifier: str) -> InstanceTask:
         """Return the record of an id, or of `config/id`.
@@ -346,19 +344,19 @@ class Records:
         if len(matches) > 1:
             names = ", ".join(f"{config}/{identifier}" for config in matches["config"])
             raise NoInput(f"several records are named {identifier!r}", "", names)
-        columns = ("config", "unique_id", "split", "json_schema", "dialect")
-        return _task(matches.select(columns).row(0))
+        return next(_tasks(matches))
 
 
-def _task(row: tuple[str, ...]) -> InstanceTask:
-    config, unique_id, split, schema, dialect = row
-    return InstanceTask(
-        config=config,
-        unique_id=unique_id,
-        split=split or SPLITS[-1],
-        schema=schema,
-        dialect=dialect,
-    )
+def _tasks(rows: pl.DataFrame) -> Iterator[InstanceTask]:
+    columns = ("config", "unique_id", "split", "json_schema", "dialect")
+    for config, unique_id, split, schema, dialect in rows.select(columns).iter_rows():
+        yield InstanceTask(
+            config=config,
+            unique_id=unique_id,
+            split=split or SPLITS[-1],
+            schema=schema,
+            dialect=dialect,
+        )
 
 
 def maskbench_files(folder: Path, rows: pl.DataFrame) -> Iterator[MaskFile]:

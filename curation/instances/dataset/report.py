@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,6 +85,14 @@ class InstanceReport:
     costs: InstanceCosts | None = None
 
 
+#: Figures that are sums of a column of the ledger.
+_SUMS = [
+    field.name
+    for field in fields(Figures)
+    if field.name in InstanceLedgerRow.__dataclass_fields__
+]
+
+
 def report_of(build: Path) -> InstanceReport:
     """Return the figures of a build that was made with instances.
 
@@ -132,24 +140,7 @@ def _figures(rows: Sequence[InstanceLedgerRow]) -> Figures:
         reasons=dict(sorted(Counter(row.reason for row in unknown).items())),
         with_near_misses=len(with_pairs),
         given_refused=_added(row.examples_refused for row in rows),
-        **{
-            name: total(name)
-            for name in (
-                "witnesses",
-                "unrefused",
-                "given",
-                "near_misses",
-                "pairs",
-                "pairs_covered",
-                "pairs_implied",
-                "pairs_possible",
-                "keywords",
-                "keywords_covered",
-                "keywords_implied",
-                "judged_by_both",
-                "disputed",
-            )
-        },
+        **{name: total(name) for name in _SUMS},
     )
 
 

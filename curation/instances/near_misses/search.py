@@ -36,7 +36,6 @@ from curation.instances.near_misses.sites import (
 from curation.instances.search.builder import WitnessBuilder
 from curation.instances.search.context import (
     NOTHING,
-    BuildContext,
     ExhaustedError,
     Nothing,
 )
@@ -132,15 +131,6 @@ def find_near_misses(
     return _NearMissSearch(compiled, witnesses, rng, most, effort).run()
 
 
-@dataclass(slots=True)
-class _Budget:
-    """What is left of an `Effort`."""
-
-    verdicts: float
-    searches: int
-    witnesses: int
-
-
 class _NearMissSearch:
     def __init__(
         self,
@@ -158,7 +148,9 @@ class _NearMissSearch:
         self.count = 0
         #: Identities of the values found.
         self.identities: set[bytes] = set()
-        self.budget = _Budget(effort.verdicts, effort.searches, effort.witnesses)
+        #: What is left of the effort.
+        self.verdicts_left: float = effort.verdicts
+        self.searches_left, self.witnesses_left = effort.searches, effort.witnesses
         self.sites = KnownSites(compiled, effort.sites)
         self.relaxed: dict[Assertion, RelaxedSchema] = {}
         #: What fails a keyword for formats alone, where nothing else is found.
@@ -211,7 +203,7 @@ class _NearMissSearch:
 
     def _inside_branch(self, assertion: Assertion, site: EditSite) -> NearMiss | None:
         for new in islice(self._edits(assertion, site), self.effort.tries // 4):
-            if self.budget.verdicts <= 0:
+            if self.verdicts_left <= 0:
                 break
             value = self._edited(site, new)
             near_miss, own = as_near_miss(self.compiled, value), identity(value)
@@ -228,8 +220,8 @@ class _NearMissSearch:
         """Find a near miss for an assertion; return whether a new one was found."""
         if assertion.pointer in self.by_pointer or assertion in self.relaxed:
             return False
-        if assertion not in self.sites and self.budget.witnesses > 0:
-            self.budget.witnesses -= 1
+        if assertion not in self.sites and self.witnesses_left > 0:
+            self.witnesses_left -= 1
             self._make_site(assertion)
         sites = self.sites.of_assertion(assertion)
         if any(self._try_edits(assertion, site) for site in sites):
@@ -243,7 +235,7 @@ class _NearMissSearch:
     def _try_edits(self, assertion: Assertion, site: EditSite) -> bool:
         self.second_choices = []
         for new in islice(self._edits(assertion, site), self.effort.tries):
-            if self.budget.verdicts <= 0:
+            if self.verdicts_left <= 0:
                 break
             if self._keep(assertion, site, new):
                 return True
@@ -270,21 +262,12 @@ class _NearMissSearch:
                 yield new
 
     def _make(self, goals: Goals) -> Json | Nothing:
-        builder = WitnessBuilder(
-            compiled=self.compiled,
-            rng=self.rng,
-            kind=InstanceKind.MINIMAL,
-            steps=self.effort.steps,
-        )
-        try:
-            return builder.value(goals, BuildContext())
-        except (ExhaustedError, RecursionError):
-            return NOTHING
+        return _value(self.compiled, goals, self.rng, self.effort.steps)
 
     def _edited(self, site: EditSite, new: Json) -> Json:
         """Return the edited witness, its verdict paid for."""
         value = with_edit(site.witness, site.path, new)
-        self.budget.verdicts -= self.sites.cost(site)
+        self.verdicts_left -= self.sites.cost(site)
         return value
 
     def _keep(
@@ -327,9 +310,9 @@ class _NearMissSearch:
 
     def _search_relaxed(self, assertion: Assertion, site: EditSite) -> bool:
         """Search a value that fails the keyword and meets all the rest."""
-        if self.budget.searches <= 0 or assertion.keyword == FALSE:
+        if self.searches_left <= 0 or assertion.keyword == FALSE:
             return False
-        self.budget.searches -= 1
+        self.searches_left -= 1
         if assertion not in self.relaxed:
             self.relaxed[assertion] = RelaxedSchema(self.compiled, assertion)
         relaxed = self.relaxed[assertion]
@@ -356,6 +339,19 @@ class _NearMissSearch:
                 if assertion in self.sites:
                     return
         self.sites.add_empty(assertion, locations[0])
+
+
+def _value(
+    compiled: CompiledSchema, goals: Goals, rng: random.Random, steps: int
+) -> Json | Nothing:
+    """Return a least value that meets goals, or NOTHING within so many steps."""
+    builder = WitnessBuilder(
+        compiled=compiled, rng=rng, kind=InstanceKind.MINIMAL, steps=steps
+    )
+    try:
+        return builder.value(goals)
+    except (ExhaustedError, RecursionError):
+        return NOTHING
 
 
 def _rank(keyword: str) -> int:
@@ -405,14 +401,8 @@ class RelaxedSchema:
             rng: Random source.
             steps: The budget of the search.
         """
-        builder = WitnessBuilder(
-            compiled=self.compiled, rng=rng, kind=InstanceKind.MINIMAL, steps=steps
-        )
         relaxed: Goals = (*self._relaxed(goals), self._denied)
-        try:
-            return builder.value(relaxed, BuildContext())
-        except (ExhaustedError, RecursionError):
-            return NOTHING
+        return _value(self.compiled, relaxed, rng, steps)
 
     def _relaxed(self, goals: Goals) -> list[SchemaLocation]:
         """Return the same locations here, but for those inside the keyword."""

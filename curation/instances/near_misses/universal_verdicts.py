@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from curation.schema.subschemas import SchemaLocation
 
     _Decision: TypeAlias = Callable[
-        [CompiledSchema, SchemaLocation, str, int], bool | None
+        [CompiledSchema, SchemaLocation, str, str, int], bool | None
     ]
 
 
@@ -161,7 +161,7 @@ def keyword_verdict(
     decide = _DECISIONS.get(keyword)
     if decide is None or keyword not in compiled.dialect.effective:
         return True
-    return decide(compiled, location, kind, depth)
+    return decide(compiled, location, keyword, kind, depth)
 
 
 def _bound_verdict(schema: Mapping[str, Json], keyword: str, kind: str) -> bool | None:
@@ -211,49 +211,44 @@ def _one_of(verdicts: list[bool | None]) -> bool | None:
     return verdicts.count(True) == 1
 
 
+_COMBINATIONS: Final = {"allOf": _all_of, "anyOf": _any_of, "oneOf": _one_of}
+
+
 def _branches_verdict(
-    keyword: str, combine: Callable[[list[bool | None]], bool | None]
-) -> _Decision:
-    """Return the decision about a keyword that holds an array of schemas."""
-
-    def decide(
-        compiled: CompiledSchema, location: SchemaLocation, kind: str, depth: int
-    ) -> bool | None:
-        branches = compiled.branches(location, keyword)
-        return combine(
-            [schema_verdict(compiled, branch, kind, depth - 1) for branch in branches]
-        )
-
-    return decide
+    compiled: CompiledSchema,
+    location: SchemaLocation,
+    keyword: str,
+    kind: str,
+    depth: int,
+) -> bool | None:
+    branches = compiled.branches(location, keyword)
+    return _COMBINATIONS[keyword](
+        [schema_verdict(compiled, branch, kind, depth - 1) for branch in branches]
+    )
 
 
 def _type_verdict(
-    _: CompiledSchema, location: SchemaLocation, kind: str, __: int
+    _: CompiledSchema, location: SchemaLocation, __: str, kind: str, ___: int
 ) -> bool | None:
     names = names_of(location.schema["type"])
     return kind in names or (kind == "integer" and "number" in names)
 
 
-def _values_verdict(keyword: str) -> _Decision:
-    """Return the decision about `enum` or `const`."""
-
-    def decide(
-        _: CompiledSchema, location: SchemaLocation, kind: str, __: int
-    ) -> bool | None:
-        value = location.schema[keyword]
-        values = value if keyword == "enum" else [value]
-        if not isinstance(values, list):
-            return None
-        count = len({repr(value) for value in values if type_of(value) == kind})
-        if not count:
-            return False
-        return True if count == _SINGLETONS.get(kind) else None
-
-    return decide
+def _values_verdict(
+    _: CompiledSchema, location: SchemaLocation, keyword: str, kind: str, __: int
+) -> bool | None:
+    value = location.schema[keyword]
+    values = value if keyword == "enum" else [value]
+    if not isinstance(values, list):
+        return None
+    count = len({repr(value) for value in values if type_of(value) == kind})
+    if not count:
+        return False
+    return True if count == _SINGLETONS.get(kind) else None
 
 
 def _not_verdict(
-    compiled: CompiledSchema, location: SchemaLocation, kind: str, depth: int
+    compiled: CompiledSchema, location: SchemaLocation, _: str, kind: str, depth: int
 ) -> bool | None:
     denied = compiled.child(location, ("not",))
     verdict = schema_verdict(compiled, denied, kind, depth - 1)
@@ -261,7 +256,7 @@ def _not_verdict(
 
 
 def _if_verdict(
-    compiled: CompiledSchema, location: SchemaLocation, kind: str, depth: int
+    compiled: CompiledSchema, location: SchemaLocation, _: str, kind: str, depth: int
 ) -> bool | None:
     def part(keyword: str) -> bool | None:
         if keyword not in location.schema:
@@ -277,11 +272,9 @@ def _if_verdict(
 
 _DECISIONS: Final[dict[str, _Decision]] = {
     "type": _type_verdict,
-    "enum": _values_verdict("enum"),
-    "const": _values_verdict("const"),
-    "allOf": _branches_verdict("allOf", _all_of),
-    "anyOf": _branches_verdict("anyOf", _any_of),
-    "oneOf": _branches_verdict("oneOf", _one_of),
+    "enum": _values_verdict,
+    "const": _values_verdict,
+    **dict.fromkeys(_COMBINATIONS, _branches_verdict),
     "not": _not_verdict,
     "if": _if_verdict,
 }

@@ -88,16 +88,6 @@ class Steps:
 _NOWHERE: Final = Steps()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Near:
-    """What one schema says of a value and of the members of that value."""
-
-    #: It, and the schemas that may apply to the same value.
-    same_value: frozenset[SchemaLocation]
-    #: Those that may apply to a member.
-    members: frozenset[SchemaLocation]
-
-
 class SchemaGraph:
     """The steps from each schema of a record, computed on demand.
 
@@ -113,7 +103,9 @@ class SchemaGraph:
         """Take the schema."""
         self.compiled = compiled
         self._steps: dict[SchemaLocation, Steps] = {}
-        self._near: dict[SchemaLocation, Near] = {}
+        self._near: dict[
+            SchemaLocation, tuple[frozenset[SchemaLocation], frozenset[SchemaLocation]]
+        ] = {}
 
     def steps(self, location: SchemaLocation) -> Steps:
         """Return the steps from a schema."""
@@ -122,13 +114,14 @@ class SchemaGraph:
             steps = self._steps[location] = self._worked_out(location)
         return steps
 
-    def near(self, location: SchemaLocation) -> Near:
+    def near(
+        self, location: SchemaLocation
+    ) -> tuple[frozenset[SchemaLocation], frozenset[SchemaLocation]]:
         """Return the schemas for the value that a schema is about, and its members."""
         near = self._near.get(location)
         if near is None:
             own = self._of_same_value((location,))
-            near = Near(same_value=own, members=self.members(own))
-            self._near[location] = near
+            near = self._near[location] = own, self.members(own)
         return near
 
     def members(
@@ -396,11 +389,11 @@ class Guide:
         """
         is_any = False
         for location in locations:
-            near = self.graph.near(location)
-            if not any(map(self.is_open, near.members)):
+            same_value, members = self.graph.near(location)
+            if not any(map(self.is_open, members)):
                 continue
-            schemas = near.same_value - self._around.keys()
-            if len(schemas) == len(near.same_value) or any(
+            schemas = same_value - self._around.keys()
+            if len(schemas) == len(same_value) or any(
                 map(self.is_open, self.graph.members(schemas))
             ):
                 self._again |= schemas

@@ -28,15 +28,10 @@ _CITIES: Final = split(
     "Hanoi Malmö Ghent Riga Tunis Pune"
 )
 _COUNTRIES: Final = (
-    ("Norway", "NO", "NOR"),
-    ("Peru", "PE", "PER"),
-    ("Japan", "JP", "JPN"),
-    ("Kenya", "KE", "KEN"),
-    ("Italy", "IT", "ITA"),
-    ("Canada", "CA", "CAN"),
-    ("Portugal", "PT", "PRT"),
-    ("Viet Nam", "VN", "VNM"),
+    *split("Norway Peru Japan Kenya Italy Canada Portugal"),
+    "Viet Nam",
 )
+_COUNTRY_CODES: Final = ("NO", "PE", "JP", "KE", "IT", "CA", "PT", "VN")
 _LANGUAGES: Final = ("en", "de", "fr", "es", "pt-BR", "ja", "en-GB", "nb")
 _CURRENCIES: Final = ("EUR", "USD", "JPY", "NOK", "CAD", "GBP", "KES")
 _ZONES: Final = ("Europe/Oslo", "America/Lima", "Asia/Tokyo", "Africa/Nairobi", "UTC")
@@ -134,29 +129,9 @@ def ipv6(rng: random.Random) -> str:
     return f"2001:db8::{1 + rng.getrandbits(16):x}"
 
 
-def _path(rng: random.Random) -> str:
-    return f"{_word(rng)}/{_word(rng)}"
-
-
-def _file(rng: random.Random) -> str:
-    return f"{_word(rng)}.{rng.choice(_SUFFIXES)}"
-
-
 def version(rng: random.Random) -> str:
     """Return a version of three numbers."""
     return ".".join(str(int(rng.random() * count)) for count in (5, 20, 10))
-
-
-def _phone(rng: random.Random) -> str:
-    return f"+1 555 01{int(rng.random() * 100):02}"
-
-
-def _digits(rng: random.Random, count: int) -> str:
-    return "".join(rng.choices("0123456789", k=count))
-
-
-def _hexadecimal(rng: random.Random) -> str:
-    return f"{rng.getrandbits(160):040x}"
 
 
 def _identifier(rng: random.Random) -> str:
@@ -171,10 +146,6 @@ def _street(rng: random.Random) -> str:
 
 def _title(rng: random.Random) -> str:
     return " ".join(word.capitalize() for word in _phrase(rng).split())
-
-
-def _amount(rng: random.Random) -> str:
-    return f"{rng.random() * 200:.2f}"
 
 
 def _base64(rng: random.Random) -> str:
@@ -200,9 +171,12 @@ _TEXTS: Final[dict[str, Callable[[random.Random], str]]] = {
         ("hostname host domain server", host),
         ("ip ipv4 address", ipv4),
         ("ipv6", ipv6),
-        ("path dir directory folder", _path),
-        ("file filename", _file),
-        ("phone telephone tel mobile fax", _phone),
+        ("path dir directory folder", lambda rng: f"{_word(rng)}/{_word(rng)}"),
+        ("file filename", lambda rng: f"{_word(rng)}.{rng.choice(_SUFFIXES)}"),
+        (
+            "phone telephone tel mobile fax",
+            lambda rng: f"+1 555 01{int(rng.random() * 100):02}",
+        ),
         ("firstname forename givenname given", _one_of(_FIRST_NAMES)),
         ("lastname surname familyname family", _one_of(_LAST_NAMES)),
         ("author person owner user customer contact fullname", _person),
@@ -212,8 +186,8 @@ _TEXTS: Final[dict[str, Callable[[random.Random], str]]] = {
         ("description summary comment comments text message note notes", _sentence),
         ("body content abstract bio about details help tooltip reason", _sentence),
         ("city town place location", _one_of(_CITIES)),
-        ("country nation", _one_of(tuple(country[0] for country in _COUNTRIES))),
-        ("countrycode", _one_of(tuple(country[1] for country in _COUNTRIES))),
+        ("country nation", _one_of(_COUNTRIES)),
+        ("countrycode", _one_of(_COUNTRY_CODES)),
         ("language lang locale languagecode", _one_of(_LANGUAGES)),
         ("currency currencycode", _one_of(_CURRENCIES)),
         ("timezone tz zone", _one_of(_ZONES)),
@@ -226,9 +200,15 @@ _TEXTS: Final[dict[str, Callable[[random.Random], str]]] = {
         ("method verb", _one_of(_METHODS)),
         ("level severity priority", _one_of(_LEVELS)),
         ("street streetaddress", _street),
-        ("zip zipcode postcode postal postalcode", lambda rng: _digits(rng, 5)),
-        ("price amount cost total", _amount),
-        ("hash sha sha1 commit checksum digest revision", _hexadecimal),
+        (
+            "zip zipcode postcode postal postalcode",
+            lambda rng: "".join(rng.choices("0123456789", k=5)),
+        ),
+        ("price amount cost total", lambda rng: f"{rng.random() * 200:.2f}"),
+        (
+            "hash sha sha1 commit checksum digest revision",
+            lambda rng: f"{rng.getrandbits(160):040x}",
+        ),
         ("slug topic permalink", _slug),
         ("byte base64 certificate binary data", _base64),
         ("year", lambda rng: day(rng)[:4]),
@@ -295,14 +275,14 @@ def _sampler(name: str) -> Callable[[random.Random], str] | None:
 
 def known_text(name: str, rng: random.Random) -> str | None:
     """Return text that a property of that name may hold, or None if unknown."""
-    make = _sampler(name) if name else None
+    make = _sampler(name)
     return make(rng) if make else None
 
 
 def text(name: str, rng: random.Random) -> str:
     """Return text for a property of that name, plain words if it is unknown."""
-    make = _sampler(name) if name else None
-    return (make or _FALLBACKS[int(rng.random() * len(_FALLBACKS))])(rng)
+    make = _sampler(name) or _FALLBACKS[int(rng.random() * len(_FALLBACKS))]
+    return make(rng)
 
 
 @lru_cache(maxsize=16_384)
