@@ -52,8 +52,6 @@ if TYPE_CHECKING:
     #: Strategies of the values of keywords, by keyword.
     Keywords: TypeAlias = dict[str, Schemas]
 
-    from hypothesis.strategies import SearchStrategy
-
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.instances.values.model import NearMiss, Witness
 
@@ -326,7 +324,7 @@ def instances(schema: Schema, dialect: str = "") -> SearchStrategy[Json]:
     Raises:
         UnusableSchemaError: the schema cannot be used, or no instance is known.
     """
-    return _witnesses(schema, dialect).map(_value_of)
+    return _witnesses(schema, dialect).map(lambda witness: witness.value)
 
 
 def violations(
@@ -364,15 +362,7 @@ def _witnesses(schema: Schema, dialect: str) -> SearchStrategy[Witness]:
         return witnesses[-1:] if values else witnesses[:1]
 
     strategy = st.builds(last, st.integers(0, _MOST_VALUES), st.integers(0, _SEEDS))
-    return strategy.filter(bool).map(_first)
-
-
-def _first(witnesses: tuple[Witness, ...]) -> Witness:
-    return witnesses[0]
-
-
-def _value_of(witness: Witness) -> Json:
-    return witness.value
+    return strategy.filter(bool).map(lambda witnesses: witnesses[0])
 
 
 def _find(compiled: CompiledSchema, seed: int, values: int) -> tuple[Witness, ...]:

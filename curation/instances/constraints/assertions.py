@@ -30,9 +30,7 @@ if TYPE_CHECKING:
     from curation.schema.dialects import Dialect
 
     _Schema = Mapping[str, Json]
-    _Test = Callable[[_Schema, Dialect], bool]
-
-    from curation.schema.dialects import Dialect
+    _Test = Callable[[_Schema, str, Dialect], bool]
 
 _TYPES: Final = frozenset({"string", "object", "array", "number", "boolean", "null"})
 
@@ -54,135 +52,115 @@ def asserting_keywords(schema: Json, dialect: Dialect) -> tuple[str, ...]:
         for keyword in schema
         if keyword in _CAN_FAIL
         and (keyword in effective or keyword == "format")
-        and _CAN_FAIL[keyword](schema, dialect)
+        and _CAN_FAIL[keyword](schema, keyword, dialect)
     )
 
 
-def _is_above_zero(keyword: str) -> _Test:
-    def test(schema: _Schema, _: Dialect) -> bool:
-        value = schema[keyword]
-        return is_number(value) and value > 0
-
-    return test
+def _is_above_zero(schema: _Schema, keyword: str, _: Dialect) -> bool:
+    value = schema[keyword]
+    return is_number(value) and value > 0
 
 
-def _is_number(keyword: str) -> _Test:
-    return lambda schema, _: is_number(schema[keyword])
+def _is_number(schema: _Schema, keyword: str, _: Dialect) -> bool:
+    return is_number(schema[keyword])
 
 
-def _is_string(keyword: str) -> _Test:
-    return lambda schema, _: isinstance(schema[keyword], str)
+def _is_false(schema: _Schema, keyword: str, _: Dialect) -> bool:
+    return schema[keyword] is False
 
 
-def _is_false(keyword: str) -> _Test:
-    return lambda schema, _: schema[keyword] is False
+def _can_refuse(schema: _Schema, keyword: str, _: Dialect) -> bool:
+    return not accepts_everything(schema[keyword])
 
 
-def _can_refuse(keyword: str) -> _Test:
-    return lambda schema, _: not accepts_everything(schema[keyword])
-
-
-def _is_bound(keyword: str, flag: str) -> _Test:
+def _is_bound(flag: str) -> _Test:
     """Draft-04's boolean flag takes the place of the bound beside it."""
-    return lambda schema, _: is_number(schema[keyword]) and schema.get(flag) is not True
+    return lambda schema, keyword, _: (
+        is_number(schema[keyword]) and schema.get(flag) is not True
+    )
 
 
-def _is_exclusive_bound(keyword: str, bound: str) -> _Test:
-    def test(schema: _Schema, _: Dialect) -> bool:
-        value = schema.get(bound) if schema[keyword] is True else schema[keyword]
-        return is_number(value)
-
-    return test
+def _is_exclusive_bound(bound: str) -> _Test:
+    return lambda schema, keyword, _: is_number(
+        schema.get(bound) if schema[keyword] is True else schema[keyword]
+    )
 
 
-def _leaves_out_types(schema: _Schema, _: Dialect) -> bool:
-    return not set(names_of(schema["type"])) >= _TYPES
+def _has_entry(schema: _Schema, keyword: str, _: Dialect) -> bool:
+    """Return whether a dependency can refuse an object."""
+    value = schema[keyword]
+    return isinstance(value, dict) and any(
+        bool(needs) if isinstance(needs, list) else not accepts_everything(needs)
+        for needs in value.values()
+    )
 
 
-def _has_entry(keyword: str) -> _Test:
-    """Return the test for a dependency that can refuse an object."""
-
-    def test(schema: _Schema, _: Dialect) -> bool:
-        value = schema[keyword]
-        return isinstance(value, dict) and any(
-            bool(needs) if isinstance(needs, list) else not accepts_everything(needs)
-            for needs in value.values()
-        )
-
-    return test
+def _has_refusing_branch(schema: _Schema, keyword: str, _: Dialect) -> bool:
+    value = schema[keyword]
+    if not isinstance(value, list):
+        return False
+    accepting = sum(map(accepts_everything, value))
+    if keyword == "anyOf":
+        return not accepting
+    return not accepting or len(value) > 1
 
 
-def _has_refusing_branch(keyword: str) -> _Test:
-    def test(schema: _Schema, _: Dialect) -> bool:
-        value = schema[keyword]
-        if not isinstance(value, list):
-            return False
-        accepting = sum(map(accepts_everything, value))
-        if keyword == "anyOf":
-            return not accepting
-        return not accepting or len(value) > 1
-
-    return test
-
-
-def _has_refusing_consequence(schema: _Schema, _: Dialect) -> bool:
+def _has_refusing_consequence(schema: _Schema, _: str, __: Dialect) -> bool:
     condition = schema["if"]
     then = not accepts_everything(schema.get("then", True)) and condition is not False
     other = not accepts_everything(schema.get("else", True))
     return then or (other and not accepts_everything(condition))
 
 
-def _decides_by_contains(schema: _Schema, dialect: Dialect) -> bool:
+def _decides_by_contains(schema: _Schema, _: str, dialect: Dialect) -> bool:
     """Beside `minContains` or `maxContains` jsonschema-rs names that keyword."""
     counts = dialect.assertions & {"minContains", "maxContains"}
     return counts.isdisjoint(schema)
 
 
-def _is_asserted_format(schema: _Schema, dialect: Dialect) -> bool:
-    name = schema["format"]
+def _is_asserted_format(schema: _Schema, keyword: str, dialect: Dialect) -> bool:
+    name = schema[keyword]
     return isinstance(name, str) and name in asserted_formats(dialect)
 
 
-def _counts_contained(schema: _Schema, dialect: Dialect) -> bool:
-    return "contains" in schema and _is_above_zero("minContains")(schema, dialect)
-
-
 _CAN_FAIL: Final[dict[str, _Test]] = {
-    "type": _leaves_out_types,
-    "enum": lambda schema, _: isinstance(schema["enum"], list),
-    "const": lambda _, __: True,
-    "minimum": _is_bound("minimum", "exclusiveMinimum"),
-    "maximum": _is_bound("maximum", "exclusiveMaximum"),
-    "exclusiveMinimum": _is_exclusive_bound("exclusiveMinimum", "minimum"),
-    "exclusiveMaximum": _is_exclusive_bound("exclusiveMaximum", "maximum"),
-    "multipleOf": _is_number("multipleOf"),
-    "minLength": _is_above_zero("minLength"),
-    "maxLength": _is_number("maxLength"),
-    "pattern": _is_string("pattern"),
+    "type": lambda schema, keyword, _: not set(names_of(schema[keyword])) >= _TYPES,
+    "enum": lambda schema, _, __: isinstance(schema["enum"], list),
+    "const": lambda _, __, ___: True,
+    "minimum": _is_bound("exclusiveMinimum"),
+    "maximum": _is_bound("exclusiveMaximum"),
+    "exclusiveMinimum": _is_exclusive_bound("minimum"),
+    "exclusiveMaximum": _is_exclusive_bound("maximum"),
+    "multipleOf": _is_number,
+    "minLength": _is_above_zero,
+    "maxLength": _is_number,
+    "pattern": lambda schema, keyword, _: isinstance(schema[keyword], str),
     "format": _is_asserted_format,
-    "minItems": _is_above_zero("minItems"),
-    "maxItems": _is_number("maxItems"),
-    "uniqueItems": lambda schema, _: schema["uniqueItems"] is True,
+    "minItems": _is_above_zero,
+    "maxItems": _is_number,
+    "uniqueItems": lambda schema, _, __: schema["uniqueItems"] is True,
     "contains": _decides_by_contains,
-    "minContains": _counts_contained,
-    "maxContains": lambda schema, _: "contains" in schema,
-    "items": _is_false("items"),
-    "additionalItems": lambda schema, _: (
+    "minContains": lambda schema, keyword, dialect: (
+        "contains" in schema and _is_above_zero(schema, keyword, dialect)
+    ),
+    "maxContains": lambda schema, _, __: "contains" in schema,
+    "items": _is_false,
+    "additionalItems": lambda schema, _, __: (
         schema["additionalItems"] is False and isinstance(schema.get("items"), list)
     ),
-    "unevaluatedItems": _can_refuse("unevaluatedItems"),
-    "required": lambda schema, _: bool(array_of(schema, "required")),
-    "minProperties": _is_above_zero("minProperties"),
-    "maxProperties": _is_number("maxProperties"),
-    "additionalProperties": _is_false("additionalProperties"),
-    "unevaluatedProperties": _can_refuse("unevaluatedProperties"),
-    "propertyNames": _can_refuse("propertyNames"),
-    "dependencies": _has_entry("dependencies"),
-    "dependentRequired": _has_entry("dependentRequired"),
-    "dependentSchemas": _has_entry("dependentSchemas"),
-    "anyOf": _has_refusing_branch("anyOf"),
-    "oneOf": _has_refusing_branch("oneOf"),
-    "not": lambda schema, _: schema["not"] is not False,
+    "unevaluatedItems": _can_refuse,
+    "required": lambda schema, _, __: bool(array_of(schema, "required")),
+    "minProperties": _is_above_zero,
+    "maxProperties": _is_number,
+    "additionalProperties": _is_false,
+    "unevaluatedProperties": _can_refuse,
+    "propertyNames": _can_refuse,
+    "dependencies": _has_entry,
+    "dependentRequired": _has_entry,
+    "dependentSchemas": _has_entry,
+    "anyOf": _has_refusing_branch,
+    "oneOf": _has_refusing_branch,
+    "not": lambda schema, _, __: schema["not"] is not False,
     "if": _has_refusing_consequence,
 }
 

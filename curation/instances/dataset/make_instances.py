@@ -166,7 +166,7 @@ def _instances_of(
     if not witnesses:
         return _without_witness(compiled, search)
     rows = [
-        _witness_row(interpretations, witness, number, lean=lean)
+        _row(interpretations, witness, number, ask_jsonschema=not lean)
         for number, witness in enumerate(witnesses)
     ]
     covered = None
@@ -203,19 +203,28 @@ def _without_witness(compiled: CompiledSchema, search: Witnesses) -> SchemaInsta
     )
 
 
-def _witness_row(
-    interpretations: Interpretations, witness: Witness, number: int, *, lean: bool
+def _row(
+    interpretations: Interpretations,
+    instance: Witness | NearMiss,
+    number: int,
+    *,
+    ask_jsonschema: bool,
 ) -> InstanceRow:
-    verdicts = verdicts_of_each(interpretations, witness.value, ask_jsonschema=not lean)
+    verdicts = verdicts_of_each(
+        interpretations, instance.value, ask_jsonschema=ask_jsonschema
+    )
+    miss = instance if isinstance(instance, NearMiss) else None
     return InstanceRow(
         unique_id="",
         number=number,
-        text=text_of(witness.value),
+        text=text_of(instance.value),
         valid=verdicts.jsonschema_rs is True,
-        kind=witness.kind.value,
-        keyword="",
-        schema_pointer="",
-        instance_pointer="",
+        kind=(
+            instance.kind if isinstance(instance, Witness) else InstanceKind.NEAR_MISS
+        ).value,
+        keyword=miss.keyword if miss else "",
+        schema_pointer=miss.schema_pointer if miss else "",
+        instance_pointer=miss.instance_pointer if miss else "",
         verdicts=verdicts.text,
     )
 
@@ -235,19 +244,5 @@ def _near_miss_rows(
     for number, miss in enumerate(missed, start):
         is_first = miss.keyword not in judged
         judged.add(miss.keyword)
-        verdicts = verdicts_of_each(
-            interpretations, miss.value, ask_jsonschema=is_first
-        )
-        row = InstanceRow(
-            unique_id="",
-            number=number,
-            text=text_of(miss.value),
-            valid=verdicts.jsonschema_rs is True,
-            kind=InstanceKind.NEAR_MISS.value,
-            keyword=miss.keyword,
-            schema_pointer=miss.schema_pointer,
-            instance_pointer=miss.instance_pointer,
-            verdicts=verdicts.text,
-        )
-        rows.append(row)
+        rows.append(_row(interpretations, miss, number, ask_jsonschema=is_first))
     return rows

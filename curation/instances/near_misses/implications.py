@@ -51,6 +51,11 @@ _FORMAT_LENGTHS: Final[dict[str, tuple[int, float]]] = {
     "relative-json-pointer": (1, math.inf),
 }
 _ANY: Final = (0, math.inf)
+#: Keywords of lower bounds, and of upper bounds, each with a sign.
+_SIDES: Final = (
+    (("minimum", "exclusiveMinimum"), 1),
+    (("maximum", "exclusiveMaximum"), -1),
+)
 
 
 def lengths(question: ImplicationQuestion) -> bool:
@@ -76,47 +81,34 @@ def _pattern_lengths(pattern: str) -> tuple[float, float]:
 
 def tighter_bound(question: ImplicationQuestion) -> bool:
     """Another bound leaves less."""
-    kind, keyword = question.kind, question.keyword
-    if keyword in ("minimum", "exclusiveMinimum"):
-        low = _low(question.assertion, kind)
-        return any(
-            _low(other, kind) >= low
-            for other in question.other_assertions
-            if other.keyword in ("minimum", "exclusiveMinimum")
-        )
-    if keyword in ("maximum", "exclusiveMaximum"):
-        high = _high(question.assertion, kind)
-        return any(
-            _high(other, kind) <= high
-            for other in question.other_assertions
-            if other.keyword in ("maximum", "exclusiveMaximum")
-        )
+    for keywords, sign in _SIDES:
+        if question.keyword in keywords:
+            edge = _edge(question.assertion, question.kind, keywords[0], sign)
+            return any(
+                _edge(other, question.kind, keywords[0], sign) >= edge
+                for other in question.other_assertions
+                if other.keyword in keywords
+            )
     return False
 
 
-def _low(assertion: Assertion, kind: str) -> tuple[float, bool]:
-    """Return the least number allowed, and whether it is itself refused."""
-    bound = _bound(assertion, "minimum")
-    exclusive = assertion.keyword == "exclusiveMinimum"
+def _edge(
+    assertion: Assertion, kind: str, flagged: str, sign: int
+) -> tuple[float, bool]:
+    """Return the outermost number allowed, times a sign, and whether it is refused.
+
+    Args:
+        assertion: A lower or an upper bound.
+        kind: `integer` or `number`.
+        flagged: The keyword beside it that draft-04's flag speaks of.
+        sign: 1 for a lower bound, -1 for an upper one.
+    """
+    schema, keyword = assertion.location.schema, assertion.keyword
+    bound = sign * number_of(schema, flagged if schema[keyword] is True else keyword)
+    exclusive = keyword != flagged
     if kind == "integer":
         return (math.floor(bound) + 1 if exclusive else math.ceil(bound)), False
     return bound, exclusive
-
-
-def _high(assertion: Assertion, kind: str) -> tuple[float, bool]:
-    """Return the greatest number allowed, and whether it is itself allowed."""
-    bound = _bound(assertion, "maximum")
-    exclusive = assertion.keyword == "exclusiveMaximum"
-    if kind == "integer":
-        return (math.ceil(bound) - 1 if exclusive else math.floor(bound)), True
-    return bound, not exclusive
-
-
-def _bound(assertion: Assertion, flagged: str) -> float:
-    """Return the number of a bound; draft-04's flag speaks of the keyword beside it."""
-    schema = assertion.location.schema
-    is_flag = schema[assertion.keyword] is True
-    return number_of(schema, flagged if is_flag else assertion.keyword)
 
 
 def item_count(question: ImplicationQuestion) -> bool:

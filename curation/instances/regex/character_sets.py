@@ -71,15 +71,12 @@ class CharSet:
         marks = "".join(
             character
             for character in map(chr, range(32, 127))
-            if self._is_mark(character)
+            if not character.isalnum() and ord(character) in self
         )
         if letters:
             # Some marks, but so that letters prevail.
             return letters + marks * max(1, len(letters) // (8 * len(marks) or 1))
         return marks or self._outside()
-
-    def _is_mark(self, character: str) -> bool:
-        return not character.isalnum() and ord(character) in self
 
     def _outside(self) -> str:
         characters: list[str] = []

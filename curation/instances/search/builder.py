@@ -251,19 +251,13 @@ class WitnessBuilder(ValueBuilder):
     def _of_type(
         self, conjunction: Conjunction, kind: str, context: BuildContext
     ) -> Json | Nothing:
-        if kind in _CONTAINERS:
-            if not self.guide:
-                return self._container(conjunction, kind, context)
-            with self.guide.within(conjunction.locations):
-                return self._container(conjunction, kind, context)
-        return build_scalar(self, conjunction, kind, context)
-
-    def _container(
-        self, conjunction: Conjunction, kind: str, context: BuildContext
-    ) -> Json | Nothing:
-        if kind == "object":
-            return build_object(self, conjunction, context)
-        return build_array(self, conjunction, context)
+        if kind not in _CONTAINERS:
+            return build_scalar(self, conjunction, kind, context)
+        build = build_object if kind == "object" else build_array
+        if not self.guide:
+            return build(self, conjunction, context)
+        with self.guide.within(conjunction.locations):
+            return build(self, conjunction, context)
 
 
 _ANY_BUT_NULL: Final = tuple(kind for kind in ALL_TYPES if kind != "null")

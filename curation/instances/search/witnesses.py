@@ -166,18 +166,12 @@ class _Plan:
         if value is not NOTHING and is_trivial(value):
             if not self.witnesses:
                 self._keep(kind, value)
-            value = next(self._telling(kind, allowance, value), NOTHING)
+            for extra in goals_beyond(value):
+                value = self._one(kind, allowance, extra)
+                if value is not NOTHING:
+                    break
         if value is not NOTHING:
             self._keep(kind, value)
-
-    def _telling(
-        self, kind: InstanceKind, allowance: float, trivial: Json
-    ) -> Iterator[Json]:
-        """Yield witnesses that are not empty, in the place of one that is."""
-        for extra in goals_beyond(trivial):
-            value = self._one(kind, allowance, extra)
-            if value is not NOTHING:
-                yield value
 
     def _keep(self, kind: InstanceKind, value: Json) -> None:
         self.witnesses.setdefault(identity(value), Witness(kind=kind, value=value))

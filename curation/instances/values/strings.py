@@ -109,30 +109,28 @@ def _fits_length(constraints: StringConstraints, text: str) -> bool:
     )
 
 
-def matches(constraints: StringConstraints, text: str) -> bool:
-    """Return whether a string meets constraints, formats as jsonschema-rs judges."""
+def _fits_patterns(constraints: StringConstraints, text: str) -> bool:
+    """Return whether a string meets all constraints but formats."""
     return (
         _fits_length(constraints, text)
         and all(pattern_matches(pattern, text) for pattern in constraints.patterns)
         and not any(
             pattern_matches(pattern, text) for pattern in constraints.not_patterns
         )
-        and all(
-            formats.accepts(name, text, constraints.dialect)
-            for name in constraints.formats
-        )
+    )
+
+
+def matches(constraints: StringConstraints, text: str) -> bool:
+    """Return whether a string meets constraints, formats as jsonschema-rs judges."""
+    return _fits_patterns(constraints, text) and all(
+        formats.accepts(name, text, constraints.dialect) for name in constraints.formats
     )
 
 
 def _is_right(constraints: StringConstraints, text: str) -> bool:
     """Return whether a string meets constraints as both validators judge."""
-    return (
-        _fits_length(constraints, text)
-        and all(pattern_matches(pattern, text) for pattern in constraints.patterns)
-        and not any(
-            pattern_matches(pattern, text) for pattern in constraints.not_patterns
-        )
-        and all(formats.accepts_twice(name, text) for name in constraints.formats)
+    return _fits_patterns(constraints, text) and all(
+        formats.accepts_twice(name, text) for name in constraints.formats
     )
 
 
