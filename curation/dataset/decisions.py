@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -95,7 +95,6 @@ class ResultHead(msgspec.Struct, frozen=True):
 
 _HEAD = msgspec.json.Decoder(ResultHead)
 _NO_RECORD = RecordHead()
-_RAW = tuple(field.name for field in fields(RawFigures))
 _RECORD = msgspec.json.Decoder(ResultRecord)
 _SHINGLES = msgspec.json.Decoder(ResultShingles)
 _MEASURES = msgspec.json.Decoder(ResultMeasures)
@@ -273,12 +272,7 @@ class DecidedDocument:
         return replace(
             record,
             unique_id=self.source.unique_id,
-            source=own.source,
-            path=own.path,
-            commit=own.commit,
-            licence=own.licence,
-            original_repository=own.original_repository,
-            origin=own.origin.value,
+            **{**asdict(own), "origin": own.origin.value},
             cluster=self.cluster or record.cluster,
         )
 
@@ -287,19 +281,13 @@ class DecidedDocument:
         from curation.dataset.ledger import LedgerRow  # noqa: PLC0415 (no worker needs pyarrow, which takes 0.2 s)
 
         result, rejected = self.result, self.rejected
-        own = self.source.provenance
         edits = result.edits()
         raw = edits.raw
         return LedgerRow(
             raw_config=self.source.config,
             config=self.config,
             unique_id=self.source.unique_id,
-            source=own.source,
-            path=own.path,
-            commit=own.commit,
-            licence=own.licence,
-            original_repository=own.original_repository,
-            origin=self.origin,
+            **asdict(self.source.provenance),
             raw_sha256=self.source.sha256,
             outcome=self.outcome,
             rule="" if rejected is None else rejected.rule,
@@ -307,5 +295,5 @@ class DecidedDocument:
             sha256=result.sha256,
             split=self.split,
             changes=edits.changes,
-            **({} if raw is None else {name: getattr(raw, name) for name in _RAW}),
+            **({} if raw is None else asdict(raw)),
         )

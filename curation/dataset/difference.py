@@ -93,7 +93,7 @@ def compare(first: Edition, second: Edition) -> list[RecordPair]:
     """
     pairs: list[RecordPair] = []
     before, after = _rows(first), _rows(second)
-    for key in (_by_place, _by_id, _by_content):
+    for key in _KEYS:
         matched, before, after = _match(before, after, key)
         pairs += (_compared(before, after) for before, after in matched)
     pairs += (RecordPair(before=row, after=None) for row in before)
@@ -107,16 +107,12 @@ def _rows(edition: Edition) -> list[EditionRow]:
     ]
 
 
-def _by_place(row: EditionRow) -> Hashable:
-    return row.config, row.unique_id
-
-
-def _by_id(row: EditionRow) -> Hashable:
-    return row.unique_id
-
-
-def _by_content(row: EditionRow) -> Hashable:
-    return _identity(row.json_schema)
+#: By place, by id, by content.
+_KEYS: tuple[Callable[[EditionRow], Hashable], ...] = (
+    lambda row: (row.config, row.unique_id),
+    lambda row: row.unique_id,
+    lambda row: _identity(row.json_schema),
+)
 
 
 def _match(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from curation.core.benchmark import RAW_IN_TABLE_9, size_name, size_names
 from curation.core.documents import Origin
 from curation.dataset.ledger import CHANGES, DOCUMENTS, Ledger
 from curation.dataset.paper_tables import (
+    RawFigures,
     SchemaMeasures,
     figure_2,
     measure_row,
@@ -77,10 +78,10 @@ def _live_sizes(rows: pl.DataFrame) -> dict[str, dict[str, int]]:
     if "live_fields" not in rows.columns:
         return {}
     by_config: dict[str, dict[str, int]] = {}
-    for config, fields in rows.select("config", "live_fields").iter_rows():
-        if fields is not None:
+    for config, count in rows.select("config", "live_fields").iter_rows():
+        if count is not None:
             sizes = by_config.setdefault(config, dict.fromkeys(size_names(), 0))
-            sizes[size_name(fields)] += 1
+            sizes[size_name(count)] += 1
     return by_config
 
 
@@ -147,14 +148,7 @@ def draw(statistics: EditionStatistics, folder: Path) -> list[Path]:
     )
 
 
-_COLUMNS = (
-    "config",
-    "raw_size",
-    "raw_field_count",
-    "raw_fan_out",
-    "raw_depth",
-    "raw_draft",
-)
+_COLUMNS = ("config", *(column.name for column in fields(RawFigures)))
 
 
 def raw_file_measures(folder: Path) -> list[SchemaMeasures]:

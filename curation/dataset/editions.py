@@ -86,16 +86,12 @@ def open_edition(where: str) -> Edition:
         return _opened(where, folder)
     dataset = dataset_name(where)
     if dataset and not folder.exists():
-        return _opened(where, _downloaded(dataset.name, dataset.revision))
+        from curation.download.huggingface import hub_snapshot  # noqa: PLC0415 - heavy, rarely asked
+
+        return _opened(where, hub_snapshot(dataset.name, dataset.revision))
     raise NoInput(
         "no such folder", where, "csbdata build makes one; owner/name is on the Hub"
     )
-
-
-def _downloaded(name: str, revision: str | None) -> Path:
-    from curation.download.huggingface import hub_snapshot  # noqa: PLC0415 - heavy, rarely asked
-
-    return hub_snapshot(name, revision)
 
 
 def _opened(name: str, folder: Path) -> Edition:

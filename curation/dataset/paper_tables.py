@@ -28,16 +28,15 @@ if TYPE_CHECKING:
 
 #: Columns of Table 9, oldest draft first.
 DRAFTS = ("draft-04", "draft-06", "draft-07", "2019-09", "2020-12", "unknown")
+#: Titles of the columns of Table 8.
+TITLES = {
+    "size_kb": "Size (KB)",
+    "field_count": "Field count",
+    "max_fan_out": "Max fan-out",
+    "schema_depth": "Schema depth",
+}
 #: Columns of Table 8.
-MEASURES = ("size_kb", "field_count", "max_fan_out", "schema_depth")
-#: The same as they are titled.
-TITLES = dict(
-    zip(
-        MEASURES,
-        ("Size (KB)", "Field count", "Max fan-out", "Schema depth"),
-        strict=True,
-    )
-)
+MEASURES = tuple(TITLES)
 #: File names of the plots of Figure 2 and Tables 8 and 9, without their suffixes.
 PLOTS = ("figure-2", "table-8", "table-9")
 

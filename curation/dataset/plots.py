@@ -225,15 +225,19 @@ def drafts(counts: Mapping[str, Mapping[str, int]], stem: Path) -> tuple[Path, P
     with style():
         figure = Figure(figsize=(PAGE, 0.24 * len(counts) + 1.0), layout="constrained")
         axes = figure.subplots()
-        names = _occurring(counts)
+        names = [
+            name
+            for name in dict.fromkeys(name for own in counts.values() for name in own)
+            if any(own.get(name) for own in counts.values())
+        ]
         starts = [0.0] * len(counts)
-        for name, colour in zip(names, _draft_colours(names), strict=False):
+        for name in names:
             shares = [_share(drafts, name) for drafts in counts.values()]
             axes.barh(
                 range(len(counts)),
                 shares,
                 left=starts,
-                color=colour,
+                color=_DRAFT_COLOURS.get(name, _GREY),
                 label=name,
                 height=0.72,
                 edgecolor="white",
@@ -258,17 +262,6 @@ def drafts(counts: Mapping[str, Mapping[str, int]], stem: Path) -> tuple[Path, P
             columnspacing=1.2,
         )
         return save(figure, stem)
-
-
-def _occurring(counts: Mapping[str, Mapping[str, int]]) -> list[str]:
-    names = dict.fromkeys(name for drafts in counts.values() for name in drafts)
-    return [
-        name for name in names if any(drafts.get(name) for drafts in counts.values())
-    ]
-
-
-def _draft_colours(names: Sequence[str]) -> list[str]:
-    return [_DRAFT_COLOURS.get(name, _GREY) for name in names]
 
 
 def _share(counts: Mapping[str, int], name: str) -> float:

@@ -311,13 +311,6 @@ def _tops(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     return list(counts.items())[:_TOP]
 
 
-def _subsets(summary: Summary, records: Mapping[str, int]) -> list[PublishedSubset]:
-    return [
-        PublishedSubset(config, records.get(config.config))
-        for config in summary.configs
-    ]
-
-
 def _template_values(contents: CardContents) -> dict[str, UntypedJson]:
     """Return the values of the templates."""
     summary, counts = contents.summary, contents.counts
@@ -361,7 +354,10 @@ def _template_values(contents: CardContents) -> dict[str, UntypedJson]:
         "unstated": licences.UNSTATED,
         "edition": edition,
         "responsible": responsible().rai,
-        "subsets": _subsets(summary, edition.records),
+        "subsets": [
+            PublishedSubset(config, edition.records.get(config.config))
+            for config in summary.configs
+        ],
         # Reading has no name, and comes first.
         "rule_names": ["", *(rule.name for rule in summary.rule_notes)],
         "tables": tables,

@@ -9,7 +9,7 @@ card also has are those of `cards/responsible.toml`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -86,6 +86,7 @@ def croissant_description(
     paper = f"https://arxiv.org/abs/{edition.arxiv}"
     terms = licences.archive_terms(summary, contents.counts.licences)
     described = [*contents.configs, *instance_configs(summary, folder)]
+    files = sorted({path for config in described for path in config.paths})
     return {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
@@ -111,7 +112,7 @@ def croissant_description(
         "creator": {"@type": "Organization", "name": "The csbdata developers"},
         **{f"rai:{name}": _text(text) for name, text in words.rai.items()},
         "distribution": [
-            *(_file_object(name, sums[name]) for name in _files(described)),
+            *(_file_object(name, sums[name]) for name in files),
             *(_file_set(config) for config in described),
         ],
         "recordSet": [_record_set(config, folder) for config in described],
@@ -120,10 +121,6 @@ def croissant_description(
 
 def _text(text: str | list[str]) -> Json:
     return text if isinstance(text, str) else [*text]
-
-
-def _files(described: Iterable[HubConfig]) -> list[str]:
-    return sorted({path for config in described for path in config.paths})
 
 
 def _file_object(name: str, digest: Sum) -> dict[str, Json]:

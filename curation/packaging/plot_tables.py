@@ -19,15 +19,13 @@ from curation.dataset.edition_statistics import (
     statistics_of,
 )
 from curation.dataset.editions import open_edition
-from curation.dataset.paper_tables import RawFigures, SchemaMeasures, measures_of
+from curation.dataset.paper_tables import SchemaMeasures, measures_of
 from curation.packaging.plot_process import PaperTables
 from curation.system.errors import NoInput
 
 if TYPE_CHECKING:
     from curation.dataset.decisions import (
         DecidedDocument,
-        RecordMeasures,
-        ResultMeasures,
     )
 
 
@@ -49,9 +47,19 @@ def tables_of_documents(documents: Iterable[DecidedDocument]) -> PaperTables | N
         is_sample = document.source.provenance.origin is Origin.SAMPLE
         if document.kept and measures.record is not None:
             aside = of_sample if is_sample else records
-            aside.append(_record_of(config, measures.record, measures))
+            own, draft = measures.record, measures.draft
+            figures = own.size, own.field_count, measures.fan_out, own.depth
+            record = measures_of(config, figures, draft, own.features, own.formats)
+            aside.append(record)
         if measures.raw is not None and not is_sample:
-            raw.append(_raw_file_of(config, measures.raw))
+            file = measures.raw
+            figures = (
+                file.raw_size,
+                file.raw_field_count,
+                file.raw_fan_out,
+                file.raw_depth,
+            )
+            raw.append(measures_of(config, figures, file.raw_draft))
     left_out = Counter(schema.config for schema in of_sample if records)
     return _tables(
         EditionStatistics(
@@ -60,18 +68,6 @@ def tables_of_documents(documents: Iterable[DecidedDocument]) -> PaperTables | N
             left_out=dict(sorted(left_out.items())),
         )
     )
-
-
-def _record_of(
-    config: str, record: RecordMeasures, measures: ResultMeasures
-) -> SchemaMeasures:
-    figures = record.size, record.field_count, measures.fan_out, record.depth
-    return measures_of(config, figures, measures.draft, record.features, record.formats)
-
-
-def _raw_file_of(config: str, raw: RawFigures) -> SchemaMeasures:
-    figures = raw.raw_size, raw.raw_field_count, raw.raw_fan_out, raw.raw_depth
-    return measures_of(config, figures, raw.raw_draft)
 
 
 def _tables(statistics: EditionStatistics) -> PaperTables | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,7 +53,7 @@ def recount_configs(ledger: Ledger) -> tuple[ConfigSummary, ...]:
     kept = documents.filter(pl.col("outcome") == KEPT)
     edits = ledger.changes().select("document", "rule").unique()
     rejected = documents.filter(pl.col("outcome") != KEPT)
-    origins, outcomes, splits, changes = pl.collect_all(
+    counted = pl.collect_all(
         [
             documents.group_by("config", "origin").len(),
             rejected.group_by("config", "outcome").len(),
@@ -64,11 +64,28 @@ def recount_configs(ledger: Ledger) -> tuple[ConfigSummary, ...]:
             .len(),
         ]
     )
-    tallies = [_nested(counts) for counts in (origins, outcomes, splits, changes)]
-    return tuple(
-        _summary(config, *(tally.get(config, {}) for tally in tallies))
-        for config in in_benchmark_order(tallies[0])
-    )
+    tallies = [_nested(counts) for counts in counted]
+    summaries = []
+    for config in in_benchmark_order(tallies[0]):
+        origins, outcomes, splits, changes = (
+            tally.get(config, {}) for tally in tallies
+        )
+        summaries.append(
+            ConfigSummary(
+                config=config,
+                origin="+".join(origin for origin in Origin if origin in origins),
+                raw=sum(origins.values()),
+                kept=sum(splits.values()),
+                rejected={
+                    reason.value: outcomes[reason.value]
+                    for reason in Reason
+                    if reason in outcomes
+                },
+                changed=dict(sorted(changes.items())),
+                splits={split: splits.get(split, 0) for split in SPLITS},
+            )
+        )
+    return tuple(summaries)
 
 
 def _nested(counts: pl.DataFrame) -> dict[str, dict[str, int]]:
@@ -77,28 +94,6 @@ def _nested(counts: pl.DataFrame) -> dict[str, dict[str, int]]:
     for config, name, count in counts.iter_rows():
         nested.setdefault(config, {})[name] = count
     return nested
-
-
-def _summary(
-    config: str,
-    origins: Mapping[str, int],
-    outcomes: Mapping[str, int],
-    splits: Mapping[str, int],
-    changes: Mapping[str, int],
-) -> ConfigSummary:
-    return ConfigSummary(
-        config=config,
-        origin="+".join(origin for origin in Origin if origin in origins),
-        raw=sum(origins.values()),
-        kept=sum(splits.values()),
-        rejected={
-            reason.value: outcomes[reason.value]
-            for reason in Reason
-            if reason in outcomes
-        },
-        changed=dict(sorted(changes.items())),
-        splits={split: splits.get(split, 0) for split in SPLITS},
-    )
 
 
 def recount_instances(

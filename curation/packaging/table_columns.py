@@ -35,17 +35,11 @@ def table_form(path: str) -> TableForm | None:
     inside = path.rpartition("/")[0]
     if inside != LEDGER:
         return INSTANCES if holds_instances(inside) else RECORDS
-    if path in _DOCUMENTS:
-        return _ledger_form(_DOCUMENTS[path], DISTINCT)
-    if path in LEDGER_COLUMNS:
-        return _ledger_form(LEDGER_COLUMNS[path], LEDGER_DISTINCT)
-    return None
-
-
-_DOCUMENTS = {DOCUMENTS: DOCUMENT_COLUMNS, CHANGES: CHANGE_COLUMNS}
-
-
-def _ledger_form(columns: pa.Schema, distinct: frozenset[str]) -> TableForm:
+    own = {DOCUMENTS: DOCUMENT_COLUMNS, CHANGES: CHANGE_COLUMNS}
+    columns = own.get(path) or LEDGER_COLUMNS.get(path)
+    if columns is None:
+        return None
+    distinct = DISTINCT if path in own else LEDGER_DISTINCT
     return TableForm(
         columns=columns, distinct=distinct, text="", most_length=0, most_rows=0
     )

@@ -156,7 +156,7 @@ def plan_write(target: FsspecTarget, files: Mapping[str, LocalFile]) -> PushPlan
         CsbdataError: the place cannot be read.
     """
     with _file_system_errors(target.label):
-        remote = {name: _remote(body) for name, body in _read_all(target)}
+        remote = {name: _remote(_read(target, name)) for name in _names(target)}
         manifest = _read(target, MANIFEST) if MANIFEST in remote else b""
     return plan_for(files, remote, files_listed(manifest))
 
@@ -176,11 +176,6 @@ def _names(target: FsspecTarget) -> list[str]:
     )
     # Keys of an object store may look like paths that lead elsewhere.
     return sorted(name for name in names if ".." not in name.split("/"))
-
-
-def _read_all(target: FsspecTarget) -> Iterator[tuple[str, bytes]]:
-    for name in _names(target):
-        yield name, _read(target, name)
 
 
 def _read(target: FsspecTarget, name: str) -> bytes:

@@ -140,14 +140,10 @@ class PushResult:
         }
 
 
-def _agree(_preview: PushPreview) -> bool:
-    return True
-
-
 def push(
     request: PushRequest,
     *,
-    confirm: Callable[[PushPreview], bool] = _agree,
+    confirm: Callable[[PushPreview], bool] = lambda _preview: True,
     progress: Progress | None = None,
 ) -> PushResult:
     """Verify a dataset folder and publish it, whole or not at all.

@@ -21,6 +21,7 @@ from curation.system.errors import BadData, CsbdataError, NotPermitted
 
 if TYPE_CHECKING:
     from huggingface_hub import CommitInfo
+    from huggingface_hub.hf_api import GitCommitInfo, GitRefs
 
 
 _T = TypeVar("_T")
@@ -48,7 +49,11 @@ def _client() -> HfApi:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubRepository:
-    """A dataset on the Hub, with time limits."""
+    """A dataset on the Hub, with time limits.
+
+    Raises:
+        CsbdataError: from every method: no answer, or a refusal.
+    """
 
     #: `owner/name`.
     name: str
@@ -73,11 +78,7 @@ class HubRepository:
         return RepositoryState(head=head, files=self.files(head))
 
     def files(self, commit: str) -> dict[str, RemoteFile]:
-        """Return the files of a commit, as the Hub describes them.
-
-        Raises:
-            CsbdataError: no answer, or a refusal.
-        """
+        """Return the files of a commit, as the Hub describes them."""
         entries = self._ask(
             lambda: list(
                 self.api.list_repo_tree(
@@ -113,20 +114,17 @@ class HubRepository:
 
     def branches(self) -> Mapping[str, str]:
         """Return the commit of each branch, by its name."""
-        refs = self._ask(lambda: self.api.list_repo_refs(self.name, repo_type=_DATASET))
-        return {branch.name: branch.target_commit for branch in refs.branches}
+        return {ref.name: ref.target_commit for ref in self._refs().branches}
 
     def tags(self) -> Mapping[str, str]:
         """Return the commit of each tag, by its name."""
-        refs = self._ask(lambda: self.api.list_repo_refs(self.name, repo_type=_DATASET))
-        return {tag.name: tag.target_commit for tag in refs.tags}
+        return {ref.name: ref.target_commit for ref in self._refs().tags}
+
+    def _refs(self) -> GitRefs:
+        return self._ask(lambda: self.api.list_repo_refs(self.name, repo_type=_DATASET))
 
     def manifest(self, state: RepositoryState) -> bytes:
-        """Return the content of the manifest in a state; empty if there is none.
-
-        Raises:
-            CsbdataError: no answer, or a refusal.
-        """
+        """Return the content of the manifest in a state; empty if there is none."""
         if MANIFEST not in state.files:
             return b""
         with tempfile.TemporaryDirectory() as folder:
@@ -137,11 +135,7 @@ class HubRepository:
                 return b""
 
     def fetch(self, commit: str, names: Iterable[str], folder: Path) -> None:
-        """Download files of a commit anew, past every cache.
-
-        Raises:
-            CsbdataError: no answer, or a refusal.
-        """
+        """Download files of a commit anew, past every cache."""
         patterns = [escape(name) for name in names]
         self._ask(
             lambda: self.api.snapshot_download(
@@ -157,11 +151,7 @@ class HubRepository:
     def changed_files(
         self, commit: str, local: Mapping[str, LocalFile]
     ) -> tuple[str, ...]:
-        """Download the files of a commit; return those that differ.
-
-        Raises:
-            CsbdataError: no answer, or a refusal.
-        """
+        """Download the files of a commit; return those that differ."""
         with tempfile.TemporaryDirectory() as folder:
             self.fetch(commit, local, Path(folder))
             return tuple(
@@ -185,11 +175,7 @@ class HubRepository:
         )
 
     def create_branch(self, branch: str, start: str) -> None:
-        """Make a branch at a commit if there is none.
-
-        Raises:
-            CsbdataError: no answer, or a refusal.
-        """
+        """Make a branch at a commit if there is none."""
         self._ask(
             lambda: self.api.create_branch(
                 self.name,
@@ -206,9 +192,6 @@ class HubRepository:
         """Upload large files to the Hub's storage, where no reader sees them.
 
         Files that the Hub holds are not sent again.
-
-        Raises:
-            CsbdataError: no answer, or a refusal.
         """
         self._ask(
             lambda: self.api.preupload_lfs_files(
@@ -248,38 +231,24 @@ class HubRepository:
         )
 
     def commits_since(self, parent: str, revision: str) -> list[str]:
-        """Return the commits of a revision that came after one, newest first.
-
-        Raises:
-            CsbdataError: no answer, or a refusal.
-        """
-        history = self._ask(
-            lambda: self.api.list_repo_commits(
-                self.name, repo_type=_DATASET, revision=revision
-            )
-        )
-        commits = [commit.commit_id for commit in history[:_RECENT]]
+        """Return the commits of a revision that came after one, newest first."""
+        commits = [commit.commit_id for commit in self._history(revision)[:_RECENT]]
         return commits[: commits.index(parent)] if parent in commits else commits
 
     def description(self, revision: str) -> str:
-        """Return the description of a revision's newest commit.
+        """Return the description of a revision's newest commit."""
+        history = self._history(revision)
+        return history[0].message if history else ""
 
-        Raises:
-            CsbdataError: no answer, or a refusal.
-        """
-        history = self._ask(
+    def _history(self, revision: str) -> list[GitCommitInfo]:
+        return self._ask(
             lambda: self.api.list_repo_commits(
                 self.name, repo_type=_DATASET, revision=revision
             )
         )
-        return history[0].message if history else ""
 
     def open_pull_requests(self) -> list[int]:
-        """Return the numbers of our own open pull requests, newest first.
-
-        Raises:
-            CsbdataError: no answer, or a refusal.
-        """
+        """Return the numbers of our own open pull requests, newest first."""
         author = self._who()
         requests = self._ask(
             lambda: list(

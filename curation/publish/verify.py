@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -109,10 +109,6 @@ class VerifiedFolder:
     facts: BuildFacts
 
 
-def _joined(reasons: Sequence[str]) -> str:
-    return " ".join(map(str, reasons)).removesuffix(".")
-
-
 def verify_for_push(
     folder: Path, *, allow_partial: bool, jobs: int, progress: Progress
 ) -> VerifiedFolder:
@@ -127,7 +123,7 @@ def verify_for_push(
     facts = read_facts(folder)
     if facts.partial and not allow_partial:
         raise BadData(
-            f"the build is partial: {_joined(facts.partial)}",
+            f"the build is partial: {' '.join(facts.partial).removesuffix('.')}",
             str(folder),
             "build all of it, or say --allow-partial",
         )

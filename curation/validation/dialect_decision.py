@@ -138,14 +138,12 @@ def _from_draft_03(document: Document) -> Document | Rejected:
         )
         return Rejected(reason=Reason.UNSUPPORTED_DIALECT, detail=detail)
     note = f"draft-03 has no such {_joined(used.later)}"
-    return declare(document, _oldest(document.schema, used), "repaired", note)
-
-
-def _oldest(schema: Json, used: Usage) -> Dialect:
-    for dialect in DIALECTS:
-        if used.all_effective(dialect) and is_valid(schema, dialect):
-            return dialect
-    return DRAFT_04
+    fitting = (
+        dialect
+        for dialect in DIALECTS
+        if used.all_effective(dialect) and is_valid(document.schema, dialect)
+    )
+    return declare(document, next(fitting, DRAFT_04), "repaired", note)
 
 
 def _upgraded(document: Document) -> Document | Rejected:

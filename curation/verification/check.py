@@ -106,6 +106,15 @@ def answers(
         findings.append(Finding(check=check, where=result.item.where, detail=detail))
 
 
+class GroupFaults(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of one row group."""
+
+    #: Rows, or records, that were compared.
+    compared: int
+    #: The record of each fault, and the fault.
+    wrong: list[tuple[str, str]]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
     """The findings of one check."""
@@ -115,16 +124,31 @@ class CheckResult:
     counted: Mapping[str, int] = field(default_factory=dict)
 
 
+def judge_groups(
+    check: str, counted: str, results: Iterable[ItemResult], *notes: Finding
+) -> CheckResult:
+    """Return the faults of all row groups, after some notes.
+
+    Args:
+        check: Name of the check.
+        counted: Name of what was compared.
+        results: The outcomes, each with `GroupFaults`.
+        notes: Findings to list first.
+    """
+    findings = list(notes)
+    number = 0
+    for item, answer in answers(check, results, GroupFaults, findings):
+        number += answer.compared
+        inside = item.where.rpartition("/")[0]
+        findings += [
+            Finding(check=check, where=f"{inside}/{unique_id}", detail=detail)
+            for unique_id, detail in answer.wrong
+        ]
+    return CheckResult(findings=findings, counted={counted: number})
+
+
 #: Items that one child does one after another.
 CheckBatch: TypeAlias = Sequence[CheckItem]
-
-
-def _no_batches(_contents: FolderContents) -> Iterable[CheckBatch]:
-    return ()
-
-
-def _no_work(_folder: Path, _item: CheckItem) -> Message:
-    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,10 +185,10 @@ class FolderCheck:
     #: Judges the answers of the children, in the parent.
     judge: Callable[[FolderContents, Sequence[ItemResult]], CheckResult]
     #: Returns the items for children, in batches.
-    batches: Callable[[FolderContents], Iterable[CheckBatch]] = _no_batches
+    batches: Callable[[FolderContents], Iterable[CheckBatch]] = lambda _contents: ()
     #: Does one item of the folder at a path, in a child; returns a value that msgspec
     #: can write as JSON.
-    work: Callable[[Path, CheckItem], Message] = _no_work
+    work: Callable[[Path, CheckItem], Message] = lambda _folder, _item: None
 
     def whole(self) -> FolderCheck:
         """Return the check of every row, and not of a sample."""

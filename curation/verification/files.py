@@ -219,11 +219,6 @@ def _card_batches(contents: FolderContents) -> Iterator[CheckBatch]:
         yield [CheckItem(where="")]
 
 
-def _card_work(folder: Path, _item: CheckItem) -> list[str]:
-    """Return the names of the derived files that differ from a fresh computation."""
-    return differing_files(folder)
-
-
 def _judge_card(
     _contents: FolderContents, results: Sequence[ItemResult]
 ) -> CheckResult:
@@ -247,5 +242,5 @@ CARD = FolderCheck(
     question="are card, Croissant, licences and plots computed from this data?",
     judge=_judge_card,
     batches=_card_batches,
-    work=_card_work,
+    work=lambda folder, _item: differing_files(folder),
 )

@@ -20,12 +20,10 @@ from curation.instances.grading import Grade, grade
 from curation.verification.check import (
     CheckBatch,
     CheckItem,
-    CheckResult,
     FolderCheck,
-    ItemResult,
-    answers,
+    GroupFaults,
+    judge_groups,
 )
-from curation.verification.findings import Finding
 from curation.verification.rows import group_batches
 
 if TYPE_CHECKING:
@@ -75,20 +73,12 @@ class RowVerdicts(msgspec.Struct, frozen=True, kw_only=True):
         return (*self.jsonschema_rs, *self.jsonschema)
 
 
-class JudgedInstances(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of one row group."""
-
-    judged: int
-    #: Of each wrong label: the record, and the fault.
-    wrong: list[tuple[str, str]]
-
-
 def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
     tables = contents.tables.values()
     return group_batches(table for table in tables if holds_instances(table.folder))
 
 
-def _work(folder: Path, item: CheckItem) -> JudgedInstances:
+def _work(folder: Path, item: CheckItem) -> GroupFaults:
     """Judge instances of one row group again.
 
     Raises:
@@ -119,7 +109,7 @@ def _work(folder: Path, item: CheckItem) -> JudgedInstances:
             fault = _fault(row, own)
             if fault:
                 wrong.append((unique_id, f"instance {row.number}: {fault}"))
-    return JudgedInstances(judged=sum(map(len, by_record.values())), wrong=wrong)
+    return GroupFaults(compared=sum(map(len, by_record.values())), wrong=wrong)
 
 
 def _sample(
@@ -199,24 +189,11 @@ def _fault(row: InstanceLabel, grade: Grade) -> str:
     return ""
 
 
-def _judge(_: FolderContents, results: Sequence[ItemResult]) -> CheckResult:
-    findings: list[Finding] = []
-    judged = 0
-    for item, answer in answers(_NAME, results, JudgedInstances, findings):
-        judged += answer.judged
-        inside = item.where.rpartition("/")[0]
-        findings += [
-            Finding(check=_NAME, where=f"{inside}/{unique_id}", detail=detail)
-            for unique_id, detail in answer.wrong
-        ]
-    return CheckResult(findings=findings, counted={"instances judged": judged})
-
-
 #: A seeded sample of every row group.
 INSTANCES = FolderCheck(
     name=_NAME,
     question="are instances labelled as both validators judge them?",
-    judge=_judge,
+    judge=lambda _contents, results: judge_groups(_NAME, "instances judged", results),
     batches=_batches,
     work=_work,
 )

@@ -34,8 +34,9 @@ from curation.verification.check import (
     CheckItem,
     CheckResult,
     FolderCheck,
+    GroupFaults,
     ItemResult,
-    answers,
+    judge_groups,
 )
 from curation.verification.findings import Finding
 from curation.verification.rows import group_batches, row_columns
@@ -66,14 +67,6 @@ class SampleRecord(msgspec.Struct, frozen=True, kw_only=True):
     fastjsonschema: str | None
 
 
-class RemadeRecords(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of one row group."""
-
-    records: int
-    #: Of each record made differently: its id, and the difference.
-    wrong: list[tuple[str, str]]
-
-
 def _other_maker(contents: FolderContents) -> str:
     """Return a program whose version here is not the folder's; empty for none."""
     if contents.manifest is None:
@@ -97,7 +90,7 @@ def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
             yield from group_batches([table])
 
 
-def _work(folder: Path, item: CheckItem) -> RemadeRecords:
+def _work(folder: Path, item: CheckItem) -> GroupFaults:
     """Make the instances of some records of a row group again, and compare.
 
     Raises:
@@ -133,7 +126,7 @@ def _work(folder: Path, item: CheckItem) -> RemadeRecords:
         if faults and not list(_faults(record, task, own, rows)):
             faults = []
         wrong += [(record.unique_id, fault) for fault in faults]
-    return RemadeRecords(records=len(sample), wrong=wrong)
+    return GroupFaults(compared=len(sample), wrong=wrong)
 
 
 def _sample(
@@ -250,21 +243,11 @@ def _difference(rows: _Rows, again: _Rows) -> str:
 
 
 def _judge(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResult:
-    findings: list[Finding] = []
+    notes = []
     if maker := _other_maker(contents):
         detail = f"nothing was made again: {maker} made it, which is not here"
-        findings.append(
-            Finding(check=_NAME, where=MANIFEST, detail=detail, failure=False)
-        )
-    count = 0
-    for item, answer in answers(_NAME, results, RemadeRecords, findings):
-        count += answer.records
-        inside = item.where.rpartition("/")[0]
-        findings += [
-            Finding(check=_NAME, where=f"{inside}/{unique_id}", detail=detail)
-            for unique_id, detail in answer.wrong
-        ]
-    return CheckResult(findings=findings, counted={"records made again": count})
+        notes.append(Finding(check=_NAME, where=MANIFEST, detail=detail, failure=False))
+    return judge_groups(_NAME, "records made again", results, *notes)
 
 
 #: A seeded sample of every row group.

@@ -9,12 +9,8 @@ import pytest
 
 from curation.instances.dataset.parquet import COLUMNS
 from curation.verification import verify_folder
-from curation.verification.check import CheckItem
-from curation.verification.instances import (
-    ALL_INSTANCES,
-    INSTANCES,
-    JudgedInstances,
-)
+from curation.verification.check import CheckItem, GroupFaults
+from curation.verification.instances import ALL_INSTANCES, INSTANCES
 from tests.curation.verification.spoiling import rewrite, said_by
 
 if TYPE_CHECKING:
@@ -41,7 +37,7 @@ def _set(folder: Path, column: str, value: object, *, valid: bool) -> str:
 def _wrong(folder: Path) -> list[tuple[str, str]]:
     """Judge every instance of the table; return records and what is wrong."""
     judged = ALL_INSTANCES.work(folder, CheckItem(where=_TABLE, group=0, whole=True))
-    assert isinstance(judged, JudgedInstances)
+    assert isinstance(judged, GroupFaults)
     return judged.wrong
 
 
