@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 
 import regress
 from referencing.jsonschema import lookup_recursive_ref
@@ -57,45 +57,28 @@ class PythonValidator(Protocol):
         """Yield what another schema holds against a member of the instance."""
 
 
-_Keyword: TypeAlias = (
-    "Callable[[PythonValidator, Json, Json, Mapping[str, Json]], "
-    "Iterator[jsonschema.ValidationError]]"
-)
 #: Keywords that evaluate every property.
 _EVALUATING_ALL: Final = ("additionalProperties", "unevaluatedProperties")
 
 
-def unevaluated_properties(is_match: Callable[[str, str], bool]) -> _Keyword:
-    """Return the keyword for jsonschema.
-
-    Args:
-        is_match: Says whether a pattern matches somewhere in a text.
-    """
-
-    def keyword(
-        validator: PythonValidator,
-        unevaluated: Json,
-        instance: Json,
-        schema: Mapping[str, Json],
-    ) -> Iterator[jsonschema.ValidationError]:
-        if not isinstance(instance, dict):
-            return
-        beside = {name: schema[name] for name in schema if name != _EVALUATING_ALL[1]}
-        evaluated = _evaluated(validator.evolve(schema=beside), instance, is_match)
-        for name in instance:
-            if name not in evaluated and not validator.evolve(
-                schema=unevaluated
-            ).is_valid(instance[name]):
-                yield jsonschema.ValidationError(f"{name!r} is not evaluated")
-
-    return keyword
-
-
-def _evaluated(
+def _unevaluated_properties(
     validator: PythonValidator,
-    instance: dict[str, Json],
-    is_match: Callable[[str, str], bool],
-) -> set[str]:
+    unevaluated: Json,
+    instance: Json,
+    schema: Mapping[str, Json],
+) -> Iterator[jsonschema.ValidationError]:
+    if not isinstance(instance, dict):
+        return
+    beside = {name: schema[name] for name in schema if name != _EVALUATING_ALL[1]}
+    evaluated = _evaluated(validator.evolve(schema=beside), instance)
+    for name in instance:
+        if name not in evaluated and not validator.evolve(schema=unevaluated).is_valid(
+            instance[name]
+        ):
+            yield jsonschema.ValidationError(f"{name!r} is not evaluated")
+
+
+def _evaluated(validator: PythonValidator, instance: dict[str, Json]) -> set[str]:
     """Return the names that a schema evaluates in an object that it accepts."""
     schema = validator.schema
     if not isinstance(schema, dict):
@@ -110,7 +93,7 @@ def _evaluated(
     if any(keyword in schema for keyword in _EVALUATING_ALL):
         return set(instance)
     for applied in _applied(validator, schema, instance):
-        names |= _evaluated(applied, instance, is_match)
+        names |= _evaluated(applied, instance)
     return names
 
 
@@ -139,7 +122,6 @@ def _applied(
 def _in_place(
     validator: PythonValidator, schema: dict[str, Json], instance: dict[str, Json]
 ) -> Iterator[Json]:
-    """Yield the subschemas that may apply to the same object."""
     for keyword in ("allOf", "anyOf", "oneOf"):
         yield from array_of(schema, keyword)
     for name, subschema in object_of(schema, "dependentSchemas").items():
@@ -270,9 +252,7 @@ _KEYWORDS: Final = {
     "patternProperties": _pattern_properties,
     "additionalProperties": _additional_properties,
 }
-_KEYWORDS_SINCE_2019: Final = {
-    "unevaluatedProperties": unevaluated_properties(is_match)
-}
+_KEYWORDS_SINCE_2019: Final = {"unevaluatedProperties": _unevaluated_properties}
 #: typeshed leaves it without types.
 _extend: Final[Callable[..., Any]] = jsonschema.validators.extend
 

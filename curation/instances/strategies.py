@@ -251,8 +251,6 @@ class SchemaGrammar:
         return self._some({"type": st.just("array")}, optional)
 
     def _some(self, always: Keywords, optional: Keywords) -> Schemas:
-        """Draw a schema with a few of the optional keywords."""
-
         def choose(words: list[str]) -> Schemas:
             selection = {word: optional[word] for word in words}
             return st.fixed_dictionaries({**always, **selection})
@@ -262,8 +260,6 @@ class SchemaGrammar:
 
 
 def _keyed(strategy: Schemas, keyword: str) -> Schemas:
-    """Draw schemas of one keyword, whose values a strategy draws."""
-
     def wrapped(value: Json) -> Json:
         return {keyword: value}
 
@@ -271,7 +267,6 @@ def _keyed(strategy: Schemas, keyword: str) -> Schemas:
 
 
 def _refers(schema: Json) -> bool:
-    """Return whether a reference stands anywhere in a schema drawn here."""
     pending = [schema]
     while pending:
         value = pending.pop()

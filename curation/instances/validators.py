@@ -110,23 +110,18 @@ def verdicts(
         '{"jsonschema_rs": [false, true], "jsonschema": [false, true]}'
     """
     on, off = compiled.verdicts(value)
+    own = Verdicts(jsonschema_rs=on, jsonschema_rs_plain=off)
     if not ask_jsonschema:
-        return Verdicts(jsonschema_rs=on, jsonschema_rs_plain=off)
+        return own
     try:
         strict, plain = _jsonschema_verdicts(compiled, value)
     except Exception as error:  # noqa: BLE001 - the library may fail with anything
         why = f"{type(error).__name__}: {error}"[:_SHOWN]
-        return Verdicts(jsonschema_rs=on, jsonschema_rs_plain=off, error=why)
-    return Verdicts(
-        jsonschema_rs=on,
-        jsonschema_rs_plain=off,
-        jsonschema=strict,
-        jsonschema_plain=plain,
-    )
+        return msgspec.structs.replace(own, error=why)
+    return msgspec.structs.replace(own, jsonschema=strict, jsonschema_plain=plain)
 
 
 def _jsonschema_verdicts(compiled: CompiledSchema, value: Json) -> tuple[bool, bool]:
-    """Return what jsonschema says with formats on, and with formats off."""
     validator = _validator(compiled, formats=True)
     validator.format_checker.has_refused = False
     strict = _accepts(validator, value)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import re2
 
+from curation.json.values import is_number
 from curation.schema.dialects import DRAFT_06, Dialect
 from curation.validation.patterns import is_prone
 
@@ -181,8 +182,8 @@ def _may_match(pattern: str, name: str) -> bool:
 def crossed(schema: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
     """Yield each lower bound above its upper bound, with the type they concern."""
     for low, high, type_name in _BOUNDS:
-        least, most = _number(schema.get(low)), _number(schema.get(high))
-        if least is not None and most is not None:
+        least, most = schema.get(low), schema.get(high)
+        if is_number(least) and is_number(most):
             strict = low.startswith("excl") or high.startswith("excl")
             if least > most or (strict and least == most):
                 yield low, type_name
@@ -190,12 +191,6 @@ def crossed(schema: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
 
 def _crossed(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
     return [] if _hidden(schema, dialect) else [(low,) for low, _ in crossed(schema)]
-
-
-def _number(value: Json) -> float | None:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return value
-    return None
 
 
 def _format(schema: Mapping[str, Json], _dialect: Dialect) -> Iterable[Tokens]:

@@ -83,7 +83,6 @@ def _siblings(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
 
 
 def _hidden_by_ref(dialect: Dialect) -> frozenset[str]:
-    """Return the keywords that do nothing beside a `$ref`, which is none of them."""
     if not dialect.ref_hides_siblings:
         return frozenset()
     return _ASSERTING & dialect.effective
@@ -125,7 +124,6 @@ def nearest(name: str) -> str | None:
 
 
 def _neighbourhood() -> Mapping[str, str]:
-    """Return every slip of every keyword that is not a keyword itself."""
     neighbours: dict[str, str] = {}
     keywords = _ASSERTING | CONTAINERS
     for keyword in sorted(keywords):

@@ -159,7 +159,6 @@ def _surely_accepts(
 
 
 def _local_target(reference: Json, root: Json) -> UntypedJson:
-    """Return the schema that a pointer into the root leads to, or None."""
     if not isinstance(reference, str) or not reference.startswith("#"):
         return None
     try:

@@ -144,7 +144,6 @@ def _named(conjunction: Conjunction) -> tuple[str, ...]:
 
 
 def _hinted(conjunction: Conjunction) -> tuple[str, ...]:
-    """Return the types to try where no part names one."""
     keywords = {keyword for part in conjunction.parts for keyword in part.schema}
     hints = {
         "object": bool(

@@ -87,7 +87,6 @@ def _is_exclusive_bound(bound: str) -> _Test:
 
 
 def _has_entry(schema: _Schema, keyword: str, _: Dialect) -> bool:
-    """Return whether a dependency can refuse an object."""
     value = schema[keyword]
     return isinstance(value, dict) and any(
         bool(needs) if isinstance(needs, list) else not accepts_everything(needs)
@@ -271,7 +270,6 @@ def assertions_of(conjunction: Conjunction) -> tuple[Assertion, ...]:
 
 
 def _assertions_at(location: SchemaLocation, dialect: Dialect) -> tuple[Assertion, ...]:
-    """Return the assertions of one schema object; none outside of the record."""
     if location.document:
         return ()
     keywords = asserting_keywords(location.schema, dialect)
@@ -281,7 +279,6 @@ def _assertions_at(location: SchemaLocation, dialect: Dialect) -> tuple[Assertio
 def _add_forbidden(
     reachable: ReachableKeywords, conjunction: Conjunction, step: str | int, path: Path
 ) -> None:
-    """Add a property or element whose schema is plainly `false`."""
     for location in false_locations(conjunction, step):
         forbidden = InstanceLocation(goals=(location,), path=path)
         reachable.add(Assertion(location, FALSE), forbidden)
@@ -331,10 +328,7 @@ def goals_below(conjunction: Conjunction, step: str | int) -> Goals | None:
         conjunction: What the object or array must meet.
         step: The name of the property, or the index of the element.
     """
-    if isinstance(step, int):
-        goals = conjunction.item_goals(step)
-    else:
-        goals = conjunction.property_goals(step)
+    goals = conjunction.member_goals(step)
     if not goals or not conjunction.unevaluated:
         return goals
     child = conjunction.tree.child
@@ -372,7 +366,6 @@ def _extra_name(
     declared: dict[str, None],
     patterns: tuple[str, ...],
 ) -> str | None:
-    """Return a name that is not declared and that no pattern matches, or None."""
     shape = strings.StringConstraints(not_patterns=patterns)
     random_name = strings.make_string(shape, random.Random(1))  # noqa: S311 - no secret
     for name in (*_EXTRA_NAMES, random_name):

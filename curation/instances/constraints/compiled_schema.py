@@ -189,7 +189,6 @@ class CompiledSchema(Schema):
 
     @cached_property
     def _loses_names(self) -> bool:
-        """Whether a path through the schema may lose a name."""
         return may_lose_names(self.value)
 
     def _assertion(
@@ -244,7 +243,6 @@ class CompiledSchema(Schema):
         return (child, ()) if named else (location, tokens)
 
     def _holds_many(self, keyword: str, value: Json) -> bool:
-        """Return whether a keyword holds an array or an object of schemas."""
         holds_object = "object" in self.dialect.applicators[keyword].value
         return holds_object or isinstance(value, list)
 

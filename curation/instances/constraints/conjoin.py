@@ -227,7 +227,6 @@ def _merge_dependencies(conjunction: Conjunction, location: SchemaLocation) -> N
 
 
 def _dependency_keywords(conjunction: Conjunction) -> tuple[str, ...]:
-    """Return the keywords of dependencies that jsonschema-rs knows in the dialect."""
     if conjunction.tree.dialect.order < DRAFT_2019_09.order:
         return ("dependencies",)
     return ("dependencies", "dependentRequired", "dependentSchemas")
@@ -301,7 +300,6 @@ def _included(tree: CompiledSchema, location: SchemaLocation) -> list[SchemaLoca
 
 
 def _drop_contradictions(conjunction: Conjunction) -> None:
-    """Drop the types and values that plainly contradict the rest."""
     conjunction.types = tuple(
         kind for kind in conjunction.types if not conflicts(conjunction, kind)
     )

@@ -227,6 +227,12 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
             )
         return string
 
+    def member_goals(self, step: str | int) -> Goals | None:
+        """Return what a property or an element must meet; None if it must not be."""
+        if isinstance(step, int):
+            return self.item_goals(step)
+        return self.property_goals(step)
+
     def property_goals(self, name: str) -> Goals | None:
         """Return what a property of that name must meet; None if it must not be."""
         cache = _MEMBERS.of(self)

@@ -140,7 +140,6 @@ def heeding(compiled: CompiledSchema) -> CompiledSchema | None:
 
 
 def _without_later_annotations(schema: dict[str, Json]) -> dict[str, Json]:
-    """Return a schema without them; itself where it has none."""
     if _LATER_ANNOTATIONS.isdisjoint(schema):
         return schema
     return {

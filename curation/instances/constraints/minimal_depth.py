@@ -145,7 +145,6 @@ def _needs(
 def _needs_below(
     compiled: CompiledSchema, location: SchemaLocation, types: list[str]
 ) -> list[_Alternatives]:
-    """Return what required properties and the first element need."""
     schema, child = location.schema, compiled.child
     if types == ["object"]:
         declared = object_of(schema, "properties")
@@ -170,7 +169,6 @@ def _needs_below(
 
 
 def _has_one_declared(schema: Mapping[str, Json]) -> bool:
-    """Return whether an object has to have one of the declared properties."""
     return (
         _is_positive(schema.get("minProperties"))
         and schema.get("additionalProperties") is False

@@ -186,7 +186,6 @@ def _target(
 def _holds_several(
     compiled: CompiledSchema, location: SchemaLocation, keyword: str
 ) -> bool:
-    """Return whether a keyword holds an array or an object of schemas."""
     if isinstance(location.schema[keyword], list):
         return True
     return compiled.dialect.applicators.get(keyword) is Shape.MAP

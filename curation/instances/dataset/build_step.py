@@ -211,7 +211,6 @@ class InstanceStep:
         self._jobs, self._wall_seconds = jobs, time.perf_counter() - start
 
     def _reuse(self, number: int) -> bool:
-        """Store a batch that other runs have made, and return whether they have."""
         stored = [self._finished.find(task.key) for task in self._batches[number]]
         whole = [record for record in stored if record is not None]
         if len(whole) < len(stored):
@@ -337,7 +336,6 @@ def tasks_of(documents: Iterable[DecidedDocument]) -> list[InstanceTask]:
 
 
 def _failures(result: BatchResult) -> list[int]:
-    """Return the positions of the requests that gave no answer."""
     return [
         position
         for position, outcome in enumerate(result.results)

@@ -83,7 +83,6 @@ def read_schemas_to_grade(path: Path, records: Records) -> list[SchemaToGrade]:
 
 
 def _is_maskbench(path: Path) -> bool:
-    """Return whether a file is one JSON object with tests."""
     try:
         content = json.loads(path.read_bytes())
     except OSError as error:

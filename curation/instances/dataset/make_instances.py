@@ -153,7 +153,6 @@ def _instances_of(
     *,
     lean: bool,
 ) -> SchemaInstances:
-    """Return the instances of a schema that could be read."""
     interpretations = Interpretations.of(compiled)
     budget = Budget(count=count, covering=0 if lean else COVERING)
     search = search_witnesses(interpretations, seed, budget)
@@ -184,7 +183,6 @@ def _instances_of(
 
 
 def _without_witness(compiled: CompiledSchema, search: Witnesses) -> SchemaInstances:
-    """Return the result for a schema of which no witness was found."""
     # jsonschema-rs proves nothing of a schema that it does not compile.
     usable = search.failure is not SearchFailure.UNUSABLE
     proof = refute(compiled.value, compiled.dialect) if usable else None

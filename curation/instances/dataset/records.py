@@ -160,7 +160,6 @@ def _size(value: Json) -> int:
 
 
 def _stripped(schema: Json) -> Json:
-    """Return a schema without annotations and unknown keywords."""
     if not isinstance(schema, dict):
         return schema
     members: dict[str, Json] = {}
@@ -384,7 +383,6 @@ def maskbench_files(folder: Path, rows: pl.DataFrame) -> Iterator[MaskFile]:
 
 
 def _instances(folder: Path, config: str, split: str) -> dict[str, list[InstanceRow]]:
-    """Return the instances of a split by the ids of their records."""
     import polars as pl  # noqa: PLC0415 - evaluation reads this module without it
 
     inside = instances_folder(config)

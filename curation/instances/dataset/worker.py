@@ -105,7 +105,6 @@ def merged_instances(first: ProcessResult, again: ProcessResult) -> SchemaInstan
 
 
 def _reason_of(outcome: ProcessResult) -> str:
-    """Return the reason in the ledger for the end of a process."""
     return _REASONS.get(outcome.ending, _CRASHED)
 
 

@@ -79,7 +79,6 @@ def _proof(
     assertion: Assertion,
     locations: Sequence[InstanceLocation],
 ) -> str:
-    """Return the proof for the values of instances that an assertion is about."""
     too_many = len(locations) > _MOST_LOCATIONS
     if not locations or too_many or assertion.keyword == FALSE:
         return ""

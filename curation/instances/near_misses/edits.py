@@ -195,7 +195,6 @@ def more(target: EditTarget) -> Iterator[Edit]:
 
 
 def _is_allowed(target: EditTarget, name: str) -> bool:
-    """Return whether `propertyNames` allows a name."""
     accepts = target.compiled.accepts
     locations = target.conjunction.name_locations
     return all(accepts(location, name) for location in locations)

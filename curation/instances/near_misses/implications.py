@@ -70,7 +70,6 @@ def lengths(question: ImplicationQuestion) -> bool:
 
 
 def _pattern_lengths(pattern: str) -> tuple[float, float]:
-    """Return the least and the greatest length of a text that matches."""
     root = parse(pattern)
     if root is None:
         return _ANY
@@ -129,7 +128,6 @@ def item_count(question: ImplicationQuestion) -> bool:
 
 
 def _prefix_length(question: ImplicationQuestion, location: SchemaLocation) -> int:
-    """Return how many elements have a schema of their own."""
     prefix, _ = item_keywords(location.schema, question.compiled.dialect)
     return len(array_of(location.schema, prefix)) if prefix else 0
 
@@ -151,7 +149,6 @@ def _most_items(question: ImplicationQuestion) -> float:
 
 
 def _distinct(question: ImplicationQuestion) -> float:
-    """Return how many elements can differ where they must."""
     if True not in question.values("uniqueItems"):
         return math.inf
     prefix_length = question.conjunction.prefix_length()
@@ -226,7 +223,6 @@ def names(question: ImplicationQuestion) -> bool:
 
 
 def _declares_all(question: ImplicationQuestion, part: SchemaLocation) -> bool:
-    """Return whether every name that `propertyNames` allows is declared."""
     compiled = question.compiled
     location = compiled.child(part, ("propertyNames",))
     allowed = conjoin(compiled, (location, ExtraConstraint(types=("string",))))
@@ -299,7 +295,6 @@ def enumerated(question: ImplicationQuestion) -> bool:
 
 
 def _meets(question: ImplicationQuestion, value: Json) -> bool:
-    """Return whether a value meets the keyword."""
     schema, keyword = question.schema, question.keyword
     dialect = question.compiled.dialect
     if keyword in _WITH_SCHEMAS or keyword not in asserting_keywords(schema, dialect):
@@ -316,7 +311,6 @@ def _meets(question: ImplicationQuestion, value: Json) -> bool:
 
 
 def _meets_branches(question: ImplicationQuestion, value: Json) -> bool:
-    """Return whether a value meets anyOf, oneOf or not, by their branches."""
     compiled, location = question.compiled, question.location
     keyword = question.keyword
     if keyword == "not":
@@ -329,7 +323,6 @@ def _meets_branches(question: ImplicationQuestion, value: Json) -> bool:
 
 
 def _refers(value: Json) -> bool:
-    """Return whether a reference stands anywhere in a keyword's value."""
     if isinstance(value, dict):
         return any(keyword in value for keyword in REFERENCE_KEYWORDS) or any(
             _refers(member) for member in value.values()

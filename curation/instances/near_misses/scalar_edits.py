@@ -348,7 +348,6 @@ def off_step(target: EditTarget) -> Iterator[Edit]:
 
 
 def _is_nearly_multiple(number: float, step: float) -> bool:
-    """Return whether doubles may round a number to a multiple."""
     try:
         quotient = number / step
         return abs(quotient - round(quotient)) < _NEARLY

@@ -309,7 +309,6 @@ class _NearMissSearch:
         )
 
     def _search_relaxed(self, assertion: Assertion, site: EditSite) -> bool:
-        """Search a value that fails the keyword and meets all the rest."""
         if self.searches_left <= 0 or assertion.keyword == FALSE:
             return False
         self.searches_left -= 1

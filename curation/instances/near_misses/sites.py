@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import reduce
 from typing import TYPE_CHECKING, Final
 
@@ -21,7 +21,6 @@ from curation.instances.constraints.assertions import (
 )
 from curation.instances.constraints.conjoin import conjoin
 from curation.instances.constraints.conjunction import (
-    Conjunction,
     ExtraConstraint,
     Goal,
     Goals,
@@ -83,21 +82,16 @@ def edit_sites(
                 goals=goals,
                 assertions=assertions,
             )
-        for step, member, below in _members(conjunction, value):
+        for step, member in _members(value):
+            below = goals_below(conjunction, step)
             if below:
                 queue.append(((*path, step), member, below))
 
 
-def _members(
-    conjunction: Conjunction, value: Json
-) -> Iterator[tuple[str | int, Json, Goals]]:
-    """Yield the steps to the members of a value, each with the member and its goals."""
+def _members(value: Json) -> Iterable[tuple[str | int, Json]]:
     if isinstance(value, dict):
-        for name, member in value.items():
-            yield name, member, goals_below(conjunction, name) or ()
-    elif isinstance(value, list):
-        for index, item in enumerate(value[:_MOST_ELEMENTS]):
-            yield index, item, goals_below(conjunction, index) or ()
+        return value.items()
+    return enumerate(value[:_MOST_ELEMENTS]) if isinstance(value, list) else ()
 
 
 def forbidden_properties(
@@ -176,13 +170,7 @@ def goals_of_held_branches(
             goals = (*goals, *_held_branches(compiled, goals, value))
         if step is None:
             break
-        conjunction = conjoin(compiled, goals)
-        inner = (
-            conjunction.item_goals(step)
-            if isinstance(step, int)
-            else conjunction.property_goals(step)
-        )
-        goals = inner or ()
+        goals = conjoin(compiled, goals).member_goals(step) or ()
         value = member_at(value, step)
     return goals
 
@@ -322,7 +310,6 @@ class _Counter:
         return total
 
     def _entered(self, location: SchemaLocation) -> list[SchemaLocation]:
-        """Return the schemas that are entered from one for the same value."""
         schema, compiled = location.schema, self._compiled
         if not isinstance(schema, dict):
             return []

@@ -178,7 +178,6 @@ def _bound_verdict(schema: Mapping[str, Json], keyword: str, kind: str) -> bool 
 
 
 def _asks_nothing(schema: Mapping[str, Json], keyword: str) -> bool:
-    """Return whether a pattern matches every text, or takes every name."""
     if keyword == "pattern":
         pattern = schema["pattern"]
         return isinstance(pattern, str) and bool(_MATCHES_ALL.fullmatch(pattern))
@@ -189,21 +188,18 @@ def _asks_nothing(schema: Mapping[str, Json], keyword: str) -> bool:
 
 
 def _all_of(verdicts: list[bool | None]) -> bool | None:
-    """Return the joint verdict of schemas that must all accept."""
     if False in verdicts:
         return False
     return None if None in verdicts else True
 
 
 def _any_of(verdicts: list[bool | None]) -> bool | None:
-    """Return the joint verdict of schemas of which one must accept."""
     if True in verdicts:
         return True
     return None if None in verdicts else False
 
 
 def _one_of(verdicts: list[bool | None]) -> bool | None:
-    """Return the joint verdict of schemas of which exactly one must accept."""
     if verdicts.count(True) > 1:
         return False
     if None in verdicts:

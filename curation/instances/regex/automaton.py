@@ -235,7 +235,6 @@ class _TextSearch:
     def _ordered(
         self, state: AutomatonState, length: int
     ) -> list[tuple[CharSet, AutomatonState]]:
-        """Return the successors of a state, the best one last."""
         successors = [
             (self._rank(chars, successor, length), index, chars, successor)
             for index, (chars, successor) in enumerate(

@@ -199,7 +199,6 @@ class _PatternReader:
         return BackReference(numbers=numbers, low=0, high=None, plain=False)
 
     def _named(self, name: str) -> tuple[int, ...]:
-        """Return the numbers of the groups that have a name."""
         if self.names is None:
             self.names = {}
             bare = re.sub(r"\\.|\[(?:\\.|[^\]\\])*\]", "", self.text, flags=re.DOTALL)
@@ -211,7 +210,6 @@ class _PatternReader:
         return self.names.get(name, ())
 
     def _set(self) -> CharSet:
-        """Read what follows a backslash."""
         letter = self.text[self.index]
         self.index += 1
         if letter in _CLASSES:

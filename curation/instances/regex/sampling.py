@@ -197,7 +197,6 @@ def _by_length() -> dict[int, list[str]]:
 
 
 def _word_of(count: int, rng: random.Random) -> str:
-    """Return lower-case letters that begin like a word."""
     words = _by_length().get(count, WORDS)
     word = words[int(rng.random() * len(words))]
     while len(word) < count:

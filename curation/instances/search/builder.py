@@ -151,7 +151,6 @@ class WitnessBuilder(ValueBuilder):
         )
 
     def _take_back(self, mark: tuple[int, int] | None) -> None:
-        """Forget what a value reaches that is not taken."""
         if self.guide and mark is not None:
             self.guide.take_back(mark)
 
@@ -196,7 +195,6 @@ class WitnessBuilder(ValueBuilder):
         self.record_failure(SearchFailure.CONTRADICTION, "no value of an enum is left")
 
     def _passes(self, conjunction: Conjunction, value: Json) -> bool:
-        """Return whether the validator accepts an object or array of an enum."""
         if not isinstance(value, dict | list):
             return True
         accepts = self.compiled.accepts
@@ -238,7 +236,6 @@ class WitnessBuilder(ValueBuilder):
         return self.rng.sample(types, len(types))
 
     def _leading_types(self, conjunction: Conjunction, guide: Guide) -> set[str]:
-        """Return the types whose members lead to an open target."""
         types = set()
         for part in conjunction.locations:
             steps = guide.graph.steps(part)
@@ -340,7 +337,6 @@ class WitnessSearch:
             return builder.record_failure(SearchFailure.EXHAUSTED, f"{steps} steps")
 
     def _note_refusals(self, errors: list[FailedAssertion]) -> None:
-        """Remember which parts of a value are refused, and the first reason."""
         for error in errors:
             path = tokens_of(error.instance_pointer)
             self.refused_paths[path] = self.refused_paths.get(path, 0) + 1

@@ -105,7 +105,6 @@ class _BranchSearch:
     def _first(
         self, ways: Sequence[Goals], goals: Goals, picked: Picked
     ) -> Json | Nothing:
-        """Return the value of the first way that has one."""
         attempts = self.attempts
         least = attempts.least
         for way in ways:
@@ -228,7 +227,6 @@ class _BranchSearch:
         return amendments
 
     def _unmet(self, conjunction: Conjunction, value: Json) -> Goals:
-        """Return the goals of the conditionals and dependencies that are violated."""
         compiled, goals = self.builder.compiled, list[Goal]()
         for holder in conjunction.conditionals:
             test = compiled.child(holder, ("if",))

@@ -167,7 +167,6 @@ class _ArrayBuilder:
                 self.needed.remove(location)
 
     def _repeat(self, least: int) -> None:
-        """Repeat elements that no position asks for until there are enough."""
         free = self.items[self._individual() :] or self.items[-1:]
         while len(self.items) < least:
             self.items.append(free[len(self.items) % len(free)])
@@ -235,7 +234,6 @@ class _ObjectBuilder:
                 self._add_wanted(guide)
 
     def _optional(self) -> list[str]:
-        """Return the optional names to add, in order."""
         conjunction, builder, context = self.conjunction, self.builder, self.context
         if builder.guide:
             return self._names_towards(builder.guide)
@@ -252,7 +250,6 @@ class _ObjectBuilder:
         return names[: self._room(len(conjunction.required))]
 
     def _names_towards(self, guide: Guide) -> list[str]:
-        """Return the optional names that lead to an open target."""
         names = [
             name
             for name in self.declared
@@ -295,7 +292,6 @@ class _ObjectBuilder:
         return goals
 
     def _add_what_is_open(self) -> None:
-        """Add properties with undeclared names: for patterns, and additional ones."""
         builder = self.builder
         if builder.kind is InstanceKind.RANDOM and builder.flip_coin():
             return
@@ -333,7 +329,6 @@ class _ObjectBuilder:
                         break
 
     def _fill(self) -> bool:
-        """Add properties until there are enough, those first that nest the least."""
         least = int(self.conjunction.min_properties)
         if len(self.members) >= least:
             return True
@@ -352,7 +347,6 @@ class _ObjectBuilder:
         return max((likely_depth(compiled, site) for site in sites), default=0)
 
     def _add_new(self, pattern: str) -> bool:
-        """Add a property whose name is not declared."""
         for draw in range(_DRAWS):
             name = self._new_name(pattern, draw)
             if name is None:
@@ -364,7 +358,6 @@ class _ObjectBuilder:
         return False
 
     def _add_named(self, goals: Goals) -> bool:
-        """Add a property whose name meets goals."""
         place = self.context.member("", 0)
         for _ in range(_DRAWS):
             name_goals = (*goals, *self.conjunction.name_locations, _A_STRING)

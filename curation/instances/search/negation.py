@@ -74,7 +74,6 @@ def _ways(compiled: CompiledSchema, location: SchemaLocation) -> Iterator[Goals]
 
 
 def _other_types(types: Json) -> tuple[str, ...]:
-    """Return the types that the value of `type` does not allow."""
     allowed = types if isinstance(types, list) else [types]
     if "number" in allowed:
         allowed = [*allowed, "integer"]
@@ -105,7 +104,6 @@ def _ways_of_objects(
 
 
 def _with_member(name: str, subschema: SchemaLocation) -> ExtraConstraint:
-    """Return the demand for a property that a subschema refuses."""
     return ExtraConstraint(
         types=("object",),
         schema={"required": [name]},

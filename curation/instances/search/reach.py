@@ -135,7 +135,6 @@ class SchemaGraph:
     def _of_same_value(
         self, locations: Iterable[SchemaLocation]
     ) -> frozenset[SchemaLocation]:
-        """Return schemas with all that may apply to the same values."""
         visited = set(locations)
         stack = list(visited)
         while stack:
@@ -198,7 +197,6 @@ class SchemaGraph:
         )
 
     def _below(self, location: SchemaLocation, tokens: Tokens) -> SchemaLocation | None:
-        """Return a subschema, or None if none stands or it is `false`."""
         if tokens[0] not in location.schema:
             return None
         location_below = self.compiled.child(location, tokens)

@@ -197,7 +197,6 @@ class _Plan:
         return value
 
     def _cover(self) -> None:
-        """Add witnesses for what the others do not reach."""
         witnesses = list(self.witnesses.values())
         values = cover(
             self.interpretations, witnesses, self.base, rounds=self.budget.covering
@@ -206,7 +205,6 @@ class _Plan:
             self._keep(InstanceKind.COVERING, value)
 
     def _drop_trivial(self) -> None:
-        """Drop empty witnesses if there is another."""
         telling = {
             key: witness
             for key, witness in self.witnesses.items()
@@ -262,7 +260,6 @@ def _variants(
 
 
 def _is_scalar_at(value: Json, path: tuple[str, ...]) -> bool:
-    """Return whether a string or number stands at a path of a value."""
     try:
         member = at(value, path)
     except (LookupError, ValueError):
@@ -414,7 +411,6 @@ class _Covering:
         return values
 
     def _attempt(self, targets: set[SchemaLocation]) -> _Attempt:
-        """Return a value that goes for targets."""
         attempt = self._searched(targets, ())
         if attempt.value is not NOTHING and is_trivial(attempt.value):
             for extra in goals_beyond(attempt.value):
@@ -425,7 +421,6 @@ class _Covering:
         return attempt
 
     def _searched(self, targets: set[SchemaLocation], extra: Goals) -> _Attempt:
-        """Return the value of one search."""
         guides: list[Guide] = []
 
         def guide() -> Guide:

@@ -11,25 +11,21 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Protocol
 
-from curation.instances.regex.words import WORDS
 from curation.instances.values import realistic
+from curation.instances.values.realistic import plain_word
 from curation.validation.metaschemas import RUST_VALIDATORS, refuse
 
 if TYPE_CHECKING:
     import jsonschema_rs
 
 
-def _word(rng: random.Random) -> str:
-    return WORDS[int(rng.random() * len(WORDS))]
-
-
 def _reference(rng: random.Random) -> str:
     choice = int(rng.random() * 4)
     return (
         realistic.url(rng),
-        f"/{_word(rng)}/{_word(rng)}",
-        f"{_word(rng)}.html",
-        f"#{_word(rng)}",
+        f"/{plain_word(rng)}/{plain_word(rng)}",
+        f"{plain_word(rng)}.html",
+        f"#{plain_word(rng)}",
     )[choice]
 
 
@@ -37,7 +33,7 @@ def _uri(rng: random.Random) -> str:
     choice = rng.random()
     if choice < 0.9:  # noqa: PLR2004 - mostly pages
         return realistic.url(rng)
-    return f"urn:example:{_word(rng)}:{int(rng.random() * 1000)}"
+    return f"urn:example:{plain_word(rng)}:{int(rng.random() * 1000)}"
 
 
 def _duration(rng: random.Random) -> str:
@@ -53,27 +49,22 @@ def _duration(rng: random.Random) -> str:
 
 
 def _pointer(rng: random.Random) -> str:
-    return f"/{_word(rng)}/{int(rng.random() * 10)}"
+    return f"/{plain_word(rng)}/{int(rng.random() * 10)}"
 
 
 def _regex(rng: random.Random) -> str:
-    return (f"^{_word(rng)}$", "^[a-z]+$", "[0-9]{2,4}", f"{_word(rng)}|{_word(rng)}")[
-        int(rng.random() * 4)
-    ]
-
-
-def _template(rng: random.Random) -> str:
-    return f"{realistic.url(rng)}/{{{_word(rng)}}}"
-
-
-def _zoned_clock(rng: random.Random) -> str:
-    return realistic.clock(rng) + "Z"
+    return (
+        f"^{plain_word(rng)}$",
+        "^[a-z]+$",
+        "[0-9]{2,4}",
+        f"{plain_word(rng)}|{plain_word(rng)}",
+    )[int(rng.random() * 4)]
 
 
 _SAMPLERS: Final[dict[str, Callable[[random.Random], str]]] = {
     "date-time": realistic.instant,
     "date": realistic.day,
-    "time": _zoned_clock,
+    "time": lambda rng: realistic.clock(rng) + "Z",
     "duration": _duration,
     "email": realistic.email,
     "idn-email": realistic.email,
@@ -87,7 +78,7 @@ _SAMPLERS: Final[dict[str, Callable[[random.Random], str]]] = {
     "iri": _uri,
     "uri-reference": _reference,
     "iri-reference": _reference,
-    "uri-template": _template,
+    "uri-template": lambda rng: f"{realistic.url(rng)}/{{{plain_word(rng)}}}",
     "uuid": realistic.uuid,
     "json-pointer": _pointer,
     "relative-json-pointer": lambda rng: f"{int(rng.random() * 3)}{_pointer(rng)}",

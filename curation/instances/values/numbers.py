@@ -116,7 +116,6 @@ def _bounds(constraints: NumberConstraints) -> tuple[Fraction | None, Fraction |
 
 @lru_cache(maxsize=1024)
 def _common(multiples: tuple[Number, ...], *, integer: bool) -> Fraction | None:
-    """Return the least common multiple of all factors; None without any factor."""
     steps = [_exact(factor) for factor in multiples]
     if integer:
         steps.append(Fraction(1))

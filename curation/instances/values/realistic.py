@@ -47,24 +47,25 @@ _LEVELS: Final = ("debug", "info", "warning", "error")
 _TLDS: Final = ("com", "org", "net")
 
 
-def _word(rng: random.Random) -> str:
+def plain_word(rng: random.Random) -> str:
+    """Return a word in lower case."""
     return WORDS[int(rng.random() * len(WORDS))]
 
 
 def _phrase(rng: random.Random) -> str:
     count = 1 + int(rng.random() * 3)
-    return " ".join(_word(rng) for _ in range(count))
+    return " ".join(plain_word(rng) for _ in range(count))
 
 
 def _sentence(rng: random.Random) -> str:
-    words = [_word(rng) for _ in range(4 + int(rng.random() * 6))]
+    words = [plain_word(rng) for _ in range(4 + int(rng.random() * 6))]
     if rng.random() < 0.1:  # noqa: PLR2004 - now and then
         words[-1] = rng.choice(ACCENTED)
     return " ".join(words).capitalize() + "."
 
 
 def _slug(rng: random.Random) -> str:
-    return f"{_word(rng)}-{_word(rng)}"
+    return f"{plain_word(rng)}-{plain_word(rng)}"
 
 
 def _person(rng: random.Random) -> str:
@@ -74,18 +75,18 @@ def _person(rng: random.Random) -> str:
 def host(rng: random.Random) -> str:
     """Return a host name below a domain that is reserved for examples."""
     domain = f"example.{rng.choice(_TLDS)}"
-    return domain if rng.random() < 0.5 else f"{_word(rng)}.{domain}"  # noqa: PLR2004 - a fair coin
+    return domain if rng.random() < 0.5 else f"{plain_word(rng)}.{domain}"  # noqa: PLR2004 - a fair coin
 
 
 def email(rng: random.Random) -> str:
     """Return an e-mail address at a host that is reserved for examples."""
-    return f"{rng.choice(_FIRST_NAMES).lower()}.{_word(rng)}@{host(rng)}"
+    return f"{rng.choice(_FIRST_NAMES).lower()}.{plain_word(rng)}@{host(rng)}"
 
 
 def url(rng: random.Random) -> str:
     """Return the URL of a page at a host that is reserved for examples."""
-    return f"https://{host(rng)}/{_word(rng)}" + (
-        f"/{_word(rng)}" if rng.random() < 0.5 else ""  # noqa: PLR2004 - a fair coin
+    return f"https://{host(rng)}/{plain_word(rng)}" + (
+        f"/{plain_word(rng)}" if rng.random() < 0.5 else ""  # noqa: PLR2004 - a fair coin
     )
 
 
@@ -136,12 +137,12 @@ def version(rng: random.Random) -> str:
 
 def _identifier(rng: random.Random) -> str:
     if rng.random() < 0.5:  # noqa: PLR2004 - a fair coin
-        return f"{_word(rng)}-{1 + int(rng.random() * 9999)}"
+        return f"{plain_word(rng)}-{1 + int(rng.random() * 9999)}"
     return f"{rng.getrandbits(48):012x}"
 
 
 def _street(rng: random.Random) -> str:
-    return f"{1 + int(rng.random() * 180)} {_word(rng).capitalize()} Street"
+    return f"{1 + int(rng.random() * 180)} {plain_word(rng).capitalize()} Street"
 
 
 def _title(rng: random.Random) -> str:
@@ -171,8 +172,11 @@ _TEXTS: Final[dict[str, Callable[[random.Random], str]]] = {
         ("hostname host domain server", host),
         ("ip ipv4 address", ipv4),
         ("ipv6", ipv6),
-        ("path dir directory folder", lambda rng: f"{_word(rng)}/{_word(rng)}"),
-        ("file filename", lambda rng: f"{_word(rng)}.{rng.choice(_SUFFIXES)}"),
+        (
+            "path dir directory folder",
+            lambda rng: f"{plain_word(rng)}/{plain_word(rng)}",
+        ),
+        ("file filename", lambda rng: f"{plain_word(rng)}.{rng.choice(_SUFFIXES)}"),
         (
             "phone telephone tel mobile fax",
             lambda rng: f"+1 555 01{int(rng.random() * 100):02}",
@@ -180,7 +184,7 @@ _TEXTS: Final[dict[str, Callable[[random.Random], str]]] = {
         ("firstname forename givenname given", _one_of(_FIRST_NAMES)),
         ("lastname surname familyname family", _one_of(_LAST_NAMES)),
         ("author person owner user customer contact fullname", _person),
-        ("username login handle nickname account", _word),
+        ("username login handle nickname account", plain_word),
         ("name label displayname", _phrase),
         ("title heading headline subject caption", _title),
         ("description summary comment comments text message note notes", _sentence),
@@ -214,12 +218,12 @@ _TEXTS: Final[dict[str, Callable[[random.Random], str]]] = {
         ("year", lambda rng: day(rng)[:4]),
         ("number count quantity num", lambda rng: str(1 + int(rng.random() * 99))),
         ("duration interval", lambda rng: f"PT{1 + int(rng.random() * 59)}M"),
-        ("regex pattern", lambda rng: f"^{_word(rng)}$"),
+        ("regex pattern", lambda rng: f"^{plain_word(rng)}$"),
         ("company organization organisation employer publisher vendor", _title),
     )
     for word in words.split()
 }
-_FALLBACKS: Final = (_word, _word, _slug, _phrase)
+_FALLBACKS: Final = (plain_word, plain_word, _slug, _phrase)
 
 #: Words in names of numbers: lowest, highest, decimals.
 _NUMBERS: Final[dict[str, tuple[float, float, int]]] = {

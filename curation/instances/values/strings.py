@@ -110,7 +110,6 @@ def _fits_length(constraints: StringConstraints, text: str) -> bool:
 
 
 def _fits_patterns(constraints: StringConstraints, text: str) -> bool:
-    """Return whether a string meets all constraints but formats."""
     return (
         _fits_length(constraints, text)
         and all(pattern_matches(pattern, text) for pattern in constraints.patterns)
@@ -128,7 +127,6 @@ def matches(constraints: StringConstraints, text: str) -> bool:
 
 
 def _is_right(constraints: StringConstraints, text: str) -> bool:
-    """Return whether a string meets constraints as both validators judge."""
     return _fits_patterns(constraints, text) and all(
         formats.accepts_twice(name, text) for name in constraints.formats
     )
@@ -164,7 +162,6 @@ def make_string(constraints: StringConstraints, rng: Random) -> str | None:
 
 
 def _free(constraints: StringConstraints, hint: str, rng: Random) -> str:
-    """Return text that only has to meet a length."""
     least, most = constraints.min_length, constraints.max_length
     if not hint and rng.random() < _UNUSUAL:
         unusual = _unusual(rng)
@@ -198,7 +195,6 @@ def _words_within(least: int, most: int) -> tuple[str, ...]:
 
 
 def _padding(count: int, rng: Random, between: str) -> str:
-    """Return that many characters, made of words."""
     if count <= 0:
         return ""
     block = "".join(between + rng.choice(WORDS) for _ in range(min(count, 200)))
@@ -206,7 +202,6 @@ def _padding(count: int, rng: Random, between: str) -> str:
 
 
 def _is_made_right(constraints: StringConstraints) -> bool:
-    """Return whether strings made from the pattern's tree match by construction."""
     if (
         len(constraints.patterns) != 1
         or constraints.formats
