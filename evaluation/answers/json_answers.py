@@ -53,8 +53,6 @@ class JsonAnswer:
     problem: JsonProblem | None = None
     #: The fault, with its line and column.
     detail: str = ""
-    #: Whether the text ends before its JSON does.
-    is_cut: bool = False
     #: Names that stand twice in one object; the last one counts, as parsers do.
     duplicates: tuple[str, ...] = ()
 
@@ -68,7 +66,7 @@ def read_json_answer(text: str) -> JsonAnswer:
 
     Example:
         >>> read_json_answer('{"a": 1, "a": 2}')
-        JsonAnswer(value={'a': 2}, problem=None, detail='', is_cut=False, ...)
+        JsonAnswer(value={'a': 2}, problem=None, detail='', ...)
         >>> read_json_answer('{"a": NaN}').problem
         <JsonProblem.NOT_A_NUMBER: 'not_a_number'>
     """
@@ -92,7 +90,8 @@ def read_json_answer(text: str) -> JsonAnswer:
             parse_constant=_refuse_constant,
         )
     except json.JSONDecodeError as error:
-        return _syntax_error(error)
+        detail = f"{error.msg} (line {error.lineno}, column {error.colno})"
+        return JsonAnswer(problem=JsonProblem.SYNTAX, detail=detail)
     except _Refused as error:
         return JsonAnswer(problem=JsonProblem.NOT_A_NUMBER, detail=str(error))
     except RecursionError:
@@ -107,16 +106,6 @@ def read_json_answer(text: str) -> JsonAnswer:
         detail = "half of a surrogate pair in a string"
         return JsonAnswer(problem=JsonProblem.LONE_SURROGATE, detail=detail)
     return JsonAnswer(value=value, duplicates=tuple(dict.fromkeys(duplicates)))
-
-
-def _syntax_error(error: json.JSONDecodeError) -> JsonAnswer:
-    remainder = error.doc[error.pos :].strip()
-    unterminated = error.msg.startswith("Unterminated string")
-    return JsonAnswer(
-        problem=JsonProblem.SYNTAX,
-        detail=f"{error.msg} (line {error.lineno}, column {error.colno})",
-        is_cut=unterminated or not remainder,
-    )
 
 
 def _too_deep() -> JsonAnswer:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def imported_late(module: str, name: str) -> Callable[..., Any]:
     """Return a function that imports a function when it is called, and calls it.
 
-    Every help text reads the list of suites, and a scoring worker needs no report.
+    Help texts read the list of suites, and scoring workers need no reports.
 
     Args:
         module: The dotted name of a module below `evaluation.suites`.

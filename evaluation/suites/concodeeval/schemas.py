@@ -240,7 +240,11 @@ def _number(rng: random.Random, high: int, *, inner: bool = False) -> Schema:
     largest = rng.uniform(lowest, high) if inner else high
     _put(bounds, rng.choice(("", "maximum", "exclusiveMaximum")), largest)
     divisor: Schema = {}
-    _put(divisor, rng.choice(("", "multipleOf")), _divisor(rng, high))
+    _put(
+        divisor,
+        rng.choice(("", "multipleOf")),
+        max(_SMALLEST_DIVISOR, round(rng.uniform(0, high), 2)),
+    )
     return {"type": "number"} | _in_either_order(rng, divisor, bounds)
 
 
@@ -260,10 +264,6 @@ def _string(
     form: Schema = {}
     _put(form, rng.choice(("", "format")), _format(rng, reading))
     return {"type": "string"} | _in_either_order(rng, form, lengths)
-
-
-def _divisor(rng: random.Random, high: int) -> float:
-    return max(_SMALLEST_DIVISOR, round(rng.uniform(0, high), 2))
 
 
 def _format(rng: random.Random, reading: SuiteReading) -> str:

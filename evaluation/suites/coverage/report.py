@@ -202,7 +202,10 @@ def outputs(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
                 len(written),
                 _lengths(written),
                 _forced(texts),
-                share_of_texts(compliant, _is_trivial),
+                share_of_texts(
+                    compliant,
+                    lambda text: text.judgement is not None and text.judgement.trivial,
+                ),
                 sum(bool(text.generation.reasoning) for text in texts),
                 undecided,
                 _cost(written),
@@ -251,10 +254,6 @@ def _forced(texts: Sequence[GeneratedText]) -> Rate | None:
     if not counts:
         return None
     return Rate.total(Rate(forced, of) for forced, of in counts.values())
-
-
-def _is_trivial(text: GeneratedText) -> bool:
-    return text.judgement is not None and text.judgement.trivial
 
 
 def _cost(written: Sequence[Generation]) -> float | None:
@@ -329,10 +328,7 @@ def decided_apart(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
             rows.append(
                 (
                     engine,
-                    share_of_texts(
-                        written,
-                        lambda text: text.generation.apart is not DecidedApart.NO,
-                    ),
+                    share_of_texts(written, _was_written_again),
                     share_of_texts(
                         again, lambda text: text.generation.apart is DecidedApart.OTHER
                     ),

@@ -20,7 +20,7 @@ from evaluation.suites.ifstruct.rows import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from random import Random
 
     from evaluation.suites.ifstruct.data_files import Voice
@@ -112,12 +112,13 @@ class Wording:
                 yield _bullets(spec)
             case Presentation.PROSE:
                 yield voice.fields.format(label=spec.label)
-                yield _prose(spec, self._sentence)
+                sentences = (
+                    self._one_of(voice.prose, name=field.name, facts=_facts(field))
+                    for field in spec.fields
+                )
+                yield " ".join(sentences)
         for retraction in spec.retractions:
             yield from self._late_correction(retraction)
-
-    def _sentence(self, name: str, facts: str) -> str:
-        return self._one_of(self._voice.prose, name=name, facts=facts)
 
     def _late_correction(self, retraction: Retraction) -> Iterator[str]:
         field, final = retraction.field, retraction.final
@@ -150,23 +151,6 @@ class Wording:
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-def _prose(spec: RowSpec, sentence: Callable[[str, str], str]) -> str:
-    """Return a paragraph about all fields.
-
-    Args:
-        spec: The choices of the row.
-        sentence: Returns a sentence of a field's name and of its facts.
-    """
-    return " ".join(_sentences(spec.fields, sentence))
-
-
-def _sentences(
-    fields: tuple[Field, ...], sentence: Callable[[str, str], str]
-) -> Iterator[str]:
-    for field in fields:
-        yield sentence(field.name, _facts(field))
 
 
 def _facts(field: Field) -> str:

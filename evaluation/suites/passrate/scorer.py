@@ -241,13 +241,9 @@ def _faults_of(
 
 def _keyword(error: jsonschema_rs.ValidationError, path: Sequence[str]) -> str:
     """Return the keyword that fails; that with a `false` schema for it."""
-    if _is_of_names(error):
+    if type(error.kind).__name__.endswith("PropertyNames"):
         return "propertyNames"
     return next((token for token in reversed(path) if token in _KEYWORDS), "")
-
-
-def _is_of_names(error: jsonschema_rs.ValidationError) -> bool:
-    return type(error.kind).__name__.endswith("PropertyNames")
 
 
 def _name_is_undeclared(

@@ -195,7 +195,13 @@ def _answer(
             properties[name], truth[name] = answer
             continue
         items = [
-            _answer(inner, _inside(values, item), (*place, name, str(index)), evidence)
+            _answer(
+                inner,
+                # A scalar item is named `item`.
+                values | (item if isinstance(item, dict) else {"item": item}),
+                (*place, name, str(index)),
+                evidence,
+            )
             for index, item in enumerate(values[name])
         ]
         array: dict[str, Json] = {"type": "array", "items": items[0][0]}
@@ -206,11 +212,6 @@ def _answer(
     required: list[Json] = [name for name in properties if name not in optional]
     schema: dict[str, Json] = {"type": "object", "properties": properties}
     return {**schema, "required": required, "additionalProperties": False}, truth
-
-
-def _inside(values: Values, item: object) -> Values:
-    """Return the values inside an item; a scalar item is named `item`."""
-    return {**values, **(item if isinstance(item, dict) else {"item": item})}
 
 
 def _leaf(field: _Field, values: Values) -> tuple[Json, Evidence]:

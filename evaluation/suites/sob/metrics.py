@@ -201,7 +201,6 @@ def _compared(leaves: dict[Path, Json], rules: ScoringRules) -> dict[Path, Json]
 
 
 def _joined(path: Path) -> str:
-    """Return a path as the published code writes it: `a.b[0].c`."""
     text = "".join(
         f"[{step}]" if isinstance(step, int) else f".{step}" for step in path
     )
@@ -339,16 +338,12 @@ class RecordScores:
     hardening: float
     #: The coverage gate, from 0 to 1.
     gate: float
-    #: Structure Coverage before hardening, of which the gate is made.
-    raw_coverage: float
     #: Why the schema refuses the answer, or cannot be used; empty if it accepts.
     refusal: str = ""
 
 
 #: The scores of an answer that is no JSON object or array.
-ZERO: Final = RecordScores(
-    values=dict.fromkeys(Metric, 0.0), hardening=0.0, gate=0.0, raw_coverage=0.0
-)
+ZERO: Final = RecordScores(values=dict.fromkeys(Metric, 0.0), hardening=0.0, gate=0.0)
 
 
 def score_answer(
@@ -398,7 +393,6 @@ def score_answer(
         values=values,
         hardening=hardening,
         gate=gate,
-        raw_coverage=coverage,
         refusal=refusal or "",
     )
 

@@ -38,15 +38,6 @@ def test_what_two_parsers_may_read_differently_is_noted() -> None:
     assert found.duplicates == ("a",)
 
 
-@pytest.mark.parametrize(
-    ("text", "is_cut"),
-    [('{"a": [1, 2', True), ('{"a": "x', True), ('{"a" 1}', False), ("oh", False)],
-)
-def test_a_text_that_ends_too_early_is_known_as_cut(text: str, *, is_cut: bool) -> None:
-    """That is another fault than JSON that is wrong in the middle."""
-    assert read_json_answer(text).is_cut is is_cut
-
-
 def test_a_whole_surrogate_pair_is_a_character() -> None:
     """An escaped pair is text like any other."""
     assert read_json_answer('["\\ud83d\\ude00"]').value == ["\U0001f600"]

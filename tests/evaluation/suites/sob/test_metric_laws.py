@@ -72,7 +72,7 @@ def test_every_figure_is_between_0_and_1(
 ) -> None:
     """No truth, answer, schema, source or reading takes a figure out of [0, 1]."""
     found = score_answer(answer, Expectation.of(truth, schema, source, rules))
-    figures = [*found.values.values(), found.gate, found.raw_coverage]
+    figures = [*found.values.values(), found.gate]
     figures += [category_score(category, found.values) for category in Category]
     assert set(found.values) == set(Metric)
     assert all(0 <= figure <= 1 for figure in figures)
