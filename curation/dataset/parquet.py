@@ -1,8 +1,7 @@
 """Write rows as parquet, for `datasets` and the Hub's viewer.
 
-Row groups are small and pages indexed, because the viewer reads a page of rows at a
-time and refuses groups of much more than 2 MB. A large split has several files. Nothing
-in a file depends on the time, the machine or the order of the input.
+Row groups are small and pages indexed: the viewer reads a page of rows at a time and
+refuses groups of much more than 2 MB. A file depends on its rows alone.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Draw the plots of `csbdata stats`: sized for a paper, the same bytes each time.
 
-Text is drawn as outlines of matplotlib's own DejaVu Sans, so that neither the machine's
-fonts nor the day matter. The colours are Okabe and Ito's, which people with any common
-colour vision can tell apart, and every mark has a name or a number beside it.
+Text is drawn as outlines of matplotlib's own DejaVu Sans, whatever fonts the machine
+has. Okabe and Ito's colours can be told apart with any common colour vision.
 """
 
 from __future__ import annotations

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+import msgspec
+
 from curation.core.benchmark import MAJOR
 from curation.core.documents import Origin
 
@@ -35,18 +37,17 @@ class ConfigSummary:
     splits: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pin:
-    """One archive that the build read."""
+class Pin(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One archive that the build read; the manifest leaves empty fields out."""
 
     source: str
     archive: str
     origin: Origin
     #: Commit, revision or version.
-    commit: str
+    commit: str = ""
     #: Digest over the selected files, path and content.
-    sha256: str
-    licence: str
+    sha256: str = ""
+    licence: str = ""
     #: SPDX terms aside, whom to name.
     attribution: str = ""
     #: Address of the upstream archive or package, without any host's credentials.

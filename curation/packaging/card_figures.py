@@ -116,7 +116,10 @@ def count_rows(folder: Path, ledger: Ledger, configs: Iterable[str]) -> FolderCo
     """
     names = list(configs)
     records = _records(folder, names)
-    counted = _without_sample(records)
+    # The sample's rows count only if there are no others.
+    real = records.filter(pl.col("origin") != Origin.SAMPLE.value)
+    counted = real if real.height else records
+    dialects = _counts(counted, "dialect").items()
     lints = records.select(pl.col("lints").explode()).drop_nulls()
     codes = _counts(lints, "lints")
     shared = records.filter(pl.col("cluster").is_duplicated())
@@ -128,7 +131,11 @@ def count_rows(folder: Path, ledger: Ledger, configs: Iterable[str]) -> FolderCo
         repositories=_repositories(records),
         lints={code: codes[code] for code in codes if code in CODES},
         flagged=records.filter(pl.col("lints").list.len() > 0).height,
-        dialects=dict(sorted(_counts(counted, "dialect").items(), key=_by_age)),
+        dialects=dict(
+            sorted(
+                dialects, key=lambda pair: (not pair[0].startswith("draft"), pair[0])
+            )
+        ),
         dialects_found=_counts(counted, "dialect_found"),
         longest_schema=int(counted.select(pl.col("length").max()).item() or 0),
         sizes=_sizes(counted),
@@ -138,10 +145,6 @@ def count_rows(folder: Path, ledger: Ledger, configs: Iterable[str]) -> FolderCo
         leaks=shared.filter(pl.col("cluster").is_in(trained), split="test").height,
         instances=_instances(folder),
     )
-
-
-def _by_age(item: tuple[str, int]) -> tuple[bool, str]:
-    return (not item[0].startswith("draft"), item[0])
 
 
 def _records(folder: Path, configs: list[str]) -> pl.DataFrame:
@@ -175,12 +178,6 @@ def _records(folder: Path, configs: list[str]) -> pl.DataFrame:
             rows = rows.select(*texts, *fields, length, split=pl.lit(split))
             frames.append(rows.select(*schema))
     return pl.concat(frames).collect()
-
-
-def _without_sample(records: pl.DataFrame) -> pl.DataFrame:
-    """Drop the sample's rows, unless there are no others."""
-    real = records.filter(pl.col("origin") != Origin.SAMPLE.value)
-    return real if real.height else records
 
 
 def _sizes(records: pl.DataFrame) -> tuple[SizeCounts, ...]:

@@ -1,9 +1,8 @@
 """Write `croissant.json`: the folder described for machines, after Croissant 1.1.
 
-Every table but the ledger's is a file object with its digest, every config a file set
-and a record set, and so are the instances of every config. The fields of MLCommons'
-responsible-AI vocabulary (RAI 1.0) describe origin and use of the data. Texts that the
-card also has are those of `cards/responsible.toml`.
+Every table but the ledger's is a file object, every config, and the instances of every
+config, a file set and a record set. The fields of MLCommons' responsible-AI vocabulary
+(RAI 1.0) come from `cards/responsible.toml`, as in the card.
 """
 
 from __future__ import annotations

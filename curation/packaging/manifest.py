@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import TypeVar
@@ -19,7 +19,13 @@ import msgspec
 
 from curation.core.benchmark import CONFIGS, canary
 from curation.core.documents import Origin
-from curation.dataset.summary import ConfigSummary, Publication, RuleNote, Summary
+from curation.dataset.summary import (
+    ConfigSummary,
+    Pin,
+    Publication,
+    RuleNote,
+    Summary,
+)
 from curation.packaging.signature import FILE as SIGNATURE
 from curation.system.checksums import FILE as SUMS
 from curation.system.checksums import Sum
@@ -52,22 +58,6 @@ def versions_here() -> dict[str, str]:
     }
 
 
-class ManifestPin(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One archive that the build read; empty fields are left out.
-
-    The fields are those of `curation.dataset.summary.Pin`.
-    """
-
-    source: str
-    archive: str
-    origin: Origin
-    commit: str = ""
-    sha256: str = ""
-    licence: str = ""
-    attribution: str = ""
-    url: str = ""
-
-
 class ConfigFigures(msgspec.Struct, frozen=True, kw_only=True):
     """The figures of one config, as `csbdata build --format json` prints them.
 
@@ -97,7 +87,7 @@ class BuildFacts(msgspec.Struct, frozen=True, kw_only=True):
     rules: str
     #: Version of Python and of each distribution that decides the content.
     versions: dict[str, str]
-    pins: list[ManifestPin]
+    pins: list[Pin]
     rule_list: list[RuleNote]
     #: Configs outside the ten and outside `default`.
     extras: list[str]
@@ -142,7 +132,7 @@ def facts_of(summary: Summary) -> BuildFacts:
         partial=list(summary.partial),
         rules=summary.rules,
         versions=versions_here(),
-        pins=[ManifestPin(**asdict(pin)) for pin in summary.pins],
+        pins=list(summary.pins),
         rule_list=list(summary.rule_notes),
         extras=sorted(summary.extras),
         options=list(summary.options),

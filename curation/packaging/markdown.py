@@ -6,6 +6,7 @@ become markup, HTML, a formula or a terminal's control sequence.
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Mapping
@@ -28,7 +29,7 @@ _SPAN = re.compile(r"(?<!`)`([^`]+)`(?!`)")
 
 def escape_markdown(value: object) -> str:
     """Escape foreign text to one line without Markdown, HTML or addresses."""
-    escaped = _html(_PUNCTUATION.sub(r"\\\1", safe(str(value))))
+    escaped = html.escape(_PUNCTUATION.sub(r"\\\1", safe(str(value))), quote=False)
     return _ADDRESS.sub(lambda match: f"{match[1]}&#{ord(match[2])};", escaped)
 
 
@@ -70,10 +71,6 @@ def link(address: str) -> str:
 def python(value: str) -> str:
     """Return a Python literal of a string."""
     return json.dumps(value, ensure_ascii=False)
-
-
-def _html(value: str) -> str:
-    return value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _share(part: int, whole: int) -> str:

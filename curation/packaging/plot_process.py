@@ -10,7 +10,7 @@ import subprocess
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeAlias
 
 import msgspec
 
@@ -42,13 +42,8 @@ class PaperTables(msgspec.Struct, frozen=True, kw_only=True):
     left_out: dict[str, int]
 
 
-class PlotAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """The plots of the tables."""
-
-    #: File name to content; in base 64 on its way, as msgspec writes bytes.
-    plots: dict[str, bytes]
-
-
+#: The child's answer: file name to content, in base 64 on its way.
+Plots: TypeAlias = dict[str, bytes]
 #: The folder of plots in a dataset folder.
 FOLDER = "plots"
 #: Every plot's path in a dataset folder.
@@ -138,8 +133,8 @@ class PlotProcess:
                 f"the plots could not be drawn ({reason})",
                 "csbdata stats --plots",
             )
-        answer = msgspec.json.decode(output, type=PlotAnswer)
+        plots = msgspec.json.decode(output, type=Plots)
         (into / FOLDER).mkdir(exist_ok=True)
-        for name, content in answer.plots.items():
+        for name, content in plots.items():
             (into / FOLDER / name).write_bytes(content)
         return self._tables

@@ -15,17 +15,17 @@ import msgspec
 
 from curation.dataset.paper_tables import Figure2
 from curation.dataset.plots import draw
-from curation.packaging.plot_process import PaperTables, PlotAnswer
+from curation.packaging.plot_process import PaperTables, Plots
 
 
-def _answer(tables: PaperTables) -> PlotAnswer:
+def _answer(tables: PaperTables) -> Plots:
     figure = Figure2(
         features=tuple(tables.figure_2.features.items()),
         formats=tuple(tables.figure_2.formats.items()),
     )
     with tempfile.TemporaryDirectory(prefix="csbdata-plots-") as name:
         paths = draw(figure, tables.table_8, tables.table_9, Path(name))
-        return PlotAnswer(plots={path.name: path.read_bytes() for path in paths})
+        return {path.name: path.read_bytes() for path in paths}
 
 
 def _main() -> None:

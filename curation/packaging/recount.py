@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
 import polars as pl
 import pyarrow.parquet as pq
 
@@ -14,7 +13,7 @@ from curation.core.benchmark import SPLITS, in_benchmark_order, instances_folder
 from curation.core.documents import KEPT, Origin, Reason
 from curation.dataset.ledger import Ledger, open_ledger
 from curation.dataset.parquet import split_files
-from curation.dataset.summary import ConfigSummary, Pin, Publication, Summary
+from curation.dataset.summary import ConfigSummary, Publication, Summary
 
 if TYPE_CHECKING:
     from curation.packaging.manifest import BuildFacts
@@ -35,7 +34,7 @@ def recount(facts: BuildFacts, folder: Path) -> Summary:
         rule_notes=tuple(facts.rule_list),
         configs=configs,
         extras=frozenset(facts.extras),
-        pins=tuple(Pin(**msgspec.structs.asdict(pin)) for pin in facts.pins),
+        pins=tuple(facts.pins),
         instances=recount_instances(folder, (config.config for config in configs)),
         partial=tuple(facts.partial),
         publication=(

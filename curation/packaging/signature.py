@@ -1,9 +1,7 @@
 """Sign `SHA256SUMS` and verify `SHA256SUMS.minisig`, in minisign's format.
 
-`SHA256SUMS` has the digest of every other file, so that one signature speaks for all of
-them: Ed25519 over the BLAKE2b-512 of the list, as `minisign -Sm SHA256SUMS` writes it
-and `minisign -Vm SHA256SUMS` reads it (https://jedisct1.github.io/minisign/). Keys are
-made with minisign; none is kept here.
+`SHA256SUMS` has the digest of every other file. The signature is Ed25519 over the
+BLAKE2b-512 of the list, as of `minisign -Sm` (https://jedisct1.github.io/minisign/).
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Push a verified folder to the Hub in one commit.
 
-Upload, commit on the head that was planned for, read back, tag. No state is kept on
-this side, so that the same command finishes a push that was killed: the Hub knows which
-large files it holds, and the files of a revision show whether a commit has landed.
+Upload, commit on the head that was planned for, read back, tag. No state is kept here:
+the same command finishes a push that was killed.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from curation.publish.plan import (
     files_to_send,
     plan_for,
 )
-from curation.publish.repository import MAIN, HubRepository, RepositoryState
+from curation.publish.repository import DATASET, MAIN, HubRepository, RepositoryState
 from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
 
 if TYPE_CHECKING:
@@ -292,12 +291,14 @@ def _commit(
 
     def commit_once() -> tuple[str, str | None]:
         try:
-            done = repository.commit(
+            done = repository.api.create_commit(
+                request.name,
                 [*additions, *deletions],
-                parent=state.head,
+                commit_message=request.title,
+                commit_description=request.mark,
+                repo_type=DATASET,
                 revision=preview.revision,
-                message=request.title,
-                description=request.mark,
+                parent_commit=state.head,
                 create_pr=opens,
             )
         except Exception as error:

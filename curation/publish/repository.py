@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
+from huggingface_hub import CommitOperationAdd, HfApi
 from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError
 from huggingface_hub.hf_api import RepoFile
 
@@ -20,14 +20,14 @@ from curation.publish.plan import LocalFile, RemoteFile, describe_content
 from curation.system.errors import BadData, CsbdataError, NotPermitted
 
 if TYPE_CHECKING:
-    from huggingface_hub import CommitInfo
     from huggingface_hub.hf_api import GitCommitInfo, GitRefs
 
 
 _T = TypeVar("_T")
 #: The branch that readers of a dataset get if they name none.
 MAIN = "main"
-_DATASET = "dataset"
+#: The Hub's kind of repository.
+DATASET = "dataset"
 _CONFLICT = 409
 #: How far back a commit of ours is looked for when the Hub's answer got lost.
 _RECENT = 20
@@ -82,7 +82,7 @@ class HubRepository:
         entries = self._ask(
             lambda: list(
                 self.api.list_repo_tree(
-                    self.name, repo_type=_DATASET, revision=commit, recursive=True
+                    self.name, repo_type=DATASET, revision=commit, recursive=True
                 )
             )
         )
@@ -121,7 +121,7 @@ class HubRepository:
         return {ref.name: ref.target_commit for ref in self._refs().tags}
 
     def _refs(self) -> GitRefs:
-        return self._ask(lambda: self.api.list_repo_refs(self.name, repo_type=_DATASET))
+        return self._ask(lambda: self.api.list_repo_refs(self.name, repo_type=DATASET))
 
     def manifest(self, state: RepositoryState) -> bytes:
         """Return the content of the manifest in a state; empty if there is none."""
@@ -140,7 +140,7 @@ class HubRepository:
         self._ask(
             lambda: self.api.snapshot_download(
                 self.name,
-                repo_type=_DATASET,
+                repo_type=DATASET,
                 revision=commit,
                 local_dir=folder,
                 cache_dir=folder / ".cache" / "hub",
@@ -170,7 +170,7 @@ class HubRepository:
         """
         self._ask(
             lambda: self.api.create_repo(
-                self.name, repo_type=_DATASET, private=private, exist_ok=True
+                self.name, repo_type=DATASET, private=private, exist_ok=True
             )
         )
 
@@ -179,7 +179,7 @@ class HubRepository:
         self._ask(
             lambda: self.api.create_branch(
                 self.name,
-                repo_type=_DATASET,
+                repo_type=DATASET,
                 branch=branch,
                 revision=start,
                 exist_ok=True,
@@ -197,37 +197,11 @@ class HubRepository:
             lambda: self.api.preupload_lfs_files(
                 self.name,
                 additions,
-                repo_type=_DATASET,
+                repo_type=DATASET,
                 revision=revision,
                 create_pr=create_pr,
                 free_memory=False,
             )
-        )
-
-    def commit(  # noqa: PLR0913 (what a commit consists of)
-        self,
-        operations: list[CommitOperationAdd | CommitOperationDelete],
-        *,
-        parent: str,
-        revision: str,
-        message: str,
-        description: str,
-        create_pr: bool,
-    ) -> CommitInfo:
-        """Send one commit, once.
-
-        Raises:
-            Exception: what `huggingface_hub` raises, as it is.
-        """
-        return self.api.create_commit(
-            self.name,
-            operations,
-            commit_message=message,
-            commit_description=description,
-            repo_type=_DATASET,
-            revision=revision,
-            parent_commit=parent,
-            create_pr=create_pr,
         )
 
     def commits_since(self, parent: str, revision: str) -> list[str]:
@@ -243,7 +217,7 @@ class HubRepository:
     def _history(self, revision: str) -> list[GitCommitInfo]:
         return self._ask(
             lambda: self.api.list_repo_commits(
-                self.name, repo_type=_DATASET, revision=revision
+                self.name, repo_type=DATASET, revision=revision
             )
         )
 
@@ -254,7 +228,7 @@ class HubRepository:
             lambda: list(
                 self.api.get_repo_discussions(
                     self.name,
-                    repo_type=_DATASET,
+                    repo_type=DATASET,
                     author=author,
                     discussion_type="pull_request",
                 )
@@ -284,7 +258,7 @@ class HubRepository:
         def ask() -> None:
             try:
                 self.api.create_tag(
-                    self.name, tag=tag, revision=commit, repo_type=_DATASET
+                    self.name, tag=tag, revision=commit, repo_type=DATASET
                 )
             except HfHubHTTPError as error:
                 if error.response.status_code != _CONFLICT:

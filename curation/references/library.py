@@ -97,8 +97,4 @@ def standard_document(uri: str) -> Json | None:
     http and https lead to the same document.
     """
     documents = _documents()
-    scheme, separator, remainder = uri.partition("://")
-    if scheme not in ("http", "https") or not separator:
-        return None
-    document = documents.get(f"http://{remainder}")
-    return documents.get(f"https://{remainder}") if document is None else document
+    return documents.get(uri, documents.get(_other_scheme(uri)))

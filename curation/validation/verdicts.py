@@ -1,11 +1,8 @@
 """Verdicts of jsonschema and jsonschema-rs on whether a schema can be used.
 
-Each reads the schema under its dialect and finds every reference without fetching.
-jsonschema-rs does so when it builds a validator; for jsonschema its metaschema check
-and its reference library (`referencing`) are called here. The metaschema check is slow:
-it runs on a share of the schemas, chosen by digest, and on every one for which the two
-are known to differ. Patterns have a
-rule of their own.
+jsonschema-rs reads a schema when it builds a validator; for jsonschema its metaschema
+check and its reference library (`referencing`) are called. The metaschema check is
+slow: it runs on a share of the schemas, chosen by digest, and where the two may differ.
 """
 
 from __future__ import annotations

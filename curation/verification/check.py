@@ -153,31 +153,7 @@ CheckBatch: TypeAlias = Sequence[CheckItem]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FolderCheck:
-    """One check of a folder.
-
-    Example:
-        A check that wants every file to be smaller than a gigabyte::
-
-            def _judge(contents, _results):
-                large = [
-                    name
-                    for name, path in contents.files.items()
-                    if path.stat().st_size > 10**9
-                ]
-                return CheckResult(
-                    findings=[
-                        Finding(check="size", where=name, detail="over 1 GB")
-                        for name in large
-                    ]
-                )
-
-
-            SIZE = FolderCheck(
-                name="size", question="is every file small?", judge=_judge
-            )
-
-        `curation.verification.registry.CHECKS` lists the checks that run.
-    """
+    """One check of a folder; `curation.verification.registry.CHECKS` lists all."""
 
     name: str
     #: One clause for the table of `csbdata verify`.

@@ -1,8 +1,7 @@
 """List e-mail addresses, telephone numbers and the like; never a failure.
 
-Public schemas are full of them, in authors' names and examples, so that they are
-counted and listed, never refused. Names that are reserved for examples (RFC 2606,
-RFC 5737, RFC 3849) belong to no one and do not count.
+Public schemas are full of them. Names that are reserved for examples (RFC 2606,
+RFC 5737, RFC 3849) do not count.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Check how tables are written: for the Hub's viewer, with the canary, byte for byte.
 
-A build's parquet files depend on their rows alone. Written again by the same pyarrow,
-a table has the same bytes: nothing else can stand in its metadata, its statistics, or
-between its pages. The bytes of another version of pyarrow are not compared.
+Written again by the same pyarrow, a table has the same bytes: nothing else can stand in
+its metadata, its statistics, or between its pages.
 """
 
 from __future__ import annotations

@@ -55,17 +55,10 @@ def _about_regex(error: jsonschema_rs.ValidationError) -> bool:
     return any(branch and all(map(_about_regex, branch)) for branch in branches)
 
 
-def _unretrieved(error: jsonschema_rs.ValidationError) -> bool:
-    return isinstance(error.kind, _KIND.Referencing) and "retriev" in error.message
-
-
-def _was_promoted(document: Document) -> bool:
-    return any(change.rule == "paper-promote" for change in document.changes)
-
-
 def _redeclared(document: Document) -> tuple[str, ...]:
     """Return the `$schema`s under which the document is tried again, in order."""
-    lenient = not _was_promoted(document) and any(
+    promoted = any(change.rule == "paper-promote" for change in document.changes)
+    lenient = not promoted and any(
         subschema.get("required") == [] for _, subschema in objects(document.schema)
     )
     if lenient:
@@ -77,7 +70,10 @@ def _redeclared(document: Document) -> tuple[str, ...]:
 def _apply(document: Document, _context: Context) -> Document | Rejected:
     schema = document.schema
     error = _failure(schema)
-    if error is None or _unretrieved(error):
+    if error is None:
+        return document
+    lost = isinstance(error.kind, _KIND.Referencing)
+    if lost and "retriev" in error.message:
         return document
     for uri in _redeclared(document):
         if _failure({**schema, "$schema": uri}) is None:
@@ -85,7 +81,6 @@ def _apply(document: Document, _context: Context) -> Document | Rejected:
     # Only GitHub's were dropped: of SchemaStore one such record was published.
     if _about_regex(error) or not document.config.startswith("Github"):
         return document
-    lost = isinstance(error.kind, _KIND.Referencing)
     return Rejected(
         reason=Reason.UNRESOLVED_REFERENCE if lost else Reason.INVALID_SCHEMA,
         detail=shortened(error.message, _SHOWN),

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 from huggingface_hub import DatasetCard, DatasetCardData
 
@@ -325,8 +326,8 @@ def test_what_it_is_made_of_is_named(tmp_path: Path) -> None:
     hub = "https://huggingface.co/datasets/some/functions"
     pins = (
         pin,
-        replace(pin, archive="functions", url=hub),
-        replace(pin, archive="other", origin=Origin.SAMPLE),
+        msgspec.structs.replace(pin, archive="functions", url=hub),
+        msgspec.structs.replace(pin, archive="other", origin=Origin.SAMPLE),
     )
     made = contents(tmp_path, pins=pins)
     assert hub_metadata(made)["source_datasets"] == [
