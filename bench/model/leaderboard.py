@@ -54,11 +54,10 @@ def _figures() -> dict[str, list[RecordFigures]]:
     return {
         source: [
             RecordFigures(
-                record=str(record),
                 weight=float(draw.choice((2, 3))),
                 values={metric: draw.random() for metric in Metric},
             )
-            for record in range(total.records)
+            for _ in range(total.records)
         ]
         for source, total in PUBLISHED_TOTALS.items()
     }

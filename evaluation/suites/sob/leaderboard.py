@@ -94,7 +94,6 @@ class Mean:
 class RecordFigures:
     """The figures of one record's answer."""
 
-    record: str
     weight: float
     values: Mapping[Metric, float]
 
@@ -115,8 +114,6 @@ class SourceSummary:
     source: str
     #: How many records were answered and scored.
     records: int
-    #: The sum of their weights.
-    weight: float
     #: Every record counts the same.
     plain: Means
     #: Every record counts by its complexity; None if no record has a weight.
@@ -147,14 +144,12 @@ def summarise(
         ]
     )
     weights = np.array([record.weight for record in figures])
-    total = float(weights.sum())
     return SourceSummary(
         model=model,
         source=source,
         records=len(figures),
-        weight=total,
         plain=_means(values, np.ones(len(figures)), SEED),
-        weighted=_means(values, weights, SEED + 1) if total else None,
+        weighted=_means(values, weights, SEED + 1) if weights.sum() else None,
     )
 
 
@@ -221,8 +216,6 @@ class Standing:
     coverage: float
     #: Each of the seven over its sources (equations 4 and 5), if it has any.
     metrics: Mapping[Metric, float]
-    #: Answered records, by source.
-    records: Mapping[str, int]
 
 
 def standings(
@@ -277,10 +270,11 @@ def _standing(
         if mean is not None:
             metrics[metric] = mean
     raw = sum(metrics.values()) / len(metrics) if metrics else 0.0
-    records = {source: summary.records for source, summary in sources.items()}
     answered = sum(
-        min(count, totals[source].records) if counted else totals[source].records
-        for source, count in records.items()
+        min(summary.records, totals[source].records)
+        if counted
+        else totals[source].records
+        for source, summary in sources.items()
     )
     coverage = answered / sum(total.records for total in totals.values())
     return Standing(
@@ -289,7 +283,6 @@ def _standing(
         raw=raw,
         coverage=coverage,
         metrics=metrics,
-        records=records,
     )
 
 
@@ -389,7 +382,6 @@ class RunFigures:
         for response in responses:
             if response.group == source:
                 yield RecordFigures(
-                    record=response.record,
                     weight=self.weights.get(response.record, 0.0),
                     values={metric: figure(response, metric) for metric in Metric},
                 )

@@ -14,11 +14,10 @@ def _figures(count: int, seed: int = 0) -> list[RecordFigures]:
     draw = random.Random(seed)
     return [
         RecordFigures(
-            record=str(number),
             weight=float(draw.choice([2, 3])),
             values={metric: draw.random() for metric in Metric},
         )
-        for number in range(count)
+        for _ in range(count)
     ]
 
 
@@ -68,7 +67,6 @@ def test_one_record_has_no_interval_and_none_has_no_summary() -> None:
 def test_records_without_a_weight_have_a_plain_mean_alone() -> None:
     """A mean of weights that are all zero is no figure."""
     figures = [
-        RecordFigures(record=record.record, weight=0.0, values=record.values)
-        for record in _figures(3)
+        RecordFigures(weight=0.0, values=record.values) for record in _figures(3)
     ]
     assert summarise("m", "text", figures).weighted is None
