@@ -7,7 +7,6 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -29,6 +28,7 @@ from curation.core.documents import (
     Reason,
     Rejected,
 )
+from curation.core.json_types import Json
 from curation.core.rule import Context, Library, Rule
 from curation.json import text as jsontext
 from curation.pipeline.process_document import read
@@ -47,9 +47,6 @@ from curation.validation.metaschemas import (
     valid_under,
 )
 from curation.workers.protocol import serve
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 #: What a reference that leads nowhere is rejected for.
 _LOST_REFERENCE = (Reason.REMOTE_REFERENCE, Reason.UNRESOLVED_REFERENCE)

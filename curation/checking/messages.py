@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import unquote, urlsplit
 
 import msgspec
 
 from curation.core.documents import Change, Lint, Rejected
+from curation.core.json_types import Json
 from curation.json.text import parse
 from curation.sources.claims import claimed_uris
 from curation.sources.readers import own_uri
 from curation.workers.limits import Limits
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 #: The verdict of a validator that accepts a schema as one of its draft.
 ACCEPTS: Final = "accepts"

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import msgspec
 
@@ -22,6 +22,7 @@ from curation.checking.messages import (
     base_uri_of,
 )
 from curation.core.documents import ABSENT, Reason
+from curation.core.json_types import Json
 from curation.json.pointer import tokens_of
 from curation.json.positions import TextPositions
 from curation.lint.idle_keywords import MISSPELT, nearest
@@ -33,9 +34,6 @@ from curation.workers.limits import BUSY_MACHINE, Limits
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.process import Program
 from curation.workers.worker import Worker
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 _WORKER = Path(__file__).with_name("check_worker.py")
 #: Seconds for one question.

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import Protocol, Self
 
-if TYPE_CHECKING:
-    from curation.core.json_types import Json, UntypedJson
+from curation.core.json_types import Json, UntypedJson
 
 #: Stands for "there was nothing" in a `Change`; distinct from JSON's null.
 ABSENT = "\0absent"

@@ -12,19 +12,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median_high
-from typing import TYPE_CHECKING
 
 import orjson
 
 from curation.core.documents import Rejected
+from curation.core.json_types import Json
+from curation.core.records import Record
 from curation.dataset.features import used
 from curation.json.text import Policy, parse
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.measures import nesting, nesting_of_document, size_bytes
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
-    from curation.core.records import Record
 
 #: Columns of Table 9, oldest draft first.
 DRAFTS = ("draft-04", "draft-06", "draft-07", "2019-09", "2020-12", "unknown")

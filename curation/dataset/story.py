@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from curation.core.documents import KEPT, Reason
+from curation.core.json_types import Json
 from curation.dataset.ledger import LedgerRow, open_ledger
 from curation.system.errors import BadData, NoInput
 from curation.system.registry import closest_names
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 _SUGGESTIONS = 5
 

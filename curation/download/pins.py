@@ -10,16 +10,13 @@ from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
+from curation.core.json_types import Json
 from curation.system.errors import BadConfiguration, NoInput
 from curation.system.package_data import raw_folder
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
-
 
 _TOKENS = re.compile(r"\*\*/|\*\*|\*|\?|[^*?]+")
 _MEANINGS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}

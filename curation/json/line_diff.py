@@ -5,13 +5,10 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from curation.core.documents import ABSENT, Rejected
+from curation.core.json_types import Json
 from curation.json.text import parse, write
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 #: Number of unchanged lines shown around a change.
 CONTEXT = 2

@@ -20,15 +20,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from functools import partial
-from typing import TYPE_CHECKING, NoReturn, Self
+from typing import NoReturn, Self
 
 import msgspec
 import orjson
 
 from curation.core.documents import Reason, Rejected
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
+from curation.core.json_types import Json
 
 #: Objects that had equal members, each with how often those stood there.
 Merged = list[tuple["dict[str, Json]", "dict[str, int]"]]

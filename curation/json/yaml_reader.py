@@ -13,15 +13,13 @@ import re
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import yaml
 
 from curation.core.documents import Reason, Rejected
+from curation.core.json_types import Json, UntypedJson
 from curation.json.text import MAX_DEPTH
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json, UntypedJson
 
 #: Suffixes of files that are read as YAML.
 SUFFIXES: Final = (".yaml", ".yml")

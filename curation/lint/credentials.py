@@ -9,16 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import re2
 
+from curation.core.json_types import Json
 from curation.json.pointer import Tokens, pointer
 from curation.json.values import searchable
 from curation.system.credentials import FORMATS
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 #: Fewer distinct characters than this after the prefix make a placeholder.
 _LEAST_VARIETY = 8

@@ -10,16 +10,13 @@ import html
 import json
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from jinja2 import FileSystemLoader, StrictUndefined
 from jinja2.sandbox import SandboxedEnvironment
 
+from curation.core.json_types import UntypedJson
 from curation.system.escaping import safe
 from curation.system.package_data import cards_folder
-
-if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
 
 _PUNCTUATION = re.compile(r"([\\`*_{}\[\]()#+!|~$])")
 # What mail readers, browsers and Markdown make an address of without being asked.

@@ -6,12 +6,17 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from curation.core.benchmark import DEFAULT, OTHER_FOLDERS
 from curation.core.documents import Origin
 from curation.dataset.summary import Pin
-from curation.download.acquire import UnavailableArchive, acquire
+from curation.download.acquire import (
+    Acquired,
+    ArchivePin,
+    FetchSettings,
+    UnavailableArchive,
+    acquire,
+)
 from curation.download.packs import FolderFiles, open_files
 from curation.download.pins import pins_for
 from curation.packaging.licences import is_copyleft
@@ -29,11 +34,7 @@ from curation.sources.local import open_source, unread_files
 from curation.sources.registry import source_named, sources
 from curation.system.errors import BadUsage, NoInput
 from curation.system.package_data import raw_folder
-
-if TYPE_CHECKING:
-    from curation.download.acquire import Acquired, ArchivePin, FetchSettings
-    from curation.system.progress import Progress
-
+from curation.system.progress import Progress
 
 #: Files that are named where some are not read.
 _SHOWN = 5

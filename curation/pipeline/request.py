@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -22,12 +21,10 @@ from curation.pipeline.inputs import (
 from curation.pipeline.process_document import LIMITS
 from curation.rules.sets import RuleSet, rule_set
 from curation.system.errors import BadData, CannotCreate, Unavailable
+from curation.system.progress import Progress
 from curation.workers.fingerprint import code_digest, fingerprint, versions
 from curation.workers.ray_shards import LOCAL
 from curation.workers.run_folder import run_folder_of
-
-if TYPE_CHECKING:
-    from curation.system.progress import Progress
 
 
 class InputIdentity(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,17 +6,14 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 from huggingface_hub.utils.sha import git_hash
 
+from curation.core.json_types import Json
 from curation.packaging.manifest import UNLISTED
 from curation.system.checksums import names_in
 from curation.system.errors import BadData
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from curation.core.json_types import Json
 from curation.download.huggingface import HubTimeLimits, hub_client
 from curation.packaging.signature import FILE as SIGNATURE
 from curation.packaging.signature import SigningKey, signed_sums
@@ -33,9 +33,6 @@ from curation.publish.repository import MAIN
 from curation.publish.verify import VerifiedFolder, verify_for_push
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.progress import Progress, Quiet
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 

@@ -8,20 +8,16 @@ from dataclasses import dataclass, field
 from glob import escape
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from huggingface_hub import CommitOperationAdd, HfApi
 from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError
-from huggingface_hub.hf_api import RepoFile
+from huggingface_hub.hf_api import GitCommitInfo, GitRefs, RepoFile
 
 from curation.download.huggingface import HubTimeLimits, repeated
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.publish.plan import LocalFile, RemoteFile, describe_content
 from curation.system.errors import BadData, CsbdataError, NotPermitted
-
-if TYPE_CHECKING:
-    from huggingface_hub.hf_api import GitCommitInfo, GitRefs
-
 
 _T = TypeVar("_T")
 #: The branch that readers of a dataset get if they name none.

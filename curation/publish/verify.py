@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 from curation.core.hub_names import HubName, dataset_name
 from curation.packaging.manifest import FILE as MANIFEST
@@ -15,11 +14,8 @@ from curation.packaging.manifest import BuildFacts, read_facts
 from curation.publish.plan import LocalFile, describe_content, inventory
 from curation.system.errors import BadData, NoInput
 from curation.system.progress import Progress, Quiet
-from curation.verification import verify_folder
+from curation.verification import Verification, verify_folder
 from curation.verification.registry import select_checks
-
-if TYPE_CHECKING:
-    from curation.verification import Verification
 
 
 def verify(

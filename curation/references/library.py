@@ -6,17 +6,15 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from jsonschema_specifications import REGISTRY
 
 from curation.core.documents import Files, Rejected
+from curation.core.json_types import Json
+from curation.core.rule import Library
 from curation.json.text import parse
 from curation.json.yaml_reader import SUFFIXES, parse_yaml
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
-    from curation.core.rule import Library
 
 #: Number of parsed documents that are kept, the last ones used.
 MOST_KEPT = 256

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING
 
+from curation.core.json_types import Json
 from curation.schema.dialects import (
     ANY_DIALECT,
     BY_NAME,
@@ -24,9 +24,6 @@ from curation.schema.dialects import (
 )
 from curation.schema.keywords import ANNOTATIONS, CONTAINERS, KNOWN_KEYWORDS
 from curation.schema.subschemas import subschemas
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 #: Metaschemas of vendors, without a trailing `#`, and the draft each is built on.
 VENDORS = {

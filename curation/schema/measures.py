@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from curation.core.json_types import Json
 from curation.json.values import SameObject, write_document
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
-
 
 #: Characters that `\uXXXX` has more than what it stands for.
 _ESCAPE = 5

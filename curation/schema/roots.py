@@ -10,14 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from curation.core.json_types import Json
 from curation.json.pointer import Tokens, fragment_of
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.keywords import ANNOTATIONS, CONTAINERS, REFERENCE_KEYWORDS, Shape
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 #: The seven names that `type` knows (draft-04 to 2020-12).
 TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})

@@ -17,13 +17,10 @@ from functools import cache
 from hashlib import blake2b
 from json.encoder import encode_basestring
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from curation.core.benchmark import bounds_of
+from curation.core.json_types import Json
 from curation.system.package_data import raw_folder
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 _HASH_BYTES = 8
 _MASK = (1 << 8 * _HASH_BYTES) - 1

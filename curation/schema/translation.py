@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from curation.core.documents import ABSENT, Change
+from curation.core.json_types import Json
 from curation.json.pointer import Tokens, at, change_at, tokens_of_fragment
 from curation.json.text import write
 from curation.schema.dialects import (
@@ -31,9 +31,6 @@ from curation.schema.dialects import (
 from curation.schema.drafts import usage
 from curation.schema.keywords import ANNOTATIONS, CONTAINERS, KNOWN_KEYWORDS
 from curation.schema.subschemas import edited, subschemas
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 #: Each exclusive bound with the one that its boolean makes strict.
 BOUNDS = (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum"))

@@ -14,17 +14,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from curation.core.benchmark import natural_key
 from curation.core.documents import RawDocument, Rejected
+from curation.core.json_types import Json
 from curation.json import text as jsontext
 from curation.sources.base import Reading, Source
 from curation.sources.readers import document, function_name
 from curation.system.errors import BadData
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 _NAME = "bfcl"
 _CONFIG = "BFCL"

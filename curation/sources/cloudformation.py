@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 import orjson
 
 from curation.core.benchmark import natural_key
+from curation.core.documents import RawDocument
 from curation.sources.base import Reading, Source
 from curation.sources.readers import documents, files_in, own_uri
-
-if TYPE_CHECKING:
-    from curation.core.documents import RawDocument
 
 _NAME = "cloudformation"
 _CONFIG = "CloudFormation"

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
+from curation.core.documents import RawDocument
 from curation.sources.base import Reading, Source
 from curation.sources.claims import claimed_uris
 from curation.sources.readers import documents, files_in
-
-if TYPE_CHECKING:
-    from curation.core.documents import RawDocument
 
 _NAME = "corpus"
 _CONFIG = "GithubCorpus"

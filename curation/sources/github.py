@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from curation.core.benchmark import UNDIVIDED
+from curation.core.documents import RawDocument
 from curation.sources.base import Reading, Source
 from curation.sources.claims import (
     COLLECTED,
@@ -16,9 +16,6 @@ from curation.sources.claims import (
     claimed_uris,
 )
 from curation.sources.readers import EDITED, document, files_in, lines
-
-if TYPE_CHECKING:
-    from curation.core.documents import RawDocument
 
 #: The config until the field count of a document has put it into one of the five.
 CONFIG = UNDIVIDED

@@ -12,17 +12,14 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from curation.core.benchmark import natural_key
+from curation.core.documents import RawDocument
+from curation.core.json_types import Json
 from curation.json import text as jsontext
 from curation.sources.base import Reading, Source
 from curation.sources.readers import document, function_name
 from curation.system.errors import BadData
-
-if TYPE_CHECKING:
-    from curation.core.documents import RawDocument
-    from curation.core.json_types import Json
 
 _NAME = "glaive"
 _CONFIG = "Glaiveai2K"

@@ -7,14 +7,11 @@ v1.37.0 in the plain variant, its files under their own names.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
+from curation.core.documents import RawDocument
 from curation.sources.base import Reading, Source
 from curation.sources.claims import claimed_uris
 from curation.sources.readers import EDITED, documents, files_in
-
-if TYPE_CHECKING:
-    from curation.core.documents import RawDocument
 
 _NAME = "kubernetes"
 _CONFIG = "Kubernetes"

@@ -27,7 +27,6 @@ from collections.abc import (
 )
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -35,6 +34,7 @@ import pyarrow.parquet
 from curation.core.benchmark import DEFAULT, OTHER_FOLDERS, natural_key
 from curation.core.documents import Files, RawDocument, Rejected
 from curation.core.hub_names import dataset_name
+from curation.core.json_types import Json
 from curation.download.packs import FolderFiles, MadeFile, SingleFile
 from curation.json import text as jsontext
 from curation.json.yaml_reader import SUFFIXES, parse_yaml
@@ -51,9 +51,6 @@ from curation.sources.readers import (
 )
 from curation.sources.tools import read_mcp_server, read_tool_list
 from curation.system.errors import BadConfiguration, BadData, BadUsage, NoInput
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 _NAME = "local"
 _SCHEMA, _ID = "json_schema", "unique_id"

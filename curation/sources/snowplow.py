@@ -6,13 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
+from curation.core.documents import RawDocument
 from curation.sources.base import Reading, Source
 from curation.sources.readers import EDITED, documents, files_in, pairs
-
-if TYPE_CHECKING:
-    from curation.core.documents import RawDocument
 
 _NAME = "snowplow"
 _CONFIG = "Snowplow"

@@ -15,8 +15,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from curation.core.json_types import Json
 from curation.sources.readers import NamedSchema, read_document
 from curation.system.errors import (
     BadData,
@@ -25,9 +25,6 @@ from curation.system.errors import (
     Unavailable,
 )
 from curation.system.extras import install_extra
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 #: Where a definition has its schema, and what is put behind the tool's name.
 _SCHEMAS = {

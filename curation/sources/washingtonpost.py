@@ -6,14 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
+from curation.core.documents import RawDocument
 from curation.sources.base import Reading, Source
 from curation.sources.claims import claimed_uris
 from curation.sources.readers import EDITED, documents, files_in, pairs
-
-if TYPE_CHECKING:
-    from curation.core.documents import RawDocument
 
 _NAME = "washingtonpost"
 _CONFIG = "WashingtonPost"

@@ -12,12 +12,10 @@ import re
 import sys
 import threading
 import traceback
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ParamSpec
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import TracebackType
+from types import TracebackType
+from typing import ParamSpec
 
 _WORD = "A-Za-z0-9"
 _WORD_STARTS = rf"(?<![{_WORD}_])"

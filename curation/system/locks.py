@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import filelock
 
 from curation.system.atomic_files import cannot_write
-
-if TYPE_CHECKING:
-    from curation.system.errors import TemporarilyUnavailable
+from curation.system.errors import TemporarilyUnavailable
 
 
 @contextmanager

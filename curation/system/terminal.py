@@ -17,18 +17,16 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import StrEnum
 from textwrap import TextWrapper
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from curation.core.json_types import ReadOnlyJson
 from curation.system.escaping import safe_lines
 from curation.system.tables import plain
-
-if TYPE_CHECKING:
-    from curation.core.json_types import ReadOnlyJson
 
 #: Columns of a file or a pipe, where no one has said how many: more than a row needs.
 PIPE_WIDTH = 400

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from curation.core.documents import ABSENT, Change, Document, Lint, Reason, Rejected
+from curation.core.json_types import Json
 from curation.json.pointer import Tokens, change_at
 from curation.json.text import write
 from curation.json.values import SameObject
@@ -35,9 +35,6 @@ from curation.schema.drafts import StatementKind, Usage, read, statement, usage,
 from curation.schema.subschemas import edited, subschemas
 from curation.schema.translation import CannotUpgradeError, upgraded
 from curation.validation.metaschemas import complaint, is_valid, valid_under
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 #: The rule of which the changes are.
 RULE_NAME = "dialect"

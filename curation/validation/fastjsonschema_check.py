@@ -12,18 +12,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from curation.core.records import Record
 from curation.system.atomic_files import atomic_write_bytes
 from curation.workers.limits import BUSY_MACHINE, Limits
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.pool import Pool
 from curation.workers.process import Program
-
-if TYPE_CHECKING:
-    from curation.core.records import Record
 
 _WORKER = Path(__file__).with_name("fastjsonschema_worker.py")
 #: Seconds for one schema. Nine tenths of them take under a tenth of a second.

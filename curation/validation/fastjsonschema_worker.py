@@ -9,12 +9,10 @@ from __future__ import annotations
 import gc
 import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
+from curation.core.json_types import Json
 from curation.workers.protocol import serve
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 #: The verdict on a schema that compiles.
 COMPILES = "compiles"

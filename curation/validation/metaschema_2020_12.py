@@ -11,19 +11,16 @@ import hashlib
 import warnings
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import jsonschema_rs
 
+from curation.core.json_types import Json
 from curation.json.pointer import pointer
 from curation.json.text import plain
 from curation.json.values import searchable
 from curation.system.escaping import shortened
 from curation.validation.metaschemas import Complaint, refuse
 from curation.validation.python_validators import PYTHON_VALIDATORS, SchemaError
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 _SLOW = PYTHON_VALIDATORS["2020-12"]
 #: The formats that the metaschema of 2020-12 uses.

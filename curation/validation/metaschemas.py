@@ -11,11 +11,12 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import Final, NoReturn
 
 import jsonschema_rs
 from jsonschema_specifications import REGISTRY
 
+from curation.core.json_types import Json, UntypedJson
 from curation.json.pointer import Tokens, pointer
 from curation.json.text import plain, write
 from curation.json.values import SameObject
@@ -28,9 +29,6 @@ from curation.schema.dialects import (
     Dialect,
 )
 from curation.schema.subschemas import subschemas
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json, UntypedJson
 
 #: Dialect name to the class of validators of its schemas.
 RUST_VALIDATORS: Final[Mapping[str, type[jsonschema_rs.Validator]]] = {

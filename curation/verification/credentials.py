@@ -5,11 +5,11 @@ from __future__ import annotations
 from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 import orjson
 
+from curation.core.json_types import Json
 from curation.lint import credentials
 from curation.verification.check import (
     CheckBatch,
@@ -26,9 +26,6 @@ from curation.verification.folder_contents import (
     read_text,
 )
 from curation.verification.rows import first_row, group_batches, matching_texts
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 _NAME = "credentials"
 _UNNAMED = "the name of a file"

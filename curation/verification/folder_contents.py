@@ -11,13 +11,13 @@ import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
 from curation.core.benchmark import LEDGER, holds_instances, is_table
+from curation.core.json_types import Json
 from curation.packaging.card import FILE as CARD
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import Manifest, read_manifest
@@ -25,9 +25,6 @@ from curation.system.checksums import NOT_OURS
 from curation.system.errors import BadData, NoInput
 from curation.system.escaping import shortened
 from curation.verification.findings import READABLE, Finding
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 #: The rule sets whose records are valid by construction.
 _CLEAN = frozenset({"clean", "clean-minimal"})

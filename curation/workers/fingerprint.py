@@ -11,13 +11,10 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from curation.core.json_types import UntypedJson
 from curation.json.text import canonical
 from curation.system.package_data import cards_folder, raw_folder
-
-if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
 
 #: Libraries whose version decides what a build keeps or how its bytes look.
 _DECISIVE = (

@@ -12,19 +12,14 @@ its results show the name.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from curation.system.escaping import shortened
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from evaluation.core.suite_records import SuiteResponse
-
+from evaluation.core.suite_records import SuiteResponse
 
 #: Characters of a message.
 _SHOWN: Final = 300

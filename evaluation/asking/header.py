@@ -11,7 +11,7 @@ from curation.system.credentials import redacted
 from curation.system.terminal import command_line
 from curation.workers.fingerprint import fingerprint
 from evaluation.asking.records import digest_of
-from evaluation.core.run_header import MOVING_FACTS
+from evaluation.core.run_header import MOVING_FACTS, Participant
 from evaluation.results.suite_rows import SUITE
 from evaluation.setup.machine import clock_cost_ns, cpu_governor, machine
 from evaluation.walking.code_digest import measuring_digest, writing_digest
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from evaluation.asking.request import SuiteChoice
-    from evaluation.core.run_header import Participant
     from evaluation.core.suite import RecordSet
     from evaluation.walking.plan import RunPlan
 

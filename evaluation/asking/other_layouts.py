@@ -9,17 +9,14 @@ a sample is the repeat. An `.eval` log is an archive with one file a sample.
 from __future__ import annotations
 
 import zipfile
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
 
 import msgspec
 
 from curation.system.errors import BadData
 from evaluation.core.suite_records import SuiteResponse
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
 
 #: What finish reasons of either interface are called here.
 _FINISH: Final = {"max_output_tokens": "length", "completed": "stop"}

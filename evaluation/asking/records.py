@@ -13,7 +13,7 @@ import orjson
 
 from curation.system.errors import BadConfiguration, BadData, NoInput
 from evaluation.core.suite import RecordRequest, RecordSet
-from evaluation.core.suite_records import SuiteRecord
+from evaluation.core.suite_records import SuitePrompt, SuiteRecord
 from evaluation.data import Dataset, SampleSelection, open_data
 from evaluation.data.dataset import SampleName
 from evaluation.data.sampling import draw, is_in_shard
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from curation.system.progress import Progress
     from evaluation.asking.request import RunRequest, SuiteChoice
     from evaluation.core.cases import Sample
-    from evaluation.core.suite_records import SuitePrompt
 
 
 #: What a run's header calls samples that were handed in.

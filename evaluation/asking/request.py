@@ -12,8 +12,8 @@ from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration
 from curation.system.registry import closest_names
 from evaluation.core.run_header import TaskSettings
-from evaluation.core.suite import RecordRequest
-from evaluation.generation.text_generation import LoopOptions
+from evaluation.core.suite import OpenedData, RecordRequest, Suite
+from evaluation.generation.text_generation import LoopOptions, TokenPrices
 from evaluation.models.store import DEFAULT
 from evaluation.results.reader import RecordedRun, open_run
 from evaluation.suites.registry import suite_named
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from evaluation.core.cases import Sample
-    from evaluation.core.suite import OpenedData, Suite
-    from evaluation.generation.text_generation import TokenPrices
     from evaluation.walking.plan import RunTotals
 
 #: Where a run's folder is made, unless the request names one.

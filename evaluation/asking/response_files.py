@@ -7,12 +7,15 @@ output of OpenAI's batch interface and logs of Inspect are recognised by their c
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from pathlib import Path
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
+from curation.core.json_types import Json
 from curation.system.errors import BadData, NoInput
 from evaluation.asking.other_layouts import (
     batch_responses,
@@ -20,12 +23,6 @@ from evaluation.asking.other_layouts import (
     is_inspect_log,
 )
 from evaluation.core.suite_records import SuiteResponse
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from curation.core.json_types import Json
 
 #: Returns the response of a line of a benchmark's authors; None of another layout.
 PublishedResponse: TypeAlias = "Callable[[Mapping[str, Json]], SuiteResponse | None]"

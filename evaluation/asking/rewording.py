@@ -6,18 +6,20 @@ from typing import TYPE_CHECKING
 
 from curation.system.errors import BadConfiguration
 from evaluation.answers.extraction import split_thinking
-from evaluation.asking.request import ModelOptions, RunRequest
+from evaluation.asking.request import ModelOptions, RunRequest, SuiteChoice
 from evaluation.asking.writers import engines_of, open_writers
 from evaluation.core.cases import Sample
-from evaluation.generation.text_generation import GenerationRequest, TextEnding
+from evaluation.generation.text_generation import (
+    Generation,
+    GenerationRequest,
+    TextEnding,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from curation.download.acquire import FetchSettings
-    from evaluation.asking.request import SuiteChoice
     from evaluation.core.suite_records import SuitePrompt, SuiteRecord
-    from evaluation.generation.text_generation import Generation
 
 
 def reworded_records(

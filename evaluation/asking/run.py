@@ -19,7 +19,7 @@ from curation.system.errors import (
     BadUsage,
     NoInput,
 )
-from curation.system.progress import Quiet, announce
+from curation.system.progress import Progress, Quiet, announce
 from evaluation.asking.checks import (
     check_repeats,
     check_servers,
@@ -36,19 +36,21 @@ from evaluation.asking.records import (
 )
 from evaluation.asking.request import (
     RUNS,
+    RunRequest,
     RunResult,
     SuiteChoice,
     choose_suite,
 )
 from evaluation.asking.response_files import (
     RESPONSES,
+    ResponseFile,
     encode_responses,
     read_responses,
 )
 from evaluation.asking.scoring import LiveScorer, score_into
-from evaluation.asking.writers import engines_of, open_writers
+from evaluation.asking.writers import Writer, engines_of, open_writers
 from evaluation.asking.writing import Questioner, ResponseStore
-from evaluation.core.run_header import RunHeader
+from evaluation.core.run_header import Participant, RunHeader
 from evaluation.core.suite import RecordSet
 from evaluation.results.description import describe
 from evaluation.results.reader import open_run
@@ -75,11 +77,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import Json
-    from curation.system.progress import Progress
-    from evaluation.asking.request import RunRequest
-    from evaluation.asking.response_files import ResponseFile
-    from evaluation.asking.writers import Writer
-    from evaluation.core.run_header import Participant
     from evaluation.core.task import Task
     from evaluation.data import Dataset
     from evaluation.servers.model_server import ModelServer

@@ -18,7 +18,7 @@ import orjson
 from curation.system.atomic_files import atomic_file
 from curation.workers.fingerprint import fingerprint
 from curation.workers.limits import Limits
-from curation.workers.outcomes import Ending
+from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.pool import Pool, in_batches
 from curation.workers.process import Program
 from curation.workers.worker import Worker
@@ -30,16 +30,14 @@ from evaluation.core.suite import (
     SCORING_TIMEOUT,
     ScoredResponse,
 )
-from evaluation.core.suite_records import FREE, Verdict
+from evaluation.core.suite_records import FREE, SuiteRecord, SuiteResponse, Verdict
 from evaluation.results.suite_rows import row_from_scored
 from evaluation.suites.registry import is_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from curation.workers.outcomes import ProcessResult
     from evaluation.asking.request import SuiteChoice
-    from evaluation.core.suite_records import SuiteRecord, SuiteResponse
 
     #: One answer: record key, repeat, model, condition.
     AnswerKey: TypeAlias = tuple[str, int, str, str]

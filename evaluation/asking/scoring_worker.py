@@ -5,19 +5,15 @@ Run by path (`curation.workers.pool`); a case is a `ScoringCase`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
 from curation.core.json_types import UntypedJson
 from curation.workers.protocol import serve
-from evaluation.core.suite_records import SuiteRecord, SuiteResponse
+from evaluation.core.suite_records import SuiteRecord, SuiteResponse, Verdict
 from evaluation.suites.registry import suite_named
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from evaluation.core.suite_records import Verdict
 
 
 class ScoringSetup(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,19 +6,16 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from curation.system.progress import Quiet
+from curation.system.progress import Progress, Quiet
 from evaluation.asking.scoring import score_all
-from evaluation.core.suite_records import SuiteResponse
-from evaluation.reporting.tables import Rate, Table
+from evaluation.core.suite_records import SuiteRecord, SuiteResponse, Verdict
+from evaluation.reporting.tables import Cell, Rate, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from curation.system.progress import Progress
     from evaluation.asking.request import SuiteChoice
     from evaluation.core.suite import KnownAnswer
-    from evaluation.core.suite_records import SuiteRecord, Verdict
-    from evaluation.reporting.tables import Cell
 
 _SHOWN = 20
 

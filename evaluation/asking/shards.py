@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 import orjson
@@ -16,7 +16,7 @@ from curation.system.errors import (
     TemporarilyUnavailable,
 )
 from curation.system.locks import locked
-from curation.system.progress import Quiet
+from curation.system.progress import Progress, Quiet
 from curation.workers.fingerprint import fingerprint
 from curation.workers.ray_shards import LOCAL, Shard, ray_address, run_shards
 from evaluation.asking.request import RUNS, RunRequest, RunResult, choose_suite
@@ -26,10 +26,6 @@ from evaluation.results.reader import HEADER, open_run
 from evaluation.tasks.registry import task_named
 from evaluation.walking.code_digest import writing_digest
 from evaluation.walking.plan import RunTotals
-
-if TYPE_CHECKING:
-    from curation.system.progress import Progress
-
 
 #: Member of a merged run's header: fingerprint of the request whose shards it has.
 _REQUEST: Final = "request"

@@ -11,9 +11,9 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 from curation.system.errors import BadConfiguration
-from evaluation.core.suite_records import FREE
-from evaluation.generation.text_generation import AUTO_BATCH
-from evaluation.models.base import RowLogits, TokenQuestion
+from evaluation.core.suite_records import FREE, Message, SuiteRecord
+from evaluation.generation.text_generation import AUTO_BATCH, TextWriter
+from evaluation.models.base import Decoding, LanguageModel, RowLogits, TokenQuestion
 from evaluation.models.store import DEFAULT, check_installed, get_model
 from evaluation.servers.client import RequestLimits
 from evaluation.servers.model_server import ModelServer, served_model
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.download.acquire import FetchSettings
     from evaluation.asking.request import ModelOptions, RunRequest
-    from evaluation.core.suite_records import Message, SuiteRecord
-    from evaluation.generation.text_generation import TextWriter
-    from evaluation.models.base import Decoding, LanguageModel
     from evaluation.tokenizers import TokenizerFiles
 
 #: Prompts and budgets that stand for all.

@@ -17,9 +17,10 @@ from curation.workers.fingerprint import fingerprint
 from curation.workers.worker import WorkerDidNotStart
 from evaluation.asking.response_files import RESPONSES, parse_response
 from evaluation.core.cases import Sample
-from evaluation.core.suite_records import Message, SuiteResponse
+from evaluation.core.suite_records import Message, SuiteRecord, SuiteResponse, Verdict
 from evaluation.generation.text_generation import (
     FINISHES,
+    Generation,
     GenerationRequest,
     TextEnding,
 )
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
     from evaluation.asking.request import SuiteChoice
     from evaluation.asking.scoring import LiveScorer
     from evaluation.asking.writers import Writer
-    from evaluation.core.suite_records import SuiteRecord, Verdict
-    from evaluation.generation.text_generation import Generation
 
 #: A schema for records without one: an answer that is written free needs none.
 _ANYTHING: Final = "true"

@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 
 from curation.commands.options import GroupedCommand, with_option_groups
 from curation.system.errors import BadConfiguration, BadUsage, Unavailable
-from curation.system.progress import Quiet, Shown
+from curation.system.progress import Progress, Quiet, Shown
 from curation.system.terminal import say, show
 from evaluation.commands.opened_run import RunsArgument, open_and_report_problems
 from evaluation.commands.options import (
@@ -40,7 +40,6 @@ from evaluation.reporting.printing import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.system.progress import Progress
     from evaluation.asking.request import RunRequest, RunResult, SuiteChoice
 
 

@@ -8,10 +8,8 @@ by shape alone (the protocols here are never imported by it).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
 
 
 class Tokenizer(Protocol):

@@ -7,15 +7,12 @@ its default. `RecordedRun.raw_header` has the file's whole content.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 import msgspec
 
-from curation.core.json_types import UntypedJson
-from evaluation.core.cases import Label  # noqa: TC001 (msgspec evaluates the annotations)
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
+from curation.core.json_types import Json, UntypedJson
+from evaluation.core.cases import Label
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

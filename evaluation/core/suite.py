@@ -12,16 +12,22 @@ from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
-from evaluation.core.cases import Label  # noqa: TC001 (msgspec reads the annotation)
-from evaluation.core.suite_records import SuiteRecord, SuiteResponse, Verdict
+from evaluation.core.cases import (
+    Label,
+    Sample,
+)
+from evaluation.core.suite_records import (
+    SuitePrompt,
+    SuiteRecord,
+    SuiteResponse,
+    Verdict,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from curation.core.json_types import Json
     from curation.download.acquire import FetchSettings
-    from evaluation.core.cases import Sample
-    from evaluation.core.suite_records import SuitePrompt
     from evaluation.reporting.report import Report
 
 #: Judges a response to a record: pure, deterministic, never raises for what a model

@@ -6,15 +6,12 @@ All of them cross a file or a process, so they are structs: responses stand in
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from evaluation.core.cases import Label
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
-    from evaluation.core.cases import Sample
+from curation.core.json_types import Json
+from evaluation.core.cases import Sample
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

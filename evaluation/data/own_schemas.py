@@ -13,9 +13,10 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeGuard
+from typing import Any, Final, TypeGuard
 
 from curation.core.documents import Rejected
+from curation.core.json_types import Json
 from curation.dataset.features import features
 from curation.instances.values.model import InstanceKind
 from curation.json.text import parse, plain, write
@@ -27,9 +28,6 @@ from curation.validation.metaschemas import complaint, is_valid
 from curation.workers.limits import Limits, too_big
 from evaluation.core.cases import Instance, Sample
 from evaluation.data.dataset import SampleName
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 #: Config of a schema that is in no folder below the one that was named.
 FILES: Final = "files"

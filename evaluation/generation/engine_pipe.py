@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from curation.workers.outcomes import Ending
+from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.worker import Worker
 from evaluation.core.cases import Result
 from evaluation.walking.rows import RESULTS
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.workers.limits import Limits
-    from curation.workers.outcomes import ProcessResult
     from curation.workers.process import Child, Program
 
 

@@ -10,11 +10,12 @@ from curation.workers.limits import Limits
 from curation.workers.process import Program
 from evaluation.core.cases import Result
 from evaluation.core.run_header import MOVING_FACTS
-from evaluation.generation.engine_session import EngineProcess
+from evaluation.generation.engine_session import EngineProcess, EngineSession
 from evaluation.generation.loop import generate
 from evaluation.generation.text_generation import (
     DecidedApart,
     Generation,
+    GenerationRequest,
     LoopOptions,
     TextEnding,
     TokenizedRequest,
@@ -25,8 +26,6 @@ from evaluation.walking.engine_worker import ONE_THREAD, tokenizer_setup
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evaluation.generation.engine_session import EngineSession
-    from evaluation.generation.text_generation import GenerationRequest
     from evaluation.models.base import LanguageModel
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles

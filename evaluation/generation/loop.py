@@ -19,26 +19,25 @@ import numpy as np
 
 from evaluation.core.cases import Result
 from evaluation.generation.engine_pipe import EngineEnded
-from evaluation.generation.text_generation import TextEnding
+from evaluation.generation.text_generation import (
+    Generation,
+    LoopOptions,
+    TextEnding,
+    TokenizedRequest,
+)
 from evaluation.generation.text_under_way import (
     LogitsError,
     TextChoice,
     TextUnderWay,
     is_choice,
 )
-from evaluation.models.base import RowLogits
+from evaluation.models.base import ChosenToken, Decoding, LanguageModel, RowLogits
 from evaluation.models.hardware import check_device, is_memory_used_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from evaluation.generation.engine_session import EngineSession
-    from evaluation.generation.text_generation import (
-        Generation,
-        LoopOptions,
-        TokenizedRequest,
-    )
-    from evaluation.models.base import ChosenToken, Decoding, LanguageModel
 
 #: Seconds for which one of several texts that all wait for a grammar looks for it.
 _LOOK = 0.002

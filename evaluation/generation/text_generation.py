@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 import msgspec
 
-from evaluation.core.cases import Result
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from curation.core.json_types import Json, UntypedJson
-    from evaluation.core.cases import Sample
-    from evaluation.core.suite_records import Message, SuiteResponse
-
+from curation.core.json_types import Json, UntypedJson
+from evaluation.core.cases import Result, Sample
+from evaluation.core.suite_records import Message, SuiteResponse
 
 _NS: Final = 1e9
 

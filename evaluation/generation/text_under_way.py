@@ -7,16 +7,19 @@ from dataclasses import dataclass, field
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
 
-from evaluation.generation.text_generation import DecodingStep, Generation
-from evaluation.models.base import NO_WORK, TimedWork, TokenQuestion
+from evaluation.generation.text_generation import (
+    DecodingStep,
+    Generation,
+    TextEnding,
+    TokenizedRequest,
+)
+from evaluation.models.base import NO_WORK, RowLogits, TimedWork, TokenQuestion
 
 if TYPE_CHECKING:
     import numpy as np
 
     from evaluation.core.cases import Result
     from evaluation.generation.engine_session import EngineSession, TokenMask
-    from evaluation.generation.text_generation import TextEnding, TokenizedRequest
-    from evaluation.models.base import RowLogits
 
 
 #: No logit of a token that may come next is as low: some models put tokens that are

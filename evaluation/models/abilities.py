@@ -9,19 +9,15 @@ reads the whole text for every token.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import torch
-from transformers import DynamicCache
+from transformers import DynamicCache, PreTrainedModel
 from transformers.cache_utils import DynamicLayer, LinearAttentionCacheLayerMixin
 
 from evaluation.models.forward import BatchRows, CachedRow, ForwardPass
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from transformers import PreTrainedModel
 
 #: Share of the range of the logits by which two ways to them may differ.
 _TOLERANCE: Final = {torch.float32: 1e-3, torch.float64: 1e-3}

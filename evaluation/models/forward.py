@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import copy
 import inspect
-from typing import TYPE_CHECKING, Final, Protocol
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol
 
 import torch
 import torch.nn.functional as F  # noqa: N812 - as torch's own documents name it
-from transformers import DynamicCache
+from transformers import Cache, DynamicCache, PreTrainedModel
 from transformers.cache_utils import DynamicLayer
 
 from evaluation.models.hardware import to_device
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from transformers import Cache, PreTrainedModel
 
 #: What models call the cache that they are handed.
 _CACHE_NAMES: Final = ("past_key_values", "cache_params")

@@ -6,23 +6,20 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import psutil
 import torch
 
+from curation.core.json_types import Json
 from curation.system.errors import BadConfiguration, Unavailable
 from curation.system.programs import environment_for_others, run_to_end
 from evaluation.models.base import TimedWork
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from curation.core.json_types import Json
 
 
 def staging(shape: tuple[int, ...], device: torch.device) -> torch.Tensor:

@@ -6,18 +6,16 @@ Nothing heavy is loaded to list them.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
 from curation.system.errors import BadUsage, NoInput
 from curation.system.registry import closest_names
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 #: How `--model` names a shape: `shape:llama-3.1-8b`.
 PREFIX: Final = "shape:"

@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import torch
 
-from evaluation.models.base import ChosenToken, ChosenTokens
-from evaluation.models.hardware import staging, to_device
+from evaluation.models.base import ChosenToken, ChosenTokens, RowLogits, TokenQuestion
+from evaluation.models.hardware import DeviceClock, staging, to_device
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from evaluation.models.base import RowLogits, TokenQuestion
-    from evaluation.models.hardware import DeviceClock
 
     #: Packed masks, logits, and where the masked logits go.
     MaskKernel = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], None]

@@ -5,16 +5,25 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import torch
-from transformers import DynamicCache
+from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.cache_utils import DynamicLayer
 
+from curation.core.json_types import Json
 from curation.system.errors import BadConfiguration, NoInput
-from evaluation.models.abilities import find_abilities
-from evaluation.models.base import FedPass, Prefill, RowLogits
+from evaluation.core.suite_records import Message
+from evaluation.models.abilities import CacheAbilities, find_abilities
+from evaluation.models.base import (
+    ChosenTokens,
+    FedPass,
+    Prefill,
+    RowLogits,
+    TokenQuestion,
+)
 from evaluation.models.chat import ChatPrompts
 from evaluation.models.forward import (
     BatchRows,
@@ -25,22 +34,11 @@ from evaluation.models.forward import (
     WholeRow,
 )
 from evaluation.models.hardware import DeviceClock, device_facts, texts_that_fit
-from evaluation.models.kept_step import SlotRows, StepKind
+from evaluation.models.kept_step import SlotCache, SlotRows, StepKind
 from evaluation.models.kept_steps import KeptSteps
 from evaluation.models.token_choice import TokenChooser
 from evaluation.setup.machine import usable_cores
 from evaluation.tokenizers.store import tokenizer_file
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
-
-    from curation.core.json_types import Json
-    from evaluation.core.suite_records import Message
-    from evaluation.models.abilities import CacheAbilities
-    from evaluation.models.base import ChosenTokens, TokenQuestion
-    from evaluation.models.kept_step import SlotCache
 
 #: Share of a logit within which two of them may come out the other way round where
 #: they are summed in another order. Ten times what blocks and batches of SmolLM2

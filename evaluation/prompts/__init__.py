@@ -14,19 +14,16 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from jinja2 import StrictUndefined, TemplateError
 from jinja2.sandbox import SandboxedEnvironment
 
 from curation.system.errors import BadConfiguration, NoInput
 from evaluation.core.suite_records import Message
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _FOLDER = Path(__file__).parent
 _SHOTS = _FOLDER / "shots.json"

@@ -6,19 +6,16 @@ clusters are drawn, with all that is in them.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, exp, floor, fsum, log, sqrt
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evaluation.reporting import student
 from evaluation.reporting.statistics import Interval
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
 
 # Draws of a bootstrap, and how many values it may hold at a time.
 _RESAMPLES = 2_000

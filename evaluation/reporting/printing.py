@@ -5,26 +5,21 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from textwrap import wrap
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.text import Text
 
+from curation.core.json_types import Json, UntypedJson
 from curation.system.errors import BadConfiguration
 from curation.system.escaping import safe
 from curation.system.tables import plain, table
 from curation.system.terminal import print_json, say_command, show, show_whole, stdout
 from evaluation.reporting.tables import Cell, MissingFigure, Table, json_of, text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from rich.console import RenderableType
-
-    from curation.core.json_types import Json, UntypedJson
 
 
 def for_terminal(report: Table) -> RenderableType:

@@ -6,16 +6,14 @@ about one schema: intervals and tests take clusters, not answers, for independen
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import fsum, sqrt
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from evaluation.reporting import student
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 _T = TypeVar("_T")
 #: The two-sided 95 % quantile of the standard normal distribution.

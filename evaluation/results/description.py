@@ -5,16 +5,13 @@ The same lines are said before a run starts and stand above its tables.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from evaluation.core.run_header import (
-        ModelHeader,
-        ParticipantHeader,
-        RunHeader,
-    )
+from evaluation.core.run_header import (
+    ModelHeader,
+    ParticipantHeader,
+    RunHeader,
+)
 
 #: Before a line that is to be copied as it is.
 INDENT = "  "

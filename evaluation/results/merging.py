@@ -7,13 +7,16 @@ every shard; a case that is in two runs must be the same.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 import msgspec
 import orjson
 
+from curation.core.json_types import UntypedJson
 from curation.system.atomic_files import atomic_file
 from curation.system.errors import BadConfiguration, BadData, CannotCreate
+from evaluation.core.cases import Row
 from evaluation.core.run_header import FinishedHeader, FinishedPart
 from evaluation.results.conditions import differences, participant_difference
 from evaluation.results.reader import (
@@ -25,13 +28,6 @@ from evaluation.results.reader import (
     open_run,
     to_finish,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from curation.core.json_types import UntypedJson
-    from evaluation.core.cases import Row
 
 _LINES = "rows-1-of-1.jsonl"
 #: Files of records and responses in the folder of a run in which models write.

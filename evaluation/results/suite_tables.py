@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
 
 from evaluation.core.suite import SCORING_CLASSES, ScoredResponse, ScoredRun
 from evaluation.reporting.quantiles import Quantiles
 from evaluation.reporting.tables import Cell, Rate, Table, quantile_cell
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
 
 #: The line over all groups.
 ALL = "all"

@@ -11,15 +11,17 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import requests
 from requests.adapters import HTTPAdapter
 from urllib3.exceptions import HTTPError, ReadTimeoutError
 
+from curation.core.json_types import Json
 from curation.system.errors import BadConfiguration, NotPermitted, Unavailable
 from curation.system.retry import retry_after
 from evaluation.servers.responses import (
@@ -34,12 +36,6 @@ from evaluation.servers.responses import (
     response_lines,
     response_pieces,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from curation.core.json_types import Json
-
 
 #: Seconds of the first pause; doubled after each further trouble without an answer.
 _FIRST_PAUSE: Final = 1.0

@@ -8,20 +8,16 @@ one as `DIALECT`). A text for an adapted schema is judged against both schemas.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from curation.core.json_types import Json
 from curation.schema.dialects import BY_NAME
 from curation.schema.subschemas import subschema_locations
 from curation.system.registry import Registry
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from curation.core.json_types import Json
-
 
 #: What the endpoint of Gemini does not take (as the paper's own code dropped it).
 _NOT_FOR_GEMINI = ("$schema", "$id", "id", "title")

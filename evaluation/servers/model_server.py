@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING
 
+from curation.core.json_types import Json
 from curation.system.errors import BadConfiguration
 from curation.workers.fingerprint import fingerprint
 from evaluation.servers.client import (
+    RequestLimits,
     ServerClient,
     ServerConnection,
     split_address,
 )
-from evaluation.servers.dialect import server_dialect
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from curation.core.json_types import Json
-    from evaluation.servers.client import RequestLimits
-    from evaluation.servers.dialect import ServerDialect
+from evaluation.servers.dialect import ServerDialect, server_dialect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

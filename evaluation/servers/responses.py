@@ -11,23 +11,19 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 import requests
 from urllib3.exceptions import HTTPError
 
+from curation.core.json_types import Json
 from curation.system.escaping import shortened
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from curation.core.json_types import Json
-
 
 _DATA: Final = b"data:"
 _DONE: Final = b"[DONE]"

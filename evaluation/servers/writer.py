@@ -9,23 +9,26 @@ from typing import TYPE_CHECKING, Final
 
 from evaluation.answers.extraction import split_thinking
 from evaluation.core.cases import Result
-from evaluation.generation.text_generation import Generation, TextEnding
+from evaluation.generation.text_generation import (
+    Generation,
+    GenerationRequest,
+    TextEnding,
+    TokenPrices,
+)
 from evaluation.servers.client import (
     DeadlinePassed,
     RequestRefused,
     RetriesExhausted,
     ServerClient,
 )
-from evaluation.servers.responses import RefusalCause
+from evaluation.servers.responses import RefusalCause, ServerAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from curation.core.json_types import Json
-    from evaluation.generation.text_generation import GenerationRequest, TokenPrices
     from evaluation.servers.dialect import ServerDialect
     from evaluation.servers.model_server import ModelServer
-    from evaluation.servers.responses import ServerAnswer
 
 
 def request_body(

@@ -9,21 +9,18 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import msgspec
 
+from curation.core.json_types import Json
 from curation.system.errors import BadConfiguration, BadUsage, NoInput
 from curation.system.registry import closest_names, entry_points_of
 from evaluation.core.run_header import RefusalPattern
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from curation.core.json_types import Json
 
 _T = TypeVar("_T")
 GROUP = "csbdata.engines"

@@ -13,10 +13,10 @@ import subprocess
 import sys
 import tempfile
 import venv
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version as version_of
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 import msgspec
@@ -43,10 +43,6 @@ from evaluation.setup.environments import (
     locked,
     version_to_install,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
 
 #: Seconds for all that pip does at once; compiling takes minutes.
 _DEADLINE = 3600.0

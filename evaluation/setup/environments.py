@@ -13,12 +13,12 @@ import shlex
 import shutil
 import sys
 import tomllib
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -26,10 +26,6 @@ from curation.system import locks
 from curation.system.atomic_files import cannot_write
 from curation.system.errors import BadConfiguration, NoInput, TemporarilyUnavailable
 from evaluation.setup.engine_files import EngineFile, engine_paths, find_engine
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
 
 RECORD = "environment.json"
 _TABLE = Path(__file__).with_name("versions.toml")

@@ -6,12 +6,10 @@ import os
 import platform
 from pathlib import Path
 from time import perf_counter_ns
-from typing import TYPE_CHECKING
 
 import psutil
 
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
+from curation.core.json_types import Json
 
 _READINGS = 10_001
 _GOVERNOR = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")

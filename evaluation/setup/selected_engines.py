@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 
+from curation.core.json_types import Json
 from curation.system.errors import BadConfiguration, BadUsage
 from curation.system.programs import environment_for_others, run_to_end
 from curation.workers.fingerprint import fingerprint
@@ -27,12 +29,6 @@ from evaluation.setup.environments import (
     install_line,
     installed_version,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from curation.core.json_types import Json
 
 _NO_VERSION = "(no version)"
 #: Prints the version of a distribution; run by another environment's interpreter.

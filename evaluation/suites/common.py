@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from evaluation.core.suite import RecordSet
+from evaluation.core.suite import RecordRequest, RecordSet
 from evaluation.core.suite_records import SuiteRecord
 
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from evaluation.core.cases import Sample
-    from evaluation.core.suite import RecordRequest
 
 
 def imported_late(module: str, name: str) -> Callable[..., Any]:

@@ -8,18 +8,16 @@ path, as `csbdata suite run ./my_suite`.
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from curation.system.errors import BadConfiguration, NoInput
 from curation.system.registry import Registry
 from evaluation.core.suite import Suite
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _REGISTRY = Registry[Suite[Any]](
     noun="suite",

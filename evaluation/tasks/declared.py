@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from curation.core.documents import Rejected
+from curation.core.json_types import Json
 from curation.dataset.features import MIN_MAX_FEATURES, formats
 from curation.json.text import parse
 from curation.schema.dialects import BY_NAME
 from evaluation.core.cases import Case, Result, Row, Sample
+from evaluation.core.run_header import RefusalPattern, TaskSettings
 from evaluation.core.task import RunRows, Task, TaskInput
 from evaluation.reporting.report import Report
 from evaluation.reporting.tables import Cell, Rate, Table
 from evaluation.results.outcomes import features_of
 from evaluation.tasks.refusal_messages import Refusal, explain
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from curation.core.json_types import Json
-    from evaluation.core.run_header import RefusalPattern, TaskSettings
 
 NAME: Final = "declared"
 UNMAPPED: Final = "unmapped"

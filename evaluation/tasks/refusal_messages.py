@@ -7,20 +7,17 @@ Patterns come from the engine's own file (`refusals` of its `ABOUT`) and from
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
 from curation.schema.keywords import ANNOTATIONS, CONTAINERS, KNOWN_KEYWORDS
 from evaluation.core.run_header import RefusalPattern
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
 
 _TABLE: Final = Path(__file__).with_name("refusals.toml")
 #: Characters of a message that are read: a schema may be quoted in it whole.

@@ -6,15 +6,12 @@ itself, or a module that holds one as `TASK`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from curation.system.registry import Registry
 from evaluation.core.task import Task
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _REGISTRY = Registry[Task](
     noun="task",

@@ -11,11 +11,12 @@ import re
 import struct
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, Final
 
 import msgspec
 import orjson
 
+from curation.core.json_types import Json
 from curation.system.errors import BadData
 from evaluation.tokenizers.vocabulary import (
     SPACE,
@@ -28,9 +29,6 @@ from evaluation.tokenizers.vocabulary import (
     sentencepiece_json,
     to_bytes,
 )
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 _BYTE: Final = re.compile(r"<0x([0-9A-F]{2})>")
 

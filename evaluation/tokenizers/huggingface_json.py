@@ -5,10 +5,12 @@ Specification: the library `tokenizers` of Hugging Face, whose serialisation it 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 import msgspec
 
+from curation.core.json_types import Json
 from curation.system.errors import BadData
 from evaluation.tokenizers.gguf import piece_bytes
 from evaluation.tokenizers.vocabulary import (
@@ -20,11 +22,6 @@ from evaluation.tokenizers.vocabulary import (
     padded_size,
     to_bytes,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from curation.core.json_types import Json
 
 _SENTENCEPIECE: Final = frozenset({"Metaspace", "ByteFallback"})
 #: Where the steps of a sequence stand, by the part of the file that it is.

@@ -5,16 +5,13 @@ Regular expressions for cutting texts are those that the tokenizers' authors pub
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from curation.core.json_types import Json
 from curation.system.errors import BadConfiguration, BadData
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from curation.core.json_types import Json
 
 #: Bytes that every JSON text of ASCII may hold.
 _PRINTABLE: Final = frozenset(range(0x20, 0x7F))

@@ -5,16 +5,14 @@ A row made by other code is measured again. Code that only reads rows is left ou
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import curation
 from curation.workers.fingerprint import digest_of_files, fingerprint
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 #: The folder that holds both packages.
 _ROOT: Final = Path(curation.__file__).parents[1]

@@ -19,7 +19,7 @@ import msgspec
 import curation.workers.protocol
 from curation.workers.limits import Limits
 from curation.workers.outcomes import MEMORY_WORDS, Ending, ProcessResult
-from curation.workers.process import Program
+from curation.workers.process import Child, Program
 from curation.workers.shared_memory import SharedMemory
 from curation.workers.worker import Worker, WorkerDidNotStart
 from evaluation.walking.engine_process import MOST_PRINTED_BYTES
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from curation.core.json_types import Json
-    from curation.workers.process import Child
     from evaluation.core.cases import Case, Row
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles

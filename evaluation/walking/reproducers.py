@@ -6,14 +6,13 @@ import json
 import shlex
 from typing import TYPE_CHECKING
 
-from evaluation.core.cases import Result, WalkVerdict
+from evaluation.core.cases import Case, Result, Row, WalkVerdict
 from evaluation.results.outcomes import FAULTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from evaluation.core.cases import Case, Row
     from evaluation.core.run_header import RunHeader
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.walking.plan import RunPlan

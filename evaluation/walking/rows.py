@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from typing import TYPE_CHECKING, Final, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, TypeVar
 
 import msgspec
 
+from curation.core.json_types import Json
 from curation.workers.outcomes import Ending, ProcessResult
-from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict, Whole
+from evaluation.core.cases import (
+    Case,
+    InstanceResult,
+    InstanceWalk,
+    Result,
+    Row,
+    WalkVerdict,
+    Whole,
+)
 from evaluation.walking.engine_process import MOST_PRINTED_BYTES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from curation.core.json_types import Json
-    from evaluation.core.cases import Case, InstanceWalk
 
 #: What an ending of the engine's process is to a case.
 RESULTS: Final = {

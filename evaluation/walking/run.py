@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from curation.workers.worker import WorkerDidNotStart
-from evaluation.walking.engine_worker import PendingCase
+from evaluation.walking.engine_worker import EngineWorker, PendingCase
 from evaluation.walking.plan import RunPlan, RunTotals
 from evaluation.walking.work import (
     Encode,
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from evaluation.core.task import Task
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
-    from evaluation.walking.engine_worker import EngineWorker
     from evaluation.walking.run_folder import ResultsFolder
 
 

@@ -7,24 +7,20 @@ case counts as finished only if a whole line has its fingerprint.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import orjson
 
+from curation.core.json_types import Json, UntypedJson
 from curation.system.atomic_files import atomic_file, cannot_write
 from curation.system.errors import BadConfiguration, TemporarilyUnavailable
 from curation.system.locks import locked
+from evaluation.core.cases import Row
 from evaluation.core.run_header import FinishedHeader, FinishedPart
 from evaluation.results.conditions import differences
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-    from curation.core.json_types import Json, UntypedJson
-    from evaluation.core.cases import Row
 
 
 class AppendedLines:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import orjson
 
 from curation.workers.process import exchange
-from evaluation.core.cases import Result
+from evaluation.core.cases import Case, Result, Row, Sample
 from evaluation.data.sampling import is_in_shard
 from evaluation.setup.machine import usable_cores
 from evaluation.walking.code_digest import measuring_digest
@@ -21,7 +21,6 @@ from evaluation.walking.reproducers import is_engine_defect, write_reproducer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from evaluation.core.cases import Case, Row, Sample
     from evaluation.core.task import Task
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.walking.plan import RunPlan, RunTotals

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from curation.core.json_types import Json
 from curation.json.values import is_number
 from curation.schema.dialects import DRAFT_2020_12, Dialect
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 #: Keywords that mean what they do only together with others of their schema.
 COMPANIONS: Final[Mapping[str, tuple[str, ...]]] = {

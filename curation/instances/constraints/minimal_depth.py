@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from curation.core.json_types import Json
 from curation.instances.constraints.compiled_schema import CompiledSchema, Memo
 from curation.instances.constraints.keyword_values import (
     item_keywords,
@@ -14,9 +15,6 @@ from curation.instances.constraints.keyword_values import (
 )
 from curation.json.values import is_number
 from curation.schema.subschemas import SchemaLocation
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 #: Keywords without effect on other types than this one.
 _HINTS: Final = {"required": "object", "minItems": "array"}

@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from curation.core.json_types import Json
 from curation.instances.dataset.make_instances import text_of
 from curation.instances.dataset.records import Records, paths_of, read_file
 from curation.instances.dataset.worker import InstanceRequest, limits, program
@@ -23,9 +23,6 @@ from curation.instances.grading import Grade, Graded
 from curation.system.errors import BadData, NoInput
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.pool import Pool
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 #: Schemas asked at a time.
 _BATCH = 32

@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 import polars as pl
 
 from curation.core.benchmark import in_benchmark_order
+from curation.core.json_types import Json
 from curation.instances.dataset.build_step import COSTS, InstanceCosts
 from curation.instances.dataset.make_instances import PROOF
 from curation.instances.dataset.parquet import (
@@ -25,10 +25,6 @@ from curation.instances.dataset.parquet import (
 )
 from curation.lint.satisfiability import Satisfiability
 from curation.system.errors import BadData, NoInput
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
-
 
 #: Name of the line that sums up all configs.
 TOTAL = "all"

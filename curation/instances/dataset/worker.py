@@ -6,11 +6,11 @@ import gc
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 import orjson
 
+from curation.core.json_types import Json
 from curation.instances.dataset.make_instances import (
     DEFAULT_COUNT,
     SchemaInstances,
@@ -24,9 +24,6 @@ from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.process import Program
 from curation.workers.protocol import serve
 from curation.workers.worker import Worker
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 
 class InstanceRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

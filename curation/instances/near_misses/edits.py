@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from curation.core.json_types import Json
 from curation.instances.constraints.keyword_values import names_of, object_of
 from curation.instances.constraints.violations import FALSE
 from curation.instances.near_misses.scalar_edits import (
@@ -27,9 +28,6 @@ from curation.instances.near_misses.scalar_edits import (
     unmatched,
 )
 from curation.instances.search.context import NOTHING, Nothing
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 #: Beginnings of an array that are tried in its place.
 _MOST_BEGINNINGS: Final = 8

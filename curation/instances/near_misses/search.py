@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from curation.core.json_types import Json
 from curation.instances.constraints.assertions import Assertion, find_reachable_keywords
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjoin import conjoin
@@ -44,9 +45,6 @@ from curation.json.pointer import replaced
 from curation.json.text import canonical
 from curation.json.values import identity
 from curation.schema.subschemas import SchemaLocation
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 #: What an engine meets token by token comes first; the rest in the schema's order.
 PRIORITY: Final = (

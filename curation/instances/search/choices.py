@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
+from curation.core.json_types import Json
 from curation.instances.constraints.admission import admits
 from curation.instances.constraints.conjoin import conjoin, contradiction
 from curation.instances.constraints.conjunction import (
@@ -33,9 +34,6 @@ from curation.instances.search.context import (
 from curation.instances.search.negation import ways_to_fail
 from curation.instances.values.model import SearchFailure
 from curation.schema.subschemas import SchemaLocation
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 #: What is decided: choices, schemas with a condition, dependencies.
 Picked: TypeAlias = "frozenset[BranchChoice | SchemaLocation | Dependency]"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations, islice
-from typing import TYPE_CHECKING
 
+from curation.core.json_types import Json
 from curation.instances.constraints.compiled_schema import CompiledSchema, Memo
 from curation.instances.constraints.conjunction import (
     ALL_TYPES,
@@ -20,9 +20,6 @@ from curation.instances.constraints.keyword_values import (
 )
 from curation.json.values import is_number
 from curation.schema.subschemas import SchemaLocation
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 _WAYS = Memo[SchemaLocation, list[Goals]]()
 _NUMBERS = ("integer", "number")

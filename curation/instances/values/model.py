@@ -5,12 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from curation.core.documents import Explained
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
+from curation.core.json_types import Json
 
 
 class InstanceKind(StrEnum):

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
+from curation.core.json_types import Json
 from evaluation.servers.dialect import ServerDialect
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from curation.core.json_types import Json
 
 
 def _backend(answers: Mapping[str, Json]) -> str:

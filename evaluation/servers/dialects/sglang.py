@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
+from curation.core.json_types import Json
 from evaluation.servers.dialect import ServerDialect, response_format
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from curation.core.json_types import Json
 
 #: The newer name, and the one before it.
 _PATHS: Final = ("/server_info", "/get_server_info")

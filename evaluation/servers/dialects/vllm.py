@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
+from curation.core.json_types import Json
 from evaluation.servers.dialect import ServerDialect
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from curation.core.json_types import Json
 
 _BACKEND: Final = re.compile(
     r"""structured_outputs_config["']?\s*[=:]\s*[^)}]*?"""

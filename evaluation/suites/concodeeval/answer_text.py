@@ -7,10 +7,12 @@ where `no` is a boolean and `12:30:45` the number 45045.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from curation.core.json_types import Json, UntypedJson
 from curation.json.yaml_reader import (
     YamlError,
     YamlFault,
@@ -37,11 +39,6 @@ from evaluation.suites.concodeeval.settings import (
     SuiteReading,
 )
 from evaluation.suites.concodeeval.xml_answer import read_xml
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from curation.core.json_types import Json, UntypedJson
 
 _FENCE: Final = "```"
 #: Triage of free answers, and of those under an engine, which hold no thinking.

@@ -6,22 +6,20 @@ import json
 import tomllib
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from curation.core.json_types import Json
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from evaluation.core.suite_records import Message, SuitePrompt
+from evaluation.core.suite_records import Message, SuitePrompt, SuiteRecord
 from evaluation.suites.concodeeval.representations import REPRESENTATIONS, write_sample
-from evaluation.suites.concodeeval.settings import Output, TaskName, fields_of
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
-    from evaluation.core.suite_records import SuiteRecord
-    from evaluation.suites.concodeeval.settings import (
-        ConcodeSettings,
-        RecordFields,
-        SuiteReading,
-    )
-
+from evaluation.suites.concodeeval.settings import (
+    ConcodeSettings,
+    Output,
+    RecordFields,
+    SuiteReading,
+    TaskName,
+    fields_of,
+)
 
 #: The examples of task 1: short schemas and arrays, where models err most. They are
 #: ours, and valid: several published ones are refused by their own schemas.

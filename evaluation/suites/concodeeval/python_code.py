@@ -15,14 +15,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from curation.instances.regex.words import split
-from curation.json.pointer import pointer
+from curation.json.pointer import Tokens, pointer
 from curation.json.values import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from curation.core.json_types import Json
-    from curation.json.pointer import Tokens
 
     Schema = dict[str, Json]
 

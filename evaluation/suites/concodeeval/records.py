@@ -23,12 +23,13 @@ from curation.core.documents import Rejected
 from curation.instances.constraints.interpretations import read_schema
 from curation.instances.validators import verdicts
 from curation.json.text import parse, plain
-from evaluation.core.suite import RecordSet
+from evaluation.core.suite import RecordRequest, RecordSet
 from evaluation.data import SampleSelection, open_data
 from evaluation.suites.concodeeval.python_code import Inexpressible
 from evaluation.suites.concodeeval.representations import REPRESENTATIONS
 from evaluation.suites.concodeeval.schemas import generate_schemas
 from evaluation.suites.concodeeval.settings import (
+    ConcodeSettings,
     Output,
     RecordFields,
     TaskName,
@@ -41,9 +42,7 @@ if TYPE_CHECKING:
 
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from evaluation.core.cases import Instance, Sample
-    from evaluation.core.suite import RecordRequest
     from evaluation.core.suite_records import SuiteRecord
-    from evaluation.suites.concodeeval.settings import ConcodeSettings
 
 
 def records(request: RecordRequest, settings: ConcodeSettings) -> RecordSet:

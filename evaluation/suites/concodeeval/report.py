@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from evaluation.reporting.report import Report
-from evaluation.reporting.tables import Table
+from evaluation.reporting.tables import Cell, Rate, Table
 from evaluation.results.suite_tables import classes_table, costs
 from evaluation.suites.concodeeval import task_tables
 from evaluation.suites.concodeeval.representations import REPRESENTATIONS
@@ -20,16 +20,20 @@ from evaluation.suites.concodeeval.settings import (
     ConcodeSettings,
     Output,
     TaskName,
+    TextLength,
 )
-from evaluation.suites.concodeeval.task_tables import by_cell, macro_f1, rate_of_score
+from evaluation.suites.concodeeval.task_tables import (
+    Answer,
+    AnswersByLabel,
+    by_cell,
+    macro_f1,
+    rate_of_score,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from evaluation.core.suite import ScoredRun
-    from evaluation.reporting.tables import Cell, Rate
-    from evaluation.suites.concodeeval.settings import TextLength
-    from evaluation.suites.concodeeval.task_tables import Answer, AnswersByLabel
 
     #: A figure of the answers of one cell.
     Figure = Callable[[Sequence[Answer]], Cell]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from curation.instances.dataset.make_instances import make_instances
+from curation.instances.dataset.make_instances import SchemaInstances, make_instances
 from curation.instances.regex.words import WORDS
 from evaluation.core.cases import Instance, Sample
 from evaluation.suites.concodeeval.settings import DEFAULT_COUNT, SuiteReading
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.json_types import Json
-    from curation.instances.dataset.make_instances import SchemaInstances
     from curation.lint.satisfiability import Satisfiability
 
     Schema = dict[str, Json]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
-from curation.json.pointer import pointer
+from curation.json.pointer import Tokens, pointer
 from curation.json.values import type_of
 from curation.schema.keywords import KeywordKind, names_of_kind
 from curation.system.escaping import shortened
@@ -26,7 +26,7 @@ from evaluation.answers.extraction import (
     triage,
 )
 from evaluation.answers.json_answers import SchemaCache
-from evaluation.core.suite_records import FREE, Verdict
+from evaluation.core.suite_records import FREE, SuiteRecord, SuiteResponse, Verdict
 from evaluation.suites.concodeeval.answer_text import (
     ENGINE_RULES,
     FREE_RULES,
@@ -36,6 +36,7 @@ from evaluation.suites.concodeeval.answer_text import (
 )
 from evaluation.suites.concodeeval.settings import (
     AnswerClass,
+    ConcodeSettings,
     NotRead,
     Output,
     RecordFields,
@@ -50,9 +51,6 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
-    from curation.json.pointer import Tokens
-    from evaluation.core.suite_records import SuiteRecord, SuiteResponse
-    from evaluation.suites.concodeeval.settings import ConcodeSettings
 
 _FENCE: Final = "```"
 #: Characters of a message in a reason.

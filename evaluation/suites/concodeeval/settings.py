@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
 
 from curation.core.documents import Explained
+from curation.core.json_types import Json
 from curation.system.errors import BadConfiguration
 from evaluation.core.suite_records import SuiteRecord
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 
 class SuiteReading(StrEnum):

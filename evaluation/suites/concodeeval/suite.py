@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from evaluation.core.suite import KnownAnswer, Suite
+from evaluation.core.suite_records import SuiteRecord
 from evaluation.suites.common import first_witness, imported_late
 from evaluation.suites.concodeeval.settings import (
     AnswerClass,
@@ -15,11 +17,6 @@ from evaluation.suites.concodeeval.settings import (
     as_published,
     fields_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from evaluation.core.suite_records import SuiteRecord
 
 #: Texts without a value, by format.
 _HOSTILE: Final = {

@@ -11,7 +11,7 @@ import msgspec
 
 from evaluation.reporting.charts import stack
 from evaluation.reporting.statistics import holm, mcnemar
-from evaluation.reporting.tables import Rate, Shift, Table
+from evaluation.reporting.tables import Cell, Rate, Shift, Table
 from evaluation.suites.concodeeval.scorer import PARTS
 from evaluation.suites.concodeeval.settings import TaskName, TextLength
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from evaluation.core.suite import ScoredResponse, ScoredRun
     from evaluation.core.suite_records import Verdict
     from evaluation.reporting.report import Plot
-    from evaluation.reporting.tables import Cell
 
 #: The two replies of task 2.
 _WORDS: Final = ("yes", "no")

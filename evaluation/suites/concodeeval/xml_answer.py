@@ -13,10 +13,12 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import Final, NoReturn
 from xml.parsers import expat
 
+from curation.core.json_types import Json
 from evaluation.suites.concodeeval.settings import (
     MAX_DEPTH,
     AnswerClass,
@@ -24,12 +26,6 @@ from evaluation.suites.concodeeval.settings import (
     Read,
     SuiteReading,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from curation.core.json_types import Json
-
 
 #: The element of a member whose name is no XML name; its attribute `name` has it.
 KEY: Final = "key"

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from evaluation.core.cases import Result
-from evaluation.generation.text_generation import CLOCK_READINGS, TextEnding
-from evaluation.reporting.bootstrap import geometric_ratio
+from evaluation.generation.text_generation import CLOCK_READINGS, Generation, TextEnding
+from evaluation.reporting.bootstrap import PairedFigure, geometric_ratio
 from evaluation.reporting.quantiles import Quantile, Quantiles
 from evaluation.reporting.report import Report
 from evaluation.reporting.statistics import holm
@@ -23,6 +23,9 @@ from evaluation.reporting.tables import (
     Table,
 )
 from evaluation.suites.coverage.texts import (
+    CommonTexts,
+    GeneratedText,
+    PairedTexts,
     configs_of_texts,
     is_unconstrained,
     on_common_samples,
@@ -36,9 +39,6 @@ if TYPE_CHECKING:
 
     from evaluation.core.run_header import LimitsHeader, RunHeader
     from evaluation.core.suite import ScoredRun
-    from evaluation.generation.text_generation import Generation
-    from evaluation.reporting.bootstrap import PairedFigure
-    from evaluation.suites.coverage.texts import CommonTexts, GeneratedText, PairedTexts
 
     #: Returns a figure of one text, or a lower bound; None if nothing is known.
     Figure: TypeAlias = Callable[[Generation], Quantile | None]

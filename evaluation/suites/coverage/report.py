@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from evaluation.generation.text_generation import DecidedApart, TextEnding
+from evaluation.generation.text_generation import DecidedApart, Generation, TextEnding
 from evaluation.reporting.bootstrap import mean_difference
 from evaluation.reporting.quantiles import Quantiles
 from evaluation.reporting.report import Report
@@ -20,6 +20,8 @@ from evaluation.reporting.tables import (
 )
 from evaluation.suites.coverage.judgement import TextClass, TextVerdict
 from evaluation.suites.coverage.texts import (
+    GeneratedText,
+    PairedTexts,
     configs_of_texts,
     is_unconstrained,
     pair_texts,
@@ -31,8 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from evaluation.core.suite import ScoredRun
-    from evaluation.generation.text_generation import Generation
-    from evaluation.suites.coverage.texts import GeneratedText, PairedTexts
 
 _NOTE = (
     "declared: texts whose schema the engine took, of all. empirical: texts that their "

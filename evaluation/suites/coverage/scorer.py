@@ -30,8 +30,8 @@ from curation.instances.grading import grade
 from curation.validation.python_validators import jsonschema
 from evaluation.core.cases import Result
 from evaluation.core.suite import KnownAnswer
-from evaluation.core.suite_records import Verdict
-from evaluation.generation.text_generation import generation_of
+from evaluation.core.suite_records import SuiteRecord, SuiteResponse, Verdict
+from evaluation.generation.text_generation import Generation, generation_of
 from evaluation.suites.coverage.judgement import (
     Judgement,
     TextClass,
@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from jsonschema import FormatChecker
 
     from curation.core.json_types import Json
-    from evaluation.core.suite_records import SuiteRecord, SuiteResponse
-    from evaluation.generation.text_generation import Generation
 
 
 class CoverageScorer:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from evaluation.core.suite import Suite
-from evaluation.core.suite_records import SuitePrompt
+from evaluation.core.suite import RecordRequest, RecordSet, Scorer, Suite
+from evaluation.core.suite_records import SuitePrompt, SuiteRecord
 from evaluation.suites.common import imported_late, schema_records
 from evaluation.suites.coverage.judgement import TextClass
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from evaluation.core.cases import Sample
-    from evaluation.core.suite import RecordRequest, RecordSet, Scorer
-    from evaluation.core.suite_records import SuiteRecord
     from evaluation.prompts import Template, WorkedExample
 
 #: Tokens of a text whose schema has no witness.

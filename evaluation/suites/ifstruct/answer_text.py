@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from curation.core.json_types import UntypedJson
 from curation.json.text import depth
 from curation.json.yaml_reader import (
     YamlError,
@@ -17,15 +19,8 @@ from curation.json.yaml_reader import (
 )
 from curation.system.escaping import shortened
 from evaluation.answers.extraction import strict_fence
-from evaluation.suites.ifstruct.rows import AnswerFormat, FenceWish
-from evaluation.suites.ifstruct.settings import Failure, RuleReading
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from curation.core.json_types import UntypedJson
-    from evaluation.suites.ifstruct.rows import Fence, Requirements
-    from evaluation.suites.ifstruct.settings import IfstructSettings
+from evaluation.suites.ifstruct.rows import AnswerFormat, Fence, FenceWish, Requirements
+from evaluation.suites.ifstruct.settings import Failure, IfstructSettings, RuleReading
 
 #: Levels of nesting that are read; a row asks for five at most.
 DEEPEST: Final = 100

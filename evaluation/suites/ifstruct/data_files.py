@@ -8,21 +8,18 @@ Voices stand in `voices/`, one TOML file each.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from random import Random
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
 from curation.system.errors import BadConfiguration, BadData, NoInput
 from evaluation.suites.ifstruct.rewriting import last_words
 from evaluation.suites.ifstruct.rows import Field, FieldType, Presentation, all_fields
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from random import Random
-
 
 _T = TypeVar("_T")
 _ENTITIES: Final = Path(__file__).with_name("entities")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec.structs import replace
 
 from curation.system.errors import BadConfiguration, CsbdataError
-from evaluation.suites.ifstruct.data_files import TEST_PREFIX, voices
+from evaluation.suites.ifstruct.data_files import TEST_PREFIX, EntityKind, Mix, voices
 from evaluation.suites.ifstruct.rewriting import lost_requirements
 from evaluation.suites.ifstruct.rows import (
     AnswerFormat,
@@ -19,6 +20,7 @@ from evaluation.suites.ifstruct.rows import (
     FenceWish,
     Field,
     FieldType,
+    IfstructRecord,
     Presentation,
     Retraction,
     RowSpec,
@@ -27,13 +29,6 @@ from evaluation.suites.ifstruct.rows import (
     record_of,
 )
 from evaluation.suites.ifstruct.wording import Wording
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from evaluation.suites.ifstruct.data_files import EntityKind, Mix
-    from evaluation.suites.ifstruct.rows import IfstructRecord
-
 
 #: Rows of one file; the seeds of two files with different seeds never meet.
 MOST_ROWS: Final = 1_000_000

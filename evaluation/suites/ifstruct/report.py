@@ -9,7 +9,7 @@ import msgspec
 
 from evaluation.reporting.report import Report
 from evaluation.reporting.statistics import mcnemar
-from evaluation.reporting.tables import MissingFigure, Rate, Table
+from evaluation.reporting.tables import Cell, MissingFigure, Rate, Table
 from evaluation.results.suite_pairs import pair_sides, pairs_with_free
 from evaluation.results.suite_tables import classes_table, costs, pass_rates
 from evaluation.suites.ifstruct.rows import SLICES, UNKNOWN
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from evaluation.core.suite import ScoredResponse, ScoredRun
-    from evaluation.reporting.tables import Cell
 
 #: Rungs of the ladder, each of about as many responses.
 _RUNGS: Final = 5

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
@@ -25,21 +26,15 @@ from evaluation.suites.ifstruct.rows import (
     Choice,
     Fence,
     FenceWish,
+    Field,
     FieldType,
+    IfstructRecord,
     Presentation,
+    Retraction,
+    RowSpec,
     all_fields,
     number_text,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from evaluation.suites.ifstruct.rows import (
-        Field,
-        IfstructRecord,
-        Retraction,
-        RowSpec,
-    )
 
 #: The `voice` of a row whose text a model wrote.
 BY_MODEL: Final = "model"

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, Self
+from typing import Final, Self
 
 import msgspec
 
 from curation.core.documents import Rejected
 from curation.core.json_types import Json, UntypedJson
 from curation.json.text import parse
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 
 class FieldType(StrEnum):

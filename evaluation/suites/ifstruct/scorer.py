@@ -8,9 +8,11 @@ object has no members but those of its schema, whatever `additionalProperties` s
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from curation.core.json_types import Json, UntypedJson
 from curation.system.escaping import shortened
 from evaluation.answers.extraction import (
     MissingAnswer,
@@ -19,7 +21,7 @@ from evaluation.answers.extraction import (
     TriageRules,
     triage,
 )
-from evaluation.core.suite_records import FREE, Verdict
+from evaluation.core.suite_records import FREE, SuiteRecord, SuiteResponse, Verdict
 from evaluation.suites.ifstruct.answer_text import (
     AnswerValue,
     Flaw,
@@ -31,6 +33,8 @@ from evaluation.suites.ifstruct.answer_text import (
 from evaluation.suites.ifstruct.rows import (
     AnswerFormat,
     FenceWish,
+    IfstructRecord,
+    Requirements,
     difficulty_of,
     inner_schemas,
     read_record,
@@ -45,13 +49,6 @@ from evaluation.suites.ifstruct.settings import (
     Requirement,
     RuleReading,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from curation.core.json_types import Json, UntypedJson
-    from evaluation.core.suite_records import SuiteRecord, SuiteResponse
-    from evaluation.suites.ifstruct.rows import IfstructRecord, Requirements
 
 #: A response of more characters is not read; 16,000 tokens are a twentieth of it.
 LONGEST: Final = 1_000_000

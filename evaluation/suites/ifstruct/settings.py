@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Flag, StrEnum, auto
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import msgspec
 
 from curation.core.documents import Explained
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class RuleReading(Flag):

@@ -7,21 +7,31 @@ AI, 2026; docs/suites/ifstruct.md says what is ours and where the readings diffe
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
 from curation.core.documents import Rejected
+from curation.core.json_types import Json, UntypedJson
 from curation.json.text import parse
 from curation.system.errors import BadData, NoInput
-from evaluation.core.suite import KnownAnswer, RecordSet, Rewording, Suite
+from evaluation.core.suite import (
+    KnownAnswer,
+    RecordRequest,
+    RecordSet,
+    Rewording,
+    Suite,
+)
 from evaluation.core.suite_records import Message, SuitePrompt, SuiteRecord
 from evaluation.suites.common import first_witness, imported_late
 from evaluation.suites.ifstruct.rows import (
     TEXT_COLUMNS,
     AnswerFormat,
     FenceWish,
+    IfstructRecord,
+    Requirements,
     read_record,
 )
 from evaluation.suites.ifstruct.settings import (
@@ -29,13 +39,6 @@ from evaluation.suites.ifstruct.settings import (
     IfstructSettings,
     as_published,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from curation.core.json_types import Json, UntypedJson
-    from evaluation.core.suite import RecordRequest
-    from evaluation.suites.ifstruct.rows import IfstructRecord, Requirements
 
 #: Rows of a run without a file and without a limit; the published file has 2,000.
 _ROWS: Final = 200

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import Final
 
-from evaluation.suites.ifstruct.data_files import escapes
+from evaluation.suites.ifstruct.data_files import Voice, escapes
 from evaluation.suites.ifstruct.rows import (
     AnswerFormat,
     Choice,
@@ -15,17 +17,11 @@ from evaluation.suites.ifstruct.rows import (
     Field,
     FieldType,
     Presentation,
+    Retraction,
+    RowSpec,
     all_fields,
     number_text,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from random import Random
-
-    from evaluation.suites.ifstruct.data_files import Voice
-    from evaluation.suites.ifstruct.rows import Retraction, RowSpec
-
 
 #: The gap in a request without a context.
 _GAP: Final = re.compile(r" +([.,?])")

@@ -15,13 +15,12 @@ from curation.json.pointer import member, tokens_of_fragment
 from curation.json.text import parse, plain
 from curation.json.values import type_of
 from curation.system.errors import NoInput
-from evaluation.core.suite_records import Message, SuitePrompt
+from evaluation.core.suite_records import Message, SuitePrompt, SuiteRecord
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from curation.core.json_types import Json
-    from evaluation.core.suite_records import SuiteRecord
     from evaluation.suites.passrate.settings import PassrateSettings
 
 SYSTEM: Final = (

@@ -16,7 +16,7 @@ import msgspec
 
 from curation.instances.constraints.keyword_values import array_of, object_of
 from curation.instances.ecma_validators import is_match
-from curation.json.pointer import member, pointer
+from curation.json.pointer import Tokens, member, pointer
 from curation.schema.dialects import BY_NAME
 from curation.schema.keywords import REFERENCE_KEYWORDS
 from curation.system.escaping import shortened
@@ -29,8 +29,8 @@ from evaluation.answers.extraction import (
     triage,
 )
 from evaluation.answers.json_answers import SchemaCache, read_json_answer
-from evaluation.core.suite_records import Verdict
-from evaluation.suites.passrate.settings import FailureClass, Mode
+from evaluation.core.suite_records import SuiteRecord, SuiteResponse, Verdict
+from evaluation.suites.passrate.settings import FailureClass, Mode, PassrateSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,10 +39,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
-    from curation.json.pointer import Tokens
     from curation.schema.subschemas import SchemaLocation
-    from evaluation.core.suite_records import SuiteRecord, SuiteResponse
-    from evaluation.suites.passrate.settings import PassrateSettings
 
 
 #: The class of a response without an answer.

@@ -9,7 +9,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from evaluation.core.suite import KnownAnswer, Suite
+from evaluation.core.suite import (
+    KnownAnswer,
+    RecordRequest,
+    RecordSet,
+    ScoredResponse,
+    ScoredRun,
+    Suite,
+)
 from evaluation.suites.common import first_witness, imported_late, schema_records
 from evaluation.suites.passrate.prompts import prompt
 from evaluation.suites.passrate.settings import (
@@ -23,12 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from curation.core.json_types import Json
-    from evaluation.core.suite import (
-        RecordRequest,
-        RecordSet,
-        ScoredResponse,
-        ScoredRun,
-    )
     from evaluation.core.suite_records import SuiteRecord
     from evaluation.reporting.report import Report
     from evaluation.reporting.tables import Cell, Table

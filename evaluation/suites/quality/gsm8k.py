@@ -8,23 +8,20 @@ it defines the measurement; the worked examples are ours.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from itertools import cycle
 from math import isfinite
 from random import Random
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
+from curation.core.json_types import Json
 from evaluation.suites.quality.problems import (
     Problem,
     PublishedData,
     QualityTask,
     distinct_problems,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from curation.core.json_types import Json
 
 _PUBLISHED: Final = re.compile(r'"answer":\s*([1-9][0-9]{0,9})')
 _SEPARATOR: Final = "#### "

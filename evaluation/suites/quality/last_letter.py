@@ -7,20 +7,17 @@ the paper's Table 14: four letters from a to z, compared case and all.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from curation.core.json_types import Json
 from evaluation.suites.quality.problems import (
     Problem,
     PublishedData,
     QualityTask,
     distinct_problems,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from curation.core.json_types import Json
 
 #: Given names of many languages, none of them common in English: the published
 #: problems are made of names that are.

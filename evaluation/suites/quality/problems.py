@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from curation.core.json_types import Json
+from curation.core.json_types import Json
 
 #: The two members of every answer, in the paper's order: the reasoning comes first.
 REASONING: Final = "reasoning"

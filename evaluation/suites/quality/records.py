@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import islice, zip_longest
 from pathlib import Path
 from random import Random
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import msgspec
 import polars as pl
 
+from curation.core.json_types import Json
 from curation.system.errors import BadConfiguration, BadData, NoInput
-from evaluation.core.suite import RecordSet
+from evaluation.core.suite import RecordRequest, RecordSet
 from evaluation.core.suite_records import SuiteRecord
 from evaluation.suites.quality import gsm8k, last_letter, shuffled_objects
 from evaluation.suites.quality.problems import ANSWER, REASONING, Problem, QualityTask
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from curation.core.json_types import Json
-    from evaluation.core.suite import RecordRequest
 
 #: The three tasks, in the order of the paper's Table 7.
 TASKS: Final[Mapping[str, QualityTask]] = MappingProxyType(

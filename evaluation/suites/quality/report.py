@@ -6,8 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from evaluation.reporting.report import Report
-from evaluation.reporting.tables import NOT_RUN, FixedFigure, Rate, Table
-from evaluation.results.suite_pairs import pair_sides, paired_rates, pairs_with_free
+from evaluation.reporting.tables import NOT_RUN, Cell, FixedFigure, Rate, Table
+from evaluation.results.suite_pairs import (
+    PairedSides,
+    pair_sides,
+    paired_rates,
+    pairs_with_free,
+)
 from evaluation.results.suite_tables import classes_table, costs, reading
 from evaluation.suites.quality.records import MEMBERS, TASKS, Orders, group_name
 from evaluation.suites.quality.scorer import CLASSES
@@ -16,8 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evaluation.core.suite import ScoredResponse, ScoredRun
-    from evaluation.reporting.tables import Cell
-    from evaluation.results.suite_pairs import PairedSides
 
 #: The name of the table that has the form of the paper's Table 7.
 PAPER_FORM: Final = "paper-table-7"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
+from curation.core.json_types import Json
 from evaluation.answers.extraction import (
     MissingAnswer,
     NoAnswer,
@@ -12,8 +14,13 @@ from evaluation.answers.extraction import (
     outer_fence,
     triage,
 )
-from evaluation.answers.json_answers import JsonProblem, SchemaCache, read_json_answer
-from evaluation.core.suite_records import Verdict
+from evaluation.answers.json_answers import (
+    JsonAnswer,
+    JsonProblem,
+    SchemaCache,
+    read_json_answer,
+)
+from evaluation.core.suite_records import SuiteRecord, SuiteResponse, Verdict
 from evaluation.suites.quality.problems import ANSWER
 from evaluation.suites.quality.records import (
     MEMBERS,
@@ -22,13 +29,6 @@ from evaluation.suites.quality.records import (
     Orders,
     QualitySettings,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from curation.core.json_types import Json
-    from evaluation.answers.json_answers import JsonAnswer
-    from evaluation.core.suite_records import SuiteRecord, SuiteResponse
 
 #: Every class of failure, in the order of precedence.
 CLASSES: Final = {

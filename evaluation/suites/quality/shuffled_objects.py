@@ -9,21 +9,18 @@ mean the same.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from curation.core.json_types import Json
 from evaluation.suites.quality.problems import (
     Problem,
     PublishedData,
     QualityTask,
     distinct_problems,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from curation.core.json_types import Json
 
 LETTERS: Final = "ABCDE"
 #: None of them is a person of the published problems.

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
+from curation.core.json_types import Json
 from evaluation.core.suite import KnownAnswer, Suite
-from evaluation.core.suite_records import Message, SuitePrompt
+from evaluation.core.suite_records import Message, SuitePrompt, SuiteRecord
 from evaluation.suites.quality.problems import ANSWER, REASONING
 from evaluation.suites.quality.records import (
     MEMBERS,
@@ -18,12 +20,6 @@ from evaluation.suites.quality.records import (
 )
 from evaluation.suites.quality.report import quality_report
 from evaluation.suites.quality.scorer import CLASSES, QualityScorer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from curation.core.json_types import Json
-    from evaluation.core.suite_records import SuiteRecord
 
 _FORMS: Final = {
     REASONING: '"reasoning": <reasoning about the answer>',

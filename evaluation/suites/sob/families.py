@@ -5,16 +5,14 @@ The order of draws decides the records: a new draw goes to the end of a family.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from random import Random
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from evaluation.suites.sob.reader import MONTHS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from random import Random
 
 #: Values by name; lists of items hold values of their own.
 Values: TypeAlias = dict[str, Any]

@@ -9,24 +9,21 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from functools import cache
 from importlib.resources import files
 from random import Random
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
+from curation.core.json_types import Json
 from curation.json.pointer import pointer
 from curation.json.text import canonical
 from curation.json.values import type_of
 from evaluation.suites.sob.families import DRAWS, Draw, Values
 from evaluation.suites.sob.records import Evidence, SobRecord, Source, complexity_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from curation.core.json_types import Json
 
 #: How many records the suite's own set has.
 OWN_RECORDS: Final = 180

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from curation.core.documents import Explained
+from curation.core.json_types import Json
 from curation.json.pointer import pointer
 from curation.json.text import canonical
 from evaluation.suites.sob.schemas import (
@@ -23,11 +25,6 @@ from evaluation.suites.sob.schemas import (
     required_paths,
     required_recall,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from curation.core.json_types import Json
 
 #: The steps to a value: names of members and indices of items. A name is never an
 #: index: `("0",)` and `(0,)` are two paths.

@@ -8,26 +8,22 @@ has the same beneath `input`, `output` and `metadata`, with the answer of a mode
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from math import isfinite
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
 from curation.core.documents import Rejected
 from curation.core.hub_names import dataset_name
-from curation.core.json_types import UntypedJson
+from curation.core.json_types import Json, UntypedJson
 from curation.json.text import parse, write
 from curation.json.values import is_number
 from curation.system.errors import BadData, NoInput
 from evaluation.core.suite_records import SuiteRecord, SuiteResponse
 from evaluation.suites.sob.schemas import dialect_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from curation.core.json_types import Json
 
 #: Where a context comes from: texts, OCR of images, transcripts of speech.
 Source: TypeAlias = Literal["text", "image", "audio"]

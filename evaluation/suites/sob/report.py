@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Final
 from curation.json.values import is_number
 from evaluation.reporting.bootstrap import mean_difference
 from evaluation.reporting.charts import Point, points
-from evaluation.reporting.report import Report
-from evaluation.reporting.statistics import mcnemar
-from evaluation.reporting.tables import NOT_RUN, Rate, Shift, Table
+from evaluation.reporting.report import Plot, Report
+from evaluation.reporting.statistics import Interval, mcnemar
+from evaluation.reporting.tables import NOT_RUN, Cell, Rate, Shift, Table
 from evaluation.results.suite_pairs import pair_sides, pairs_with_free
 from evaluation.results.suite_tables import classes_table, costs, reading
 from evaluation.suites.sob.leaderboard import (
     CATEGORIES,
     Category,
+    Mean,
     RunFigures,
     figure,
 )
@@ -29,10 +30,6 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from evaluation.core.suite import ScoredResponse, ScoredRun
-    from evaluation.reporting.report import Plot
-    from evaluation.reporting.statistics import Interval
-    from evaluation.reporting.tables import Cell
-    from evaluation.suites.sob.leaderboard import Mean
 
 #: Upper ends of the classes of breadth: how many leaves a truth has.
 _BREADTHS: Final = (5, 10, 15, 20, 40)

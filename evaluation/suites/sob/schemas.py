@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 import jsonschema_rs
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
+from curation.core.json_types import Json, UntypedJson
 from curation.json.pointer import at, tokens_of_fragment
 from curation.json.text import plain
 from curation.json.values import type_of
 from curation.schema.dialects import DRAFT_2020_12, declared
 from curation.validation.metaschemas import RUST_VALIDATORS, refuse
 from curation.validation.python_validators import PYTHON_VALIDATORS, SchemaError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from curation.core.json_types import Json, UntypedJson
 
 #: Replaces every index in a path of a schema.
 ANY_INDEX: Final = "*"

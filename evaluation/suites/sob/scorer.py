@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from curation.core.documents import Explained
+from curation.core.json_types import Json
 from curation.json.pointer import pointer
 from curation.json.text import plain
 from curation.json.values import is_number, type_of
@@ -23,7 +24,7 @@ from evaluation.answers.json_answers import (
     JsonProblem,
     read_json_answer,
 )
-from evaluation.core.suite_records import Verdict
+from evaluation.core.suite_records import SuiteRecord, SuiteResponse, Verdict
 from evaluation.suites.sob.metrics import (
     SEVEN,
     ZERO,
@@ -38,13 +39,8 @@ from evaluation.suites.sob.metrics import (
     score_answer,
     text_of_leaf,
 )
-from evaluation.suites.sob.records import sob_record, weight_of
+from evaluation.suites.sob.records import SobRecord, sob_record, weight_of
 from evaluation.suites.sob.schemas import ANY_INDEX
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
-    from evaluation.core.suite_records import SuiteRecord, SuiteResponse
-    from evaluation.suites.sob.records import SobRecord
 
 #: Before the name of a figure of the text read leniently.
 LENIENT: Final = "lenient_"

@@ -3,40 +3,35 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace as with_fields
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec.structs import replace
 
+from curation.core.json_types import Json
 from curation.json.pointer import at, replaced
-from evaluation.core.suite import KnownAnswer, RecordSet, Suite
-from evaluation.core.suite_records import Message, SuitePrompt
+from evaluation.core.suite import KnownAnswer, RecordRequest, RecordSet, Suite
+from evaluation.core.suite_records import Message, SuitePrompt, SuiteRecord
 from evaluation.suites.common import imported_late
 from evaluation.suites.sob.generator import OWN_RECORDS, generated_records
 from evaluation.suites.sob.metrics import (
     PUBLISHED,
     RECOMMENDED,
+    Path,
     ScoringRules,
     all_leaves,
     pointer_of,
 )
 from evaluation.suites.sob.records import (
+    SobRecord,
     read_records,
     response_of_line,
     sob_record,
     suite_record,
 )
 from evaluation.suites.sob.scorer import Mistake, SobScorer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from curation.core.json_types import Json
-    from evaluation.core.suite import RecordRequest
-    from evaluation.core.suite_records import SuiteRecord
-    from evaluation.suites.sob.metrics import Path
-    from evaluation.suites.sob.records import SobRecord
 
 _Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 

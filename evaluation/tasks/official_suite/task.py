@@ -9,9 +9,10 @@ leaves 43 categories of 2020-12. Up to draft-07 `$schema` is added where possibl
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
@@ -30,14 +31,10 @@ from curation.system.errors import (
 )
 from curation.system.package_data import raw_folder
 from evaluation.core.cases import Case, InstanceWalk, Sample
+from evaluation.core.run_header import TaskSettings
 from evaluation.core.task import AcceptedSetting, Task, TaskInput
 from evaluation.tasks.official_suite import NAME
 from evaluation.tasks.official_suite.report import outcome, report
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from evaluation.core.run_header import TaskSettings
 
 #: Where the suite's own server would be; nothing is ever asked there.
 _REMOTES: Final = "http://localhost:1234/"

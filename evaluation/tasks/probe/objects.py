@@ -9,12 +9,10 @@ probed.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from curation.core.json_types import Json
 from evaluation.tasks.probe.probe import NOTHING, ROOT, UNTYPED, Probe, keyword_probe
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 _INTEGER: Final[dict[str, Json]] = {"type": "integer"}
 _A: Final[dict[str, Json]] = {"properties": {"a": _INTEGER}}

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
 from curation.core.documents import Explained
 from evaluation.core.cases import Result, Row
+from evaluation.core.run_header import RefusalPattern
 from evaluation.results.outcomes import Outcome, number_in, outcome_of
 from evaluation.tasks.refusal_messages import explain
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from evaluation.core.run_header import RefusalPattern
 
 _TABLE: Final = Path(__file__).with_name("support.toml")
 #: What stands for a version that no document says.

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from curation.schema.dialects import BY_NAME, DIALECTS, Dialect
 from curation.system.errors import BadConfiguration, BadUsage
 from evaluation.core.cases import Case, InstanceWalk, Sample
+from evaluation.core.run_header import TaskSettings
 from evaluation.core.task import AcceptedSetting, Task, TaskInput
 from evaluation.tasks.probe import NAME
 from evaluation.tasks.probe.objects import COMBINATIONS, OBJECTS, REFERENCES
@@ -15,11 +17,6 @@ from evaluation.tasks.probe.outcomes import GOOD, outcome
 from evaluation.tasks.probe.probe import NOTHING, PlacedProbe, Probe, place_probe
 from evaluation.tasks.probe.report import report
 from evaluation.tasks.probe.values import ARRAYS, FORMATS, VALUES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from evaluation.core.run_header import TaskSettings
 
 #: In the order of the reports.
 PROBES: Final[tuple[Probe, ...]] = (

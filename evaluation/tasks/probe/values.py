@@ -9,12 +9,10 @@ what the format promises.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from curation.core.json_types import Json
 from evaluation.tasks.probe.probe import NOTHING, UNTYPED, Probe, keyword_probe
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 _NAMES: Final[dict[str, tuple[Json, Json]]] = {
     "string": ("a", 1),

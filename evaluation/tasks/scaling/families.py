@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from curation.core.json_types import Json
+from curation.core.json_types import Json
 
 #: What a text repeats at most: masks are to be compared, not lengths of texts.
 _MOST: Final = 32
