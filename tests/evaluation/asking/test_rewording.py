@@ -22,20 +22,20 @@ def test_a_text_that_loses_nothing_takes_the_place_of_ours(tmp_path: Path) -> No
     chosen = choose_suite("ifstruct")
     assert chosen.suite.generate
     records = list(chosen.suite.generate(3, 5, chosen.settings))
+    texts = [str(record.fields["prompt"]) for record in records]
     said: list[str] = []
 
-    def reply(body: dict[str, Any], number: int) -> Said:
+    def reply(body: dict[str, Any], _number: int) -> Said:
         text = body["messages"][-1]["content"].partition("new request.\n\n")[2]
-        if number == 1:
+        if text == texts[1]:
             return answer("Give me some JSON.")
-        finish = "length" if number == 2 else "stop"
+        finish = "length" if text == texts[2] else "stop"
         return answer(f"<think>Hm.</think>Good morning! {text}", finish=finish)
 
     with loopback(reply) as server:
         model = ModelOptions(model=f"{server.base}#small")
         fetch = FetchSettings(cache=tmp_path)
         changed = reworded_records(chosen, records, model, fetch, said.append)
-    texts = [str(record.fields["prompt"]) for record in records]
     assert changed[0].fields["prompt"] == f"Good morning! {texts[0]}"
     assert changed[0].fields["voice"] == "model"
     assert changed[1:] == records[1:]

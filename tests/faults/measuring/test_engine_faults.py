@@ -187,7 +187,8 @@ def test_a_failure_can_be_seen_again(tmp_path: Path) -> None:
     assert content["schema"] == {"title": "crash-walk"}
     assert content["tests"] == [{"valid": True, "text": "[1]", "data": [1]}]
     words = content["csbdata"]["command"].split()
-    assert words[:4] == ["csbdata", "eval", "--engine", miniature("troubled")]
+    spec = f"{miniature('troubled')}@faithful"
+    assert words[:4] == ["csbdata", "eval", "--engine", spec]
     assert str(path) in words
     assert len(done) == 2
 
