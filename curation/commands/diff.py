@@ -36,14 +36,6 @@ class DiffFormat(StrEnum):
 def diff(
     a: Annotated[str, typer.Argument(metavar="A", help=_SIDE)],
     b: Annotated[str, typer.Argument(metavar="B", help="The other one, likewise.")],
-    limit: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            help="Records to list of each kind; 0 lists none "
-            "[default: 10, in markdown all].",
-        ),
-    ] = None,
     format_: Annotated[
         DiffFormat,
         typer.Option(
@@ -72,9 +64,9 @@ def diff(
     elif format_ is DiffFormat.MARKDOWN:
         from curation.publish.changelog import diff_markdown
 
-        show_whole(diff_markdown(first, second, pairs, limit=limit).rstrip())
+        show_whole(diff_markdown(first, second, pairs).rstrip())
     else:
-        _print(first, second, pairs, _LISTED if limit is None else limit)
+        _print(first, second, pairs)
 
 
 def as_json(
@@ -112,9 +104,7 @@ def _ranked(counts: Counter[str]) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
-def _print(
-    first: Edition, second: Edition, pairs: Sequence[RecordPair], limit: int
-) -> None:
+def _print(first: Edition, second: Edition, pairs: Sequence[RecordPair]) -> None:
     from curation.dataset.difference import KINDS, config_counts, keyword_counts
 
     counts = config_counts(first, second, pairs)
@@ -131,17 +121,17 @@ def _print(
     if not pairs:
         show("No differences.")
     for kind in KINDS:
-        _list(kind, [pair for pair in pairs if kind in pair.kinds], limit)
+        _list(kind, [pair for pair in pairs if kind in pair.kinds])
 
 
-def _list(kind: str, pairs: Sequence[RecordPair], limit: int) -> None:
-    if not pairs or not limit:
+def _list(kind: str, pairs: Sequence[RecordPair]) -> None:
+    if not pairs:
         return
     show(f"{kind.replace('_', ' ')} ({len(pairs):,})", style="bold")
-    for pair in pairs[:limit]:
+    for pair in pairs[:_LISTED]:
         show("  " + _line(pair))
-    if len(pairs) > limit:
-        show(f"  ... and {len(pairs) - limit:,} more (--limit, --format json)")
+    if len(pairs) > _LISTED:
+        show(f"  ... and {len(pairs) - _LISTED:,} more (--format json)")
 
 
 def _line(pair: RecordPair) -> str:

@@ -50,16 +50,9 @@ def explain(
             help="A record's id or config/id, a rule, a reject reason, or a rule set.",
         ),
     ] = None,
-    config: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="List what was rejected of this config."),
-    ] = None,
     build: Annotated[
         Path, typer.Option("--in", metavar="DIR", help="The build to look into.")
     ] = DEFAULT_BUILD,
-    every: Annotated[
-        bool, typer.Option("--all", help="Show each rule's changes to the last one.")
-    ] = False,
     format_: FormatOption = Format.AUTO,
 ) -> None:
     """Explain a record, a rule, or a reason to reject; without any, list the rules.
@@ -67,8 +60,6 @@ def explain(
     Example: csbdata explain o13947
 
     Example: csbdata explain template
-
-    Example: csbdata explain --config Github_easy
 
     Example: csbdata explain clean --format json
 
@@ -78,11 +69,8 @@ def explain(
     from curation.rules.sets import NAMES, rule_set
 
     rule_sets = [rule_set(name) for name in NAMES]
-    if config is not None and not (subject is None or subject in _REASONS):
-        raise typer.BadParameter("--config goes with a reason, or alone")
-    if config is not None or subject in _REASONS:
-        reason = None if subject is None else Reason(subject)
-        _explain_rejections(build, reason, config, rule_sets, format_)
+    if subject in _REASONS:
+        _explain_reason(build, Reason(subject), rule_sets, format_)
     elif subject is None or subject in NAMES:
         _list_rules(
             [each for each in rule_sets if subject in (None, each.name)], format_
@@ -90,7 +78,7 @@ def explain(
     elif any(subject in each.numbers for each in rule_sets):
         _explain_rule(subject, rule_sets, format_)
     else:
-        _tell_stories(build, subject, format_, every=every)
+        _tell_stories(build, subject, format_)
 
 
 def _list_rules(rule_sets: list[RuleSet], format_: Format) -> None:
@@ -183,14 +171,10 @@ def _givers(reason: Reason, rule_sets: list[RuleSet]) -> str:
     return "; ".join(givers) or _BEFORE_RULES
 
 
-def _explain_rejections(
-    build: Path,
-    reason: Reason | None,
-    config: str | None,
-    rule_sets: list[RuleSet],
-    format_: Format,
+def _explain_reason(
+    build: Path, reason: Reason, rule_sets: list[RuleSet], format_: Format
 ) -> None:
-    """Print a reason and what was rejected for it, of a config, or both.
+    """Print a reason, and the documents that a build rejected for it.
 
     A reason is explained without a build, too.
     """
@@ -198,42 +182,33 @@ def _explain_rejections(
 
     rows = None
     try:
-        rows = open_ledger(build).rejected(reason=reason, config=config)
+        rows = open_ledger(build).rejected(reason)
     except NoInput as error:
-        if reason is None or config is not None:
-            raise
         say(f"{error.what}: {build}; name a build with --in to list its documents")
     if format_ is Format.JSON:
-        facts = {} if reason is None else _explained(reason, rule_sets)
-        if config is not None:
-            facts["config"] = config
+        facts = _explained(reason, rule_sets)
         print_json({**facts, "documents": None if rows is None else rows.to_dicts()})
         return
-    if reason is not None:
-        show(f"{reason.value}: {reason.explanation}", style="bold")
-        show(f"given by {_givers(reason, rule_sets)}")
-        if any(reason.value in rules.numbers for rules in rule_sets):
-            _explain_rule(reason.value, rule_sets, format_)
-    if config is not None:
-        show(f"rejected of {config}", style="bold")
+    show(f"{reason.value}: {reason.explanation}", style="bold")
+    show(f"given by {_givers(reason, rule_sets)}")
+    if any(reason.value in rules.numbers for rules in rule_sets):
+        _explain_rule(reason.value, rule_sets, format_)
     if rows is not None:
-        _print_rejected(rows, with_reason=reason is None)
+        _print_rejected(rows)
 
 
-def _print_rejected(rows: pl.DataFrame, *, with_reason: bool) -> None:
+def _print_rejected(rows: pl.DataFrame) -> None:
     count = len(rows)
     show("1 document" if count == 1 else f"{count:,} documents")
     if count:
-        columns = ["config", "unique_id", "reason", "rule"]
-        if not with_reason:
-            columns.remove("reason")
+        columns = ["config", "unique_id", "rule"]
         details = [shortened(detail, 100) for detail in rows["detail"]]
         cells = zip(rows.select(columns).rows(), details, strict=True)
         lines = [[*row, detail] for row, detail in cells]
         stdout().print(table([*columns, "detail"], lines))
 
 
-def _tell_stories(build: Path, name: str, format_: Format, *, every: bool) -> None:
+def _tell_stories(build: Path, name: str, format_: Format) -> None:
     from curation.dataset.story import stories
     from curation.packaging.manifest import read_facts
 
@@ -245,7 +220,7 @@ def _tell_stories(build: Path, name: str, format_: Format, *, every: bool) -> No
     for number, story in enumerate(documents):
         if number:
             show("")
-        _print_story(story, summaries, every=every)
+        _print_story(story, summaries)
 
 
 def _as_json(story: DocumentStory) -> dict[str, Json]:
@@ -259,9 +234,7 @@ def _as_json(story: DocumentStory) -> dict[str, Json]:
     return {**entry, "record": story.record}
 
 
-def _print_story(
-    story: DocumentStory, summaries: Mapping[str, str], *, every: bool
-) -> None:
+def _print_story(story: DocumentStory, summaries: Mapping[str, str]) -> None:
     entry = story.entry
     verdict = f"kept, in {entry.split}" if story.kept else f"rejected: {entry.outcome}"
     show(f"{entry.config}/{entry.unique_id}  {verdict}", style="bold")
@@ -274,7 +247,7 @@ def _print_story(
     for rule, changes in groupby(entry.changes, key=lambda change: change.rule):
         show("")
         show(f"{rule}: {summaries.get(rule, '')}".strip(" :"), style="bold cyan")
-        _print_changes(list(changes), every=every)
+        _print_changes(list(changes))
 
 
 def _facts(story: DocumentStory) -> Iterable[tuple[str, str]]:
@@ -312,15 +285,15 @@ def _print_rejection(story: DocumentStory, summaries: Mapping[str, str]) -> None
         show(f"  detail      {shortened(entry.detail, 2_000)}", style="yellow")
 
 
-def _print_changes(changes: Sequence[Change], *, every: bool) -> None:
+def _print_changes(changes: Sequence[Change]) -> None:
     from curation.json.line_diff import line_diff
 
-    selection = changes if every else changes[:_MOST_CHANGES]
-    for change in selection:
+    for change in changes[:_MOST_CHANGES]:
         note = f"  ({change.note})" if change.note else ""
         show(f"  at {change.pointer or 'the root'}{note}")
         for line in line_diff(change.before, change.after):
             style = _COLOURS.get(line[0], "")
             show_whole(f"    {line}", style)
-    if len(changes) > len(selection):
-        show(f"  ... and {len(changes) - len(selection):,} more places (--all)")
+    if len(changes) > _MOST_CHANGES:
+        more = len(changes) - _MOST_CHANGES
+        show(f"  ... and {more:,} more places (--format json)")

@@ -57,14 +57,6 @@ def instances(  # noqa: PLR0913 (one parameter an option)
             rich_help_panel=_CHECK,
         ),
     ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Worker processes [default: all cores].",
-            rich_help_panel=_CHECK,
-        ),
-    ] = None,
     report: Annotated[
         bool,
         typer.Option(
@@ -97,7 +89,7 @@ def instances(  # noqa: PLR0913 (one parameter an option)
     if report:
         _report(Path(target) if target else build, format_)
     elif check is not None:
-        _check(check, build, jobs or os.cpu_count() or 1, format_)
+        _check(check, build, format_)
     elif target is not None:
         _make(target, build, seed, format_)
     else:
@@ -171,7 +163,7 @@ def _print_made(target: str, result: SchemaInstances) -> None:
         show(f"  {shortened(row.text, _SHOWN)}")
 
 
-def _check(file: Path, build: Path, jobs: int, format_: Format) -> None:
+def _check(file: Path, build: Path, format_: Format) -> None:
     from curation.instances.dataset.grade_files import (
         count_grades,
         grade_all,
@@ -183,7 +175,7 @@ def _check(file: Path, build: Path, jobs: int, format_: Format) -> None:
     questions = read_schemas_to_grade(file, Records(build))
     progress = Quiet() if format_ is Format.JSON else Shown()
     with progress.bar("Grading", len(questions)) as advance:
-        answers = grade_all(questions, jobs=jobs, progress=advance)
+        answers = grade_all(questions, jobs=os.cpu_count() or 1, progress=advance)
     figures = count_grades(answers)
     if format_ is Format.JSON:
         print_json(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from curation.core.benchmark import CONFIGS
 from curation.dataset.editions import DEFAULT_BUILD
-from curation.system.errors import CannotCreate, NoInput
+from curation.system.errors import NoInput
 from curation.system.escaping import shortened
 from curation.system.tables import table
 from curation.system.terminal import Format, FormatOption, print_json, say, show, stdout
@@ -36,15 +35,11 @@ def stats(
         str,
         typer.Argument(metavar="[DIR]", help="A build, a folder, or owner/name."),
     ] = str(DEFAULT_BUILD),
-    plots: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Also draw them there, as SVG and PNG."),
-    ] = None,
     format_: FormatOption = Format.AUTO,
 ) -> None:
     """Print the paper's tables of an edition: counts, measures, drafts, features.
 
-    Example: csbdata stats build/JSONSchemaBench --plots plots
+    Example: csbdata stats build/JSONSchemaBench
 
     Rows of the embedded sample are left out if there are others. For a build under
     the paper's rules Table 8 counts raw files, as in the paper, and so does Table 9's
@@ -64,8 +59,6 @@ def stats(
         say(f"{count:,} sample rows left out: {', '.join(statistics.left_out)}")
     if not statistics.records:
         raise NoInput("no schema in it can be read", where)
-    if plots is not None:
-        _draw(statistics, plots)
     if format_ is Format.JSON:
         print_json(as_json(statistics))
     else:
@@ -154,19 +147,3 @@ def _print_sizes(statistics: EditionStatistics) -> None:
     ]
     show("Records by their live fields; configs go by all fields", style="bold")
     stdout().print(table(["config", *size_names()], rows, numbers=range(1, 6)))
-
-
-def _draw(statistics: EditionStatistics, folder: Path) -> None:
-    """Draw all plots into a folder, and say which.
-
-    Raises:
-        CannotCreate: the folder cannot be written.
-    """
-    from curation.dataset.edition_statistics import draw
-
-    try:
-        paths = draw(statistics, folder)
-    except OSError as error:
-        what = error.strerror or type(error).__name__
-        raise CannotCreate(what, str(folder)) from error
-    say(f"drawn: {', '.join(map(str, paths))}")

@@ -34,9 +34,6 @@ _PublicKey = Annotated[
         help="Fail unless signed with this key of minisign (or its file).",
     ),
 ]
-_Jobs = Annotated[
-    int | None, typer.Option(min=1, help="Child processes [default: all cores].")
-]
 
 
 def verify(
@@ -49,7 +46,6 @@ def verify(
     ] = str(DEFAULT_BUILD),
     whole: _All = False,
     public_key: _PublicKey = None,
-    jobs: _Jobs = None,
     format_: FormatOption = Format.AUTO,
 ) -> None:
     """Verify a dataset folder, or a dataset on the Hub, before it is published.
@@ -81,7 +77,7 @@ def verify(
     as_json = format_ is Format.JSON
     verification = verify_dataset(
         where,
-        jobs=jobs or os.cpu_count() or 1,
+        jobs=os.cpu_count() or 1,
         whole=whole,
         public_key=public_key,
         progress=Quiet() if as_json else Shown(),

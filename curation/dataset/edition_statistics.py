@@ -1,4 +1,4 @@
-"""Compute the tables and plots of an edition, for `csbdata stats` and the card."""
+"""Compute the tables of an edition, for `csbdata stats` and the card."""
 
 from __future__ import annotations
 
@@ -130,22 +130,6 @@ def as_json(statistics: EditionStatistics) -> dict[str, ReadOnlyJson]:
             config: dict(sizes) for config, sizes in statistics.live_sizes.items()
         },
     }
-
-
-def draw(statistics: EditionStatistics, folder: Path) -> list[Path]:
-    """Draw all plots into a folder, as SVG and PNG; return their paths.
-
-    Raises:
-        OSError: the folder cannot be made, or a file in it not be written.
-    """
-    from curation.dataset import plots  # noqa: PLC0415 (matplotlib takes half a second)
-
-    return plots.draw(
-        figure_2(statistics.records),
-        table_8(statistics.measured),
-        table_9(statistics.declared),
-        folder,
-    )
 
 
 _COLUMNS = ("config", *(column.name for column in fields(RawFigures)))

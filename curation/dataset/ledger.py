@@ -16,8 +16,7 @@ import msgspec
 import polars as pl
 import pyarrow as pa
 
-from curation.core.benchmark import in_benchmark_order
-from curation.core.documents import ABSENT, KEPT, Change, Origin, Reason
+from curation.core.documents import ABSENT, Change, Origin, Reason
 from curation.dataset.parquet import (
     columns_of,
     parquet_writer,
@@ -200,34 +199,15 @@ class Ledger:
             for row, own in zip(rows, changes.values(), strict=True)
         ]
 
-    def rejected(
-        self, *, reason: Reason | None = None, config: str | None = None
-    ) -> pl.DataFrame:
-        """Return the rejected documents, in the order of reading.
-
-        Args:
-            reason: Only those with this reason.
-            config: Only those of this config.
+    def rejected(self, reason: Reason) -> pl.DataFrame:
+        """Return the documents rejected for a reason, in the order of reading.
 
         Returns:
             The columns `config`, `unique_id`, `reason`, `rule`, `detail`, `path`.
-
-        Raises:
-            NoInput: the build has no such config.
         """
-        documents = self.documents()
-        if config is not None:
-            configs = documents.select("config").unique().collect()["config"].to_list()
-            if config not in configs:
-                then = f"there are {', '.join(in_benchmark_order(configs))}"
-                raise NoInput(f"no config {config}", str(self.folder), then)
-            documents = documents.filter(config=config)
-        is_rejected = pl.col("outcome") != KEPT
-        if reason is not None:
-            is_rejected = pl.col("outcome") == reason.value
         columns = ("config", "unique_id", "reason", "rule", "detail", "path")
-        named = documents.filter(is_rejected).rename({"outcome": "reason"})
-        return named.select(columns).collect()
+        named = self.documents().filter(outcome=reason.value)
+        return named.rename({"outcome": "reason"}).select(columns).collect()
 
 
 def open_ledger(folder: Path) -> Ledger:

@@ -129,10 +129,7 @@ class PlotProcess:
         if child.returncode != 0:
             lines = errors.decode("utf-8", "replace").strip().splitlines()
             reason = lines[-1] if lines else "no word why"
-            raise CsbdataError(
-                f"the plots could not be drawn ({reason})",
-                "csbdata stats --plots",
-            )
+            raise CsbdataError(f"the plots could not be drawn ({reason})", FOLDER)
         plots = msgspec.json.decode(output, type=Plots)
         (into / FOLDER).mkdir(exist_ok=True)
         for name, content in plots.items():

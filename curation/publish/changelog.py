@@ -36,16 +36,13 @@ def diff_markdown(
     first: Edition,
     second: Edition,
     pairs: Sequence[RecordPair],
-    *,
-    limit: int | None = None,
 ) -> str:
-    """Return a comparison as a Markdown document.
+    """Return a comparison as a Markdown document, with every record's name.
 
     Args:
         first: The edition before.
         second: The edition now.
         pairs: Their differences, of `curation.dataset.difference.compare`.
-        limit: Records to name of each kind; None for all.
     """
     before, after = first.rows.height, second.rows.height
     differ = f"{len(pairs):,} of them differ" if pairs else "none of them differs"
@@ -55,7 +52,7 @@ def diff_markdown(
             "a": escape_markdown(first.name),
             "b": escape_markdown(second.name),
             "sentence": f"{before:,} records before, {after:,} now; {differ}.",
-            **parts(first, second, pairs, limit=limit),
+            **parts(first, second, pairs, limit=None),
         },
     )
 
@@ -67,7 +64,10 @@ def parts(
     *,
     limit: int | None = NAMED,
 ) -> dict[str, UntypedJson]:
-    """Return the values of the templates in `cards/diff`; arguments as above."""
+    """Return the values of the templates in `cards/diff`; arguments as above.
+
+    `limit` is how many records of each kind are named; None for all.
+    """
     counts = config_counts(first, second, pairs)
     configs = [
         {

@@ -185,8 +185,6 @@ class ComparisonRequest:
     percent: float = 100.0
     #: How many times as long as in the baseline any time may be; None for no limit.
     slower: float | None = None
-    #: Whether cases that only the baseline has are left out.
-    common_only: bool = False
     #: Most cases that moved to list; None for all.
     limit: int | None = 20
 
@@ -287,10 +285,7 @@ def _gates(
             f"baseline {baselines[0].run.folder}" if baselines else "baseline",
             "choose with --task, or make a baseline of the same engine and preset",
         )
-    return [
-        compare_with_baseline(a, b, common_only=question.common_only)
-        for a, b in matched
-    ]
+    return [compare_with_baseline(a, b) for a, b in matched]
 
 
 def slowdowns(pair: PairedEngines, most: float | None) -> list[str]:

@@ -6,7 +6,7 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from curation.system.errors import BadUsage, NoInput
+from curation.system.errors import NoInput
 from evaluation.core.cases import InstanceResult, Row, WalkVerdict
 from evaluation.reporting.tables import Table
 from evaluation.results.outcomes import (
@@ -69,7 +69,6 @@ class FailureChoice:
     tasks: Sequence[str] = ()
     #: Labels of engines, or their names without version.
     engines: Sequence[str] = ()
-    outcomes: Sequence[Outcome] = ()
 
     @classmethod
     def parse(
@@ -78,13 +77,11 @@ class FailureChoice:
         *,
         tasks: Sequence[str] = (),
         engines: Sequence[str] = (),
-        outcomes: Sequence[str] = (),
     ) -> FailureChoice:
         """Return the choice that a user names.
 
         Raises:
             NoInput: the run has no such engine.
-            BadUsage: there is no such outcome.
         """
         labels = {engine for engine, _ in run.row_counts}
         names = run.header.names()
@@ -96,9 +93,7 @@ class FailureChoice:
                     str(run.folder),
                     f"it has {', '.join(sorted(labels))}",
                 )
-        return cls(
-            tasks=tasks, engines=engines, outcomes=[_outcome(name) for name in outcomes]
-        )
+        return cls(tasks=tasks, engines=engines)
 
     def allows(self, row: Row, name: str) -> bool:
         """Return whether the failures of a row are shown; the control's only by name.
@@ -109,19 +104,9 @@ class FailureChoice:
         """
         if self.tasks and row.task not in self.tasks:
             return False
-        if self.outcomes and outcome_of(row) not in self.outcomes:
-            return False
         if not self.engines:
             return name != CONTROL
         return row.engine in self.engines or name in self.engines
-
-
-def _outcome(name: str) -> Outcome:
-    word = name.strip().lower().replace(" ", "_").replace("-", "_")
-    if word not in {outcome.value for outcome in SEVERITY}:
-        names = ", ".join(outcome.value.replace("_", "-") for outcome in SEVERITY)
-        raise BadUsage(f"no outcome {name!r} of a failure", then=f"use one of {names}")
-    return Outcome(word)
 
 
 def failures(run: RecordedRun, choice: FailureChoice | None = None) -> list[FailedCase]:

@@ -149,17 +149,13 @@ def write_ratchet(path: Path, outcomes: Mapping[Place, Outcome], about: str) -> 
 
 
 def hold_against(
-    ratchet: Mapping[Place, Outcome],
-    now: Mapping[Place, Outcome],
-    *,
-    common_only: bool = False,
+    ratchet: Mapping[Place, Outcome], now: Mapping[Place, Outcome]
 ) -> RatchetDifference:
     """Return what is worse, better, missing and new.
 
     Args:
         ratchet: The outcomes of the file.
         now: Those of the run.
-        common_only: Whether nothing counts as missing.
     """
     both = {
         place: (before, now[place]) for place, before in ratchet.items() if place in now
@@ -170,7 +166,7 @@ def hold_against(
     return RatchetDifference(
         worse={place: pair for place, pair in both.items() if change[place] > 0},
         better=better,
-        missing=[] if common_only else [key for key in ratchet if key not in now],
+        missing=[place for place in ratchet if place not in now],
         new=new,
         common=len(both),
         tightened={**ratchet, **{place: now[place] for place in (*better, *new)}},

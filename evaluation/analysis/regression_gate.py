@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from math import log
 from statistics import fmean
@@ -160,24 +160,16 @@ def rank_of(outcome: Outcome) -> int:
 
 
 def compare_with_baseline(
-    baseline: ComparedEngine, now: ComparedEngine, *, common_only: bool = False
+    baseline: ComparedEngine, now: ComparedEngine
 ) -> BaselineComparison:
-    """Compare one engine with its baseline.
-
-    `common_only` leaves out the cases that were not run now.
-    """
+    """Compare one engine with its baseline."""
     pair = pair_engines(baseline, now)
     measured = {a.case_key for a, _ in pair.cases}
-    missing = [case for case in baseline.cases if case.case_key not in measured]
-    if common_only:
-        common = [case for case in baseline.cases if case.case_key in measured]
-        pair = replace(pair, a=replace(baseline, cases=common))
-        missing = []
     return BaselineComparison(
         pair=pair,
         worse=[(a, b) for a, b in pair.cases if rank(b) > rank(a)],
         better=[(a, b) for a, b in pair.cases if rank(b) < rank(a)],
-        missing=missing,
+        missing=[case for case in baseline.cases if case.case_key not in measured],
     )
 
 

@@ -39,10 +39,6 @@ class RatchetOptions:
             "--accept-worse", help="With --update: write all as it is now, and exit 0."
         ),
     ] = False
-    common: Annotated[
-        bool,
-        typer.Option("--common", help="Leave out what FILE has and the run has not."),
-    ] = False
     engine: Annotated[
         str | None,
         typer.Option(metavar="LABEL", help="Which engine, of a run of several."),
@@ -82,7 +78,7 @@ def ratchet(
     label, now = outcomes_of(opened_run, options.engine, options.task or [])
     fresh = options.update and not file.exists()
     before = {} if fresh else read_ratchet(file)
-    difference = hold_against(before, now, common_only=options.common)
+    difference = hold_against(before, now)
     print_tables(
         [difference_table(difference, SHOWN if format_ is ReportFormat.AUTO else None)],
         format_,

@@ -82,7 +82,7 @@ def show(
 
     Example: csbdata results show runs/4f1c22a09b3e --task masks --all
 
-    Example: csbdata results show runs/4f1c22a09b3e --failures --outcome crash
+    Example: csbdata results show runs/4f1c22a09b3e --failures --engine llguidance
 
     Without --all people get one table a task; JSON and CSV always hold every table.
     Every rate has Wilson's 95 % interval and its denominator; `-` is a figure that
@@ -123,10 +123,6 @@ class BaselineGate:
             "long as in the baseline.",
         ),
     ] = None
-    common: Annotated[
-        bool,
-        typer.Option(help="Leave out what the baseline has and the runs have not."),
-    ] = False
 
     @property
     def gated(self) -> bool:
@@ -177,7 +173,6 @@ def compare(
         else open_and_report_problems(gate.baseline),
         percent=gate.percent,
         slower=gate.fail_slower,
-        common_only=gate.common,
         limit=SHOWN if format_ is ReportFormat.AUTO else None,
     )
     answer = compare_runs(request)

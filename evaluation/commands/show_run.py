@@ -36,19 +36,11 @@ class FailureOptions:
             "control, none, is left out unless it is named.",
         ),
     ] = None
-    outcome: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="OUTCOME",
-            help="Failures with this outcome alone, such as crash or "
-            "under-constrained; repeatable.",
-        ),
-    ] = None
 
     @property
     def requested(self) -> bool:
         """Whether failures are shown: asked for, or chosen among."""
-        return self.failures or bool(self.engine or self.outcome)
+        return self.failures or bool(self.engine)
 
 
 def show_tables(
@@ -88,9 +80,7 @@ def show_failures(
     )
     from evaluation.results.suite_rows import is_suite_run
 
-    choice = FailureChoice.parse(
-        run, tasks=tasks, engines=options.engine or (), outcomes=options.outcome or ()
-    )
+    choice = FailureChoice.parse(run, tasks=tasks, engines=options.engine or ())
     worst = failures(run, choice)
     table = failures_table(
         run,

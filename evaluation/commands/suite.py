@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -87,8 +87,6 @@ _DataOption = Annotated[
 _LimitOption = Annotated[
     int | None, typer.Option(min=1, help="Only so many, each config by its share.")
 ]
-#: The model that requests of OpenAI's batch interface name.
-_BATCH_MODEL: Final = "gpt-4o-mini"
 _NameArgument = Annotated[
     str,
     typer.Argument(
@@ -278,6 +276,12 @@ def prompts_command(  # noqa: PLR0913 (groups of options)
     data: _DataOption = None,
     limit: _LimitOption = None,
     value: SetOption = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="The model that lines of openai-batch ask for."
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="[default: stdout]")
     ] = None,
@@ -290,10 +294,10 @@ def prompts_command(  # noqa: PLR0913 (groups of options)
     \b
     Examples:
       csbdata suite prompts passrate --limit 20 --out prompts.jsonl
-      csbdata suite prompts passrate --format openai-batch --out batch.jsonl
+      csbdata suite prompts passrate --format openai-batch --model gpt-4o-mini
 
-    Beside --out stands `records.jsonl`, which `score` looks for. Batch requests name
-    the model gpt-4o-mini.
+    Beside --out stands `records.jsonl`, which `score` looks for. openai-batch needs
+    --model, which jsonl does not take.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.system.atomic_files import atomic_write_bytes
     from evaluation.asking.records import (
@@ -304,12 +308,21 @@ def prompts_command(  # noqa: PLR0913 (groups of options)
         records_of,
     )
 
+    is_batch = format_ is PromptFormat.OPENAI_BATCH
+    if is_batch and not model:
+        raise BadUsage(
+            "each line of --format openai-batch names a model",
+            then=f"csbdata suite prompts {name} --format openai-batch --model NAME",
+        )
+    if model is not None and not is_batch:
+        raise BadUsage(
+            "lines of --format jsonl name no model",
+            then="leave out --model, or add --format openai-batch",
+        )
     choice, request = _request(name, value, data=DataOptions(data=data, limit=limit))
     records = records_of(choice, request.records()).records
     lines = [
-        batch_line(choice, record, _BATCH_MODEL)
-        if format_ is PromptFormat.OPENAI_BATCH
-        else prompt_line(choice, record)
+        batch_line(choice, record, model) if model else prompt_line(choice, record)
         for record in records
     ]
     if out is None:

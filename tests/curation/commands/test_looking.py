@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -95,31 +94,6 @@ def test_a_folder_that_is_no_build_is_a_fault(tmp_path: Path) -> None:
         run(explain, "o1", "--in", str(tmp_path))
 
 
-def test_a_config_lists_all_that_was_rejected_of_it(build: Path) -> None:
-    """`--config` gives every rejected document; a reason narrows it."""
-    listed = run(explain, "--config", "Github_easy", "--in", str(build))
-    assert "2 documents" in listed
-    assert re.search(r"o7 +template", listed)
-    assert re.search(r"o8 +duplicate", listed)
-    fewer = run(
-        *(explain, "template", "--config", "Github_easy"),
-        *("--format", "json", "--in", str(build)),
-    )
-    told = json.loads(fewer)
-    assert [each["unique_id"] for each in told["documents"]] == ["o7"]
-    assert (told["config"], told["reason"]) == ("Github_easy", "template")
-    assert "0 documents" in run(explain, "--config", "Snowplow", "--in", str(build))
-    with pytest.raises(NoInput, match="no config Snowplough"):
-        run(explain, "--config", "Snowplough", "--in", str(build))
-
-
-def test_a_config_goes_with_a_reason_or_alone() -> None:
-    """Beside an id it is wrong usage: exit code 2."""
-    app = typer.Typer()
-    app.command()(explain)
-    assert CliRunner().invoke(app, ["o1", "--config", "x"]).exit_code == 2
-
-
 def test_a_story_as_json(build: Path) -> None:
     """The same facts for programs; what was absent is null."""
     (story,) = json.loads(run(explain, "o13947", "--in", str(build), "--format=json"))
@@ -131,7 +105,7 @@ def test_a_story_as_json(build: Path) -> None:
 def test_hostile_text_does_not_reach_the_terminal(build: Path) -> None:
     """Names, details, pointers and values are shown with visible escapes."""
     names = ("sp_\x1b[31m\u202e", "o13947", "o7")
-    told = [run(explain, name, "--in", str(build), "--all") for name in names]
+    told = [run(explain, name, "--in", str(build)) for name in names]
     told.append(run(explain, "template", "--in", str(build)))
     told.append(run(diff, str(build), str(build)))
     for text in told:
@@ -178,5 +152,14 @@ def test_differences_are_counted_and_listed(build: Path, tmp_path: Path) -> None
     assert "Changed (1):" in document
     assert "`: `+format` `-title` `-type`" in document
     assert not any(character in document for character in HOSTILE)
-    short = run(diff, str(build), str(other), "--format", "markdown", "--limit", "0")
-    assert "- and 1 more, which `csbdata diff` lists." in short
+
+
+def test_people_see_ten_of_a_kind(build: Path, tmp_path: Path) -> None:
+    """The line below them says how many more there are; Markdown names all."""
+    added = [("Glaiveai2K", record(f"new{number}")) for number in range(13)]
+    other = write_build(tmp_path, [*KEPT_ROWS, *added])
+    told = run(diff, str(build), str(other))
+    assert told.count("Glaiveai2K/") == 10
+    assert "... and 3 more (--format json)" in told
+    document = run(diff, str(build), str(other), "--format", "markdown")
+    assert document.count("Glaiveai2K/") == 13

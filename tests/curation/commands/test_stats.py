@@ -15,7 +15,7 @@ from curation.dataset.features import features, formats
 from curation.dataset.ledger import write_ledger
 from curation.dataset.paper_tables import raw_figures
 from curation.schema.dialects import DRAFT_07
-from curation.system.errors import CannotCreate, NoInput
+from curation.system.errors import NoInput
 from tests.builds import write_build
 from tests.made import entry, record
 
@@ -115,47 +115,24 @@ def test_raw_files_are_measured_where_the_ledger_knows_them(tmp_path: Path) -> N
     assert found["table_9"]["Kubernetes"]["unknown"] == 2
 
 
-def test_plots_are_drawn(tmp_path: Path) -> None:
-    """Three figures, each as SVG and PNG, the same bytes each time."""
-    pytest.importorskip("matplotlib")
-    folder = write_build(tmp_path / "build", ROWS, [])
-    for name in ("a", "b"):
-        run(str(folder), "--plots", str(tmp_path / name))
-    drawn = sorted(path.name for path in (tmp_path / "a").iterdir())
-    assert drawn == [
-        f"{stem}.{suffix}"
-        for stem in ("figure-2", "table-8", "table-9")
-        for suffix in ("png", "svg")
-    ]
-    for name in drawn:
-        first, second = (tmp_path / each / name for each in "ab")
-        assert first.read_bytes() == second.read_bytes()
-
-
-def test_hostile_formats_are_shown_and_drawn_harmlessly(tmp_path: Path) -> None:
+def test_hostile_formats_are_shown_harmlessly(tmp_path: Path) -> None:
     """A format is any text: no escape reaches the terminal, no name fills the page."""
-    pytest.importorskip("matplotlib")
     names = ["\x1b[31m", "\u202e", "x" * 10_000, "\u6f22\n$a_b$", "[bold]"]
     rows = [
         ("mine", _of(f"m{at}", json.dumps({"format": name})))
         for at, name in enumerate(names)
     ]
     folder = write_build(tmp_path, rows, [])
-    out = run(str(folder), "--plots", str(tmp_path / "plots"))
+    out = run(str(folder))
     assert not any(character in out for character in "\x1b\u202e")
     assert "[bold]" in out
     assert max(map(len, out.splitlines())) < 200
 
 
-def test_what_cannot_be_done_is_a_fault(tmp_path: Path) -> None:
-    """No schemas: exit 66. No place for the plots: exit 73."""
-    pytest.importorskip("matplotlib")
+def test_a_folder_without_schemas_is_a_fault(tmp_path: Path) -> None:
+    """Exit code 66."""
     with pytest.raises(NoInput):
         run(str(tmp_path))
-    folder = write_build(tmp_path / "build", ROWS, [])
-    (tmp_path / "file").write_text("")
-    with pytest.raises(CannotCreate):
-        run(str(folder), "--plots", str(tmp_path / "file" / "below"))
 
 
 def test_sizes_are_counted_by_live_fields_too(tmp_path: Path) -> None:

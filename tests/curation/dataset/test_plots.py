@@ -38,7 +38,12 @@ def _drafts(stem: Path) -> tuple[Path, Path]:
     return plots.drafts(counts, stem)
 
 
-DRAWINGS = [_features, _no_features, _spreads, _drafts]
+def _hostile_names(stem: Path) -> tuple[Path, Path]:
+    names = ["\x1b[31m", "\u202e", "x" * 10_000, "\u6f22\n$a_b$", "[bold]"]
+    return plots.features([("type", 5)], [(name, 1) for name in names], stem)
+
+
+DRAWINGS = [_features, _no_features, _spreads, _drafts, _hostile_names]
 
 
 @pytest.mark.parametrize("draw", DRAWINGS)

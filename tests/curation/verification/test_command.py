@@ -71,7 +71,7 @@ def test_json_has_every_finding(folder: Path) -> None:
     """Names of checks, counts, findings with their places; the exit code is in it."""
     (folder / "LICENSE").unlink()
     (folder / "Snowplow/val-00000-of-00001.parquet").write_bytes(b"PAR1")
-    done = run(folder, "--format", "json", "--jobs", 1)
+    done = run(folder, "--format", "json")
     found = json.loads(done.stdout)
     assert (done.exit_code, found["exit_code"], found["ok"]) == (65, 65, False)
     assert "readable" in {each["check"] for each in found["findings"]}

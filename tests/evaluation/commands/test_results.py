@@ -220,14 +220,11 @@ def test_failures_are_chosen_by_engine_and_outcome(tmp_path: Path) -> None:
 
     assert found("--failures") == ["o3", "o1", "o2"]
     assert found("--failures", "--engine", "beta") == ["o3", "o2"]
-    assert found("--engine", "beta 2.0", "--outcome", "under-constrained") == ["o2"]
-    assert found("--outcome", "crash") == ["o3"]
+    assert found("--engine", "beta 2.0") == ["o3", "o2"]
     assert found("--engine", "none") == ["o4"]
     assert "--engine none" in _ask("show", run, "--failures").stdout
     with pytest.raises(NoInput, match=r"'gamma'.*alpha 1\.0"):
         _ask("show", run, "--engine", "gamma")
-    with pytest.raises(BadUsage, match="use one of crash"):
-        _ask("show", run, "--outcome", "bad")
 
 
 def test_a_percentile_stands_where_there_are_values_for_it(tmp_path: Path) -> None:

@@ -51,6 +51,25 @@ def test_prompts_are_written_with_their_records(data: Path, tmp_path: Path) -> N
     assert (out.parent / "records.jsonl").exists()
 
 
+def test_lines_of_a_batch_name_the_model(data: Path) -> None:
+    """One has to be named for openai-batch, and none can be for jsonl."""
+    words = ["prompts", "passrate", "--data", data]
+    batch = [*words, "--format", "openai-batch"]
+    answer = _ask(*batch, "--model", "a-model")
+    assert answer.exit_code == 0, answer.output
+    lines = [json.loads(line) for line in answer.stdout.splitlines()]
+    assert [line["custom_id"] for line in lines] == ["g/a", "g/b"]
+    assert {line["body"]["model"] for line in lines} == {"a-model"}
+    for unnamed in (batch, [*batch, "--model", ""]):
+        refused = _ask(*unnamed).exception
+        assert isinstance(refused, BadUsage)
+        typed = "csbdata suite prompts passrate --format openai-batch --model NAME"
+        assert refused.then == typed
+    unused = _ask(*words, "--model", "a-model").exception
+    assert isinstance(unused, BadUsage)
+    assert "--format openai-batch" in unused.then
+
+
 def test_a_file_of_responses_is_scored_and_gated(data: Path, tmp_path: Path) -> None:
     """A shared setting and one of the suite go to where they belong."""
     file = tmp_path / "answers.jsonl"
