@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from curation.core.json_types import Json
-from curation.instances.constraints.compiled_schema import Memo
+from curation.instances.constraints.compiled_schema import memo
 from curation.instances.constraints.keyword_values import array_of
 from curation.instances.values import formats
 from curation.instances.values.strings import matches
@@ -14,8 +14,6 @@ from curation.json.values import identity, is_multiple, type_of
 
 if TYPE_CHECKING:
     from curation.instances.constraints.conjunction import Conjunction
-
-_EXAMPLES: Final = Memo[None, list[Json]]()
 
 
 def admits(conjunction: Conjunction, value: Json) -> bool:
@@ -34,7 +32,7 @@ def admits(conjunction: Conjunction, value: Json) -> bool:
     if isinstance(value, list):
         return _fits(len(value), conjunction.min_items, conjunction.max_items)
     if isinstance(value, str):
-        return matches(conjunction.string(name=""), value)
+        return matches(conjunction.string(""), value)
     if value is None or isinstance(value, bool):
         return True
     return _in_bounds(conjunction, value)
@@ -56,17 +54,15 @@ def _in_bounds(conjunction: Conjunction, value: float) -> bool:
     )
 
 
+@memo
 def admitted_examples(conjunction: Conjunction) -> list[Json]:
     """Return the values of `examples` and `default` that a conjunction admits."""
-    cache = _EXAMPLES.of(conjunction)
-    if None not in cache:
-        cache[None] = [
-            value
-            for part in conjunction.parts
-            for value in _examples(part.schema)
-            if admits(conjunction, value) and _is_of_formats(conjunction, value)
-        ]
-    return cache[None]
+    return [
+        value
+        for part in conjunction.parts
+        for value in _examples(part.schema)
+        if admits(conjunction, value) and _is_of_formats(conjunction, value)
+    ]
 
 
 def _is_of_formats(conjunction: Conjunction, value: Json) -> bool:
@@ -100,9 +96,7 @@ def _object_conflicts(conjunction: Conjunction) -> bool:
     least = max(conjunction.min_properties, len(conjunction.required))
     if conjunction.max_properties is not None and least > conjunction.max_properties:
         return True
-    return any(
-        conjunction.property_goals(name) is None for name in conjunction.required
-    )
+    return any(conjunction.member_goals(name) is None for name in conjunction.required)
 
 
 def _is_empty_range(conjunction: Conjunction) -> bool:
@@ -116,21 +110,17 @@ def _is_empty_range(conjunction: Conjunction) -> bool:
     return low > high or (low == high and (lows[1] == low or highs[1] == high))
 
 
-_LIKELY: Final = Memo[None, tuple[str, ...]]()
 _ITEMS: Final = ("items", "prefixItems")
 _MEMBERS: Final = ("properties", "patternProperties", "additionalProperties")
 
 
+@memo
 def likely_types(conjunction: Conjunction) -> tuple[str, ...]:
     """Return the types of a conjunction as the schema names them, else as it hints.
 
     null comes last where there is a choice, and "number" stands for integers too.
     """
-    cache = _LIKELY.of(conjunction)
-    if None not in cache:
-        named = _named if conjunction.typed else _hinted
-        cache[None] = named(conjunction)
-    return cache[None]
+    return (_named if conjunction.typed else _hinted)(conjunction)
 
 
 def _named(conjunction: Conjunction) -> tuple[str, ...]:

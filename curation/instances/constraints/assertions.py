@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from curation.instances.constraints.compiled_schema import CompiledSchema, Memo
+from curation.instances.constraints.compiled_schema import CompiledSchema, memo
 from curation.instances.constraints.conjoin import conjoin
 from curation.instances.constraints.conjunction import Conjunction, Goals
 from curation.instances.constraints.keyword_values import (
@@ -216,10 +216,7 @@ class ReachableKeywords:
         self.assertions.setdefault(assertion, []).append(location)
 
 
-_REACHABLE: Final = Memo[int, ReachableKeywords]()
-_ASSERTIONS: Final = Memo[SchemaLocation, tuple[Assertion, ...]]()
-
-
+@memo
 def find_reachable_keywords(
     compiled: CompiledSchema, most: int = _MOST
 ) -> ReachableKeywords:
@@ -229,13 +226,6 @@ def find_reachable_keywords(
         compiled: The schema.
         most: Distinct conjunctions to visit; beyond it the result is not complete.
     """
-    cache = _REACHABLE.of(compiled)
-    if most not in cache:
-        cache[most] = _walked(compiled, most)
-    return cache[most]
-
-
-def _walked(compiled: CompiledSchema, most: int) -> ReachableKeywords:
     reachable = ReachableKeywords()
     start = InstanceLocation(goals=(compiled.root,), path=())
     queue, visited = deque([start]), {start.goals}
@@ -260,19 +250,18 @@ def _walked(compiled: CompiledSchema, most: int) -> ReachableKeywords:
 def assertions_of(conjunction: Conjunction) -> tuple[Assertion, ...]:
     """Return the assertions among the parts of a conjunction."""
     assertions = list[Assertion]()
-    cache, dialect = _ASSERTIONS.of(conjunction.tree), conjunction.tree.dialect
     for part in conjunction.locations:
-        own = cache.get(part)
-        if own is None:
-            own = cache[part] = _assertions_at(part, dialect)
-        assertions += own
+        assertions += _assertions_at(conjunction.tree, part)
     return tuple(assertions)
 
 
-def _assertions_at(location: SchemaLocation, dialect: Dialect) -> tuple[Assertion, ...]:
+@memo
+def _assertions_at(
+    compiled: CompiledSchema, location: SchemaLocation
+) -> tuple[Assertion, ...]:
     if location.document:
         return ()
-    keywords = asserting_keywords(location.schema, dialect)
+    keywords = asserting_keywords(location.schema, compiled.dialect)
     return tuple(Assertion(location, keyword) for keyword in keywords)
 
 

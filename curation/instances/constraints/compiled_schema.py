@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from contextlib import suppress
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, Self, TypeVar
+from functools import cached_property, wraps
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Final,
+    ParamSpec,
+    Protocol,
+    Self,
+    TypeVar,
+)
 
 import jsonschema_rs
 import msgspec
@@ -34,9 +44,6 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
     from curation.schema.subschemas import SchemaLocation
 
-_Key = TypeVar("_Key")
-_Value = TypeVar("_Value")
-
 
 class Holder(Protocol):
     """An object that results are kept with."""
@@ -44,24 +51,37 @@ class Holder(Protocol):
     memos: dict[object, Any]
 
 
-class Memo(Generic[_Key, _Value]):
-    """The results of one function, by its further arguments.
+_Holder = TypeVar("_Holder", bound=Holder)
+_Further = ParamSpec("_Further")
+_Value = TypeVar("_Value")
+
+
+def memo(
+    function: Callable[Concatenate[_Holder, _Further], _Value],
+) -> Callable[Concatenate[_Holder, _Further], _Value]:
+    """Keep a function's results with its first argument, by the further ones.
 
     Example:
         >>> from types import SimpleNamespace
-        >>> lengths: Memo[str, int] = Memo()
+        >>> length = memo(lambda _, text: len(text))
         >>> holder = SimpleNamespace(memos={})
-        >>> lengths.of(holder)["abc"] = 3
-        >>> lengths.of(holder)
-        {'abc': 3}
+        >>> length(holder, "abc"), list(holder.memos.values())
+        (3, [{('abc',): 3}])
     """
 
-    def of(self, holder: Holder) -> dict[_Key, _Value]:
-        """Return what is known about an object so far."""
-        results: dict[_Key, _Value] | None = holder.memos.get(self)
+    @wraps(function)
+    def remembering(
+        holder: _Holder, /, *further: _Further.args, **named: _Further.kwargs
+    ) -> _Value:
+        results: dict[object, _Value] | None = holder.memos.get(function)
         if results is None:
-            results = holder.memos[self] = {}
-        return results
+            results = holder.memos[function] = {}
+        key = (*further, *named.items()) if named else further
+        if key not in results:
+            results[key] = function(holder, *further, **named)
+        return results[key]
+
+    return remembering
 
 
 #: Where the record stands in the registry from which single subschemas are compiled.
@@ -99,10 +119,8 @@ class CompiledSchema(Schema):
     def __init__(self, value: UntypedJson, dialect: Dialect) -> None:
         """Take a schema whose numbers are ordinary floats (`curation.json.text`)."""
         super().__init__(value, dialect)
-        #: Results of functions about the schema (`Memo`).
+        #: Results of functions about the schema (`memo`).
         self.memos: dict[object, Any] = {}
-        #: By pattern and name, whether the one matches the other.
-        self._matching: dict[tuple[str, str], bool] = {}
         self._validators: dict[SchemaLocation, jsonschema_rs.Validator | None] = {}
 
     @classmethod
@@ -307,38 +325,32 @@ class CompiledSchema(Schema):
                 )
         return None
 
-    def property_locations(
-        self, part: SchemaLocation, name: str
+    def member_locations(
+        self, part: SchemaLocation, step: str | int
     ) -> list[SchemaLocation]:
-        """Return the schemas that one schema object applies to a property.
+        """Return the schemas that one schema object applies to a property or element.
 
         `additionalProperties` is one of them where nothing else is. What references,
-        branches and `unevaluatedProperties` apply is not searched.
+        branches and `unevaluated...` apply is not searched.
         """
         schema = part.schema
         locations: list[SchemaLocation] = []
-        if name in object_of(schema, "properties"):
-            locations.append(self.child(part, ("properties", name)))
+        if isinstance(step, int):
+            prefix, remaining = item_keywords(schema, self.dialect)
+            if prefix and step < len(schema[prefix]):
+                return [self.child(part, (prefix, str(step)))]
+            return [self.child(part, (remaining,))] if remaining else []
+        if step in object_of(schema, "properties"):
+            locations.append(self.child(part, ("properties", step)))
         locations += [
             self.child(part, ("patternProperties", pattern))
             for pattern in object_of(schema, "patternProperties")
-            if self._is_match(pattern, name)
+            if self._is_match(pattern, step)
         ]
         if not locations and "additionalProperties" in schema:
             locations.append(self.child(part, ("additionalProperties",)))
         return locations
 
-    def item_locations(self, part: SchemaLocation, index: int) -> list[SchemaLocation]:
-        """Return the schemas that one schema object applies to an element."""
-        schema = part.schema
-        prefix, remaining = item_keywords(schema, self.dialect)
-        if prefix and index < len(schema[prefix]):
-            return [self.child(part, (prefix, str(index)))]
-        return [self.child(part, (remaining,))] if remaining else []
-
+    @memo
     def _is_match(self, pattern: str, name: str) -> bool:
-        result = self._matching.get((pattern, name))
-        if result is None:
-            result = matches(StringConstraints(patterns=(pattern,)), name)
-            self._matching[pattern, name] = result
-        return result
+        return matches(StringConstraints(patterns=(pattern,)), name)

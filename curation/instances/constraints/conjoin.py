@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from curation.instances.constraints.admission import admits, conflicts
-from curation.instances.constraints.compiled_schema import CompiledSchema, Memo
+from curation.instances.constraints.compiled_schema import CompiledSchema, memo
 from curation.instances.constraints.conjunction import (
     BranchChoice,
     Conjunction,
@@ -18,6 +18,7 @@ from curation.instances.constraints.conjunction import (
     Negation,
 )
 from curation.instances.constraints.keyword_values import (
+    DECIDING,
     accepts_everything,
     names_of,
     object_of,
@@ -46,22 +47,6 @@ _LEAST: Final = {
     "maxProperties": "max_properties",
 }
 _BOUNDS: Final = frozenset({*_GREATEST, *_LEAST, "multipleOf", "uniqueItems"})
-#: Keywords that leave something to decide or to ask about.
-_DECISIONS: Final = frozenset(
-    {
-        "anyOf",
-        "oneOf",
-        "not",
-        "if",
-        "dependencies",
-        "dependentRequired",
-        "dependentSchemas",
-        "contains",
-        "propertyNames",
-        "unevaluatedItems",
-        "unevaluatedProperties",
-    }
-)
 
 
 def merge(conjunction: Conjunction, part: SchemaLocation | ExtraConstraint) -> None:
@@ -81,7 +66,7 @@ def merge(conjunction: Conjunction, part: SchemaLocation | ExtraConstraint) -> N
         _merge_extra_constraint(conjunction, part)
     else:
         _merge_values(conjunction, schema)
-        if not _DECISIONS.isdisjoint(schema):
+        if not DECIDING.isdisjoint(schema):
             _merge_decisions(conjunction, part)
 
 
@@ -234,11 +219,9 @@ def _dependency_keywords(conjunction: Conjunction) -> tuple[str, ...]:
 
 #: How deep required properties are looked into for a contradiction.
 _LOOK_AHEAD: Final = 3
-_CONJUNCTIONS: Final = Memo[Goals, Conjunction]()
-#: By depth.
-_CONTRADICTIONS: Final = Memo[int, str]()
 
 
+@memo
 def conjoin(compiled: CompiledSchema, goals: Goals) -> Conjunction:
     """Return the conjunction of goals.
 
@@ -252,15 +235,11 @@ def conjoin(compiled: CompiledSchema, goals: Goals) -> Conjunction:
         >>> conjunction.minimum, conjunction.types
         (5, ('integer',))
     """
-    cache = _CONJUNCTIONS.of(compiled)
-    conjunction = cache.get(goals)
-    if conjunction is None:
-        conjunction = Conjunction(tree=compiled, goals=goals)
-        _flatten(conjunction)
-        for part in conjunction.parts:
-            merge(conjunction, part)
-        _drop_contradictions(conjunction)
-        cache[goals] = conjunction
+    conjunction = Conjunction(tree=compiled, goals=goals)
+    _flatten(conjunction)
+    for part in conjunction.parts:
+        merge(conjunction, part)
+    _drop_contradictions(conjunction)
     return conjunction
 
 
@@ -332,17 +311,15 @@ def contradiction(
     reason = conjunction.impossible
     if reason or not depth or conjunction.types != ("object",):
         return reason
-    cache = _CONTRADICTIONS.of(conjunction)
-    if depth not in cache:
-        cache[depth] = _required_contradiction(compiled, conjunction, depth)
-    return cache[depth]
+    return _required_contradiction(conjunction, compiled, depth)
 
 
+@memo
 def _required_contradiction(
-    compiled: CompiledSchema, conjunction: Conjunction, depth: int
+    conjunction: Conjunction, compiled: CompiledSchema, depth: int
 ) -> str:
     for name in conjunction.required:
-        goals = conjunction.property_goals(name)
+        goals = conjunction.member_goals(name)
         if goals:
             why = contradiction(compiled, conjoin(compiled, goals), depth - 1)
             if why:

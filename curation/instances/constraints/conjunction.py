@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from curation.core.json_types import Json
-from curation.instances.constraints.compiled_schema import CompiledSchema, Memo
+from curation.instances.constraints.compiled_schema import CompiledSchema, memo
 from curation.instances.constraints.keyword_values import (
     accepts_everything,
     item_keywords,
@@ -59,14 +59,25 @@ class ExtraConstraint:
     every: tuple[Goal, ...] = ()
     #: Patterns that the string must not match.
     not_patterns: tuple[str, ...] = ()
-    #: What single properties must meet besides.
-    members: Mapping[str, tuple[Goal, ...]] = field(default_factory=dict)
-    #: What single elements must meet besides.
-    elements: Mapping[int, tuple[Goal, ...]] = field(default_factory=dict)
+    #: What single properties, by name, or elements, by index, must meet besides.
+    members: Mapping[str | int, tuple[Goal, ...]] = field(default_factory=dict)
 
 
 Goal = SchemaLocation | Negation | ExtraConstraint
 Goals = tuple[Goal, ...]
+
+
+def with_member(step: str | int, goals: Goals) -> ExtraConstraint:
+    """Return a constraint that a property or an element is there and meets goals.
+
+    Args:
+        step: The name of the property, or the index of the element.
+        goals: What it must meet.
+    """
+    kind, schema = ("object",), dict[str, Json](required=[step])
+    if isinstance(step, int):
+        kind, schema = ("array",), {"minItems": step + 1}
+    return ExtraConstraint(types=kind, schema=schema, members={step: goals})
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +106,6 @@ class Containment:
     least: int
     #: None if any number may.
     most: int | None
-
-
-#: Results of methods of `Conjunction`, by their arguments.
-_NUMBERS: Final = Memo[tuple[bool, str], NumberConstraints]()
-_STRINGS: Final = Memo[str, StringConstraints]()
-_MEMBERS: Final = Memo[str, "Goals | None"]()
-_SITES: Final = Memo[str, list[SchemaLocation]]()
 
 
 class Conjunction(msgspec.Struct, kw_only=True, eq=False):
@@ -171,7 +175,7 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
     duplicate: bool = False
     #: What the name of one more property must meet, for each that is needed.
     extra_names: list[Goals] = msgspec.field(default_factory=list)
-    #: Results of functions about the conjunction (`Memo`).
+    #: Results of functions about the conjunction (`memo`).
     memos: dict[object, Any] = msgspec.field(default_factory=dict)
 
     @property
@@ -185,86 +189,83 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
             or self.impossible
         )
 
-    def number(self, *, integer: bool, name: str) -> NumberConstraints:
+    @memo
+    def number(self, kind: str, name: str) -> NumberConstraints:
         """Return what a number must meet.
 
         Args:
-            integer: Whether it must be a whole number.
+            kind: `integer` if it must be a whole number, else `number`.
             name: The name of the property, a hint for realistic values.
         """
-        cache = _NUMBERS.of(self)
-        number = cache.get((integer, name))
-        if number is None:
-            number = cache[integer, name] = NumberConstraints(
-                integer=integer,
-                minimum=self.minimum,
-                maximum=self.maximum,
-                exclusive_minimum=self.exclusive_minimum,
-                exclusive_maximum=self.exclusive_maximum,
-                multiples=tuple(self.multiples),
-                name=name,
-                format=self.formats[0] if self.formats else "",
-            )
-        return number
+        return NumberConstraints(
+            integer=kind == "integer",
+            minimum=self.minimum,
+            maximum=self.maximum,
+            exclusive_minimum=self.exclusive_minimum,
+            exclusive_maximum=self.exclusive_maximum,
+            multiples=tuple(self.multiples),
+            name=name,
+            format=self.formats[0] if self.formats else "",
+        )
 
-    def string(self, *, name: str) -> StringConstraints:
+    @memo
+    def string(self, name: str) -> StringConstraints:
         """Return what a string must meet.
 
         Args:
             name: The name of the property, a hint for realistic values.
         """
-        cache = _STRINGS.of(self)
-        string = cache.get(name)
-        if string is None:
-            string = cache[name] = StringConstraints(
-                min_length=self.min_length,
-                max_length=self.max_length,
-                patterns=tuple(self.patterns),
-                formats=tuple(self.formats),
-                not_patterns=tuple(self.not_patterns),
-                name=name,
-                dialect=self.tree.dialect.name,
-            )
-        return string
+        return StringConstraints(
+            min_length=self.min_length,
+            max_length=self.max_length,
+            patterns=tuple(self.patterns),
+            formats=tuple(self.formats),
+            not_patterns=tuple(self.not_patterns),
+            name=name,
+            dialect=self.tree.dialect.name,
+        )
 
+    @memo
     def member_goals(self, step: str | int) -> Goals | None:
-        """Return what a property or an element must meet; None if it must not be."""
-        if isinstance(step, int):
-            return self.item_goals(step)
-        return self.property_goals(step)
+        """Return what a property or an element must meet; None if it must not be.
 
-    def property_goals(self, name: str) -> Goals | None:
-        """Return what a property of that name must meet; None if it must not be."""
-        cache = _MEMBERS.of(self)
-        if name not in cache:
-            cache[name] = self._property_goals(name)
-        return cache[name]
-
-    def _property_goals(self, name: str) -> Goals | None:
-        if name in self.forbidden:
+        Args:
+            step: The name of the property, or the index of the element.
+        """
+        if step in self.forbidden:
             return None
         goals: list[Goal] = []
         for part in self.parts:
             if isinstance(part, ExtraConstraint):
-                goals.extend(part.members.get(name, ()))
+                goals.extend(part.members.get(step, ()))
+                goals.extend(part.every if isinstance(step, int) else ())
             else:
-                goals.extend(self.tree.property_locations(part, name))
-        goals.extend(self._unevaluated_property(name))
-        return _without_true(goals)
-
-    def _unevaluated_property(self, name: str) -> list[SchemaLocation]:
-        locations = []
+                goals.extend(self.tree.member_locations(part, step))
+        keyword = (
+            "unevaluatedItems" if isinstance(step, int) else "unevaluatedProperties"
+        )
         for holder in self.unevaluated:
-            if "unevaluatedProperties" not in holder.schema:
-                continue
-            evaluated = any(
-                self.tree.property_locations(part, name)
+            evaluated = keyword not in holder.schema or any(
+                self.tree.member_locations(part, step)
                 for part in self.locations
                 if self.is_inside(part, holder)
             )
             if not evaluated:
-                locations.append(self.tree.child(holder, ("unevaluatedProperties",)))
-        return locations
+                goals.append(self.tree.child(holder, (keyword,)))
+        return _without_true(goals)
+
+    @memo
+    def member_sites(self, step: str | int) -> list[SchemaLocation]:
+        """Return the schemas that the parts apply to a member, `true` included.
+
+        Args:
+            step: The name of the property, or the index of the element.
+        """
+        return [
+            site
+            for part in self.locations
+            for site in self.tree.member_locations(part, step)
+        ]
 
     def is_inside(
         self,
@@ -283,45 +284,6 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
             for referrer in self.referrers.get(part, ())
             if referrer not in visited
         )
-
-    def item_goals(self, index: int) -> Goals | None:
-        """Return what an element must meet; None if it must not be there."""
-        goals: list[Goal] = []
-        for part in self.parts:
-            if isinstance(part, ExtraConstraint):
-                goals.extend(part.elements.get(index, ()))
-                goals.extend(part.every)
-            else:
-                goals.extend(self.tree.item_locations(part, index))
-        for holder in self.unevaluated:
-            evaluated = "unevaluatedItems" not in holder.schema or any(
-                self.tree.item_locations(part, index)
-                for part in self.locations
-                if self.is_inside(part, holder)
-            )
-            if not evaluated:
-                goals.append(self.tree.child(holder, ("unevaluatedItems",)))
-        return _without_true(goals)
-
-    def property_sites(self, name: str) -> list[SchemaLocation]:
-        """Return the schemas that the parts apply to a property, `true` included."""
-        cache = _SITES.of(self)
-        sites = cache.get(name)
-        if sites is None:
-            sites = cache[name] = [
-                site
-                for part in self.locations
-                for site in self.tree.property_locations(part, name)
-            ]
-        return sites
-
-    def item_sites(self, index: int) -> list[SchemaLocation]:
-        """Return the schemas that the parts apply to an element, `true` included."""
-        return [
-            site
-            for part in self.locations
-            for site in self.tree.item_locations(part, index)
-        ]
 
     def goal_locations(self) -> Iterator[SchemaLocation]:
         """Yield the schema locations among goals and parts, some of them twice."""

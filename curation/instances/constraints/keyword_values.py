@@ -21,6 +21,22 @@ COMPANIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "if": ("then", "else"),
 }
 
+#: Keywords that are themselves what fails.
+DECIDING: Final = frozenset(
+    {
+        "anyOf",
+        "oneOf",
+        "not",
+        "if",
+        "contains",
+        "propertyNames",
+        "dependencies",
+        "dependentRequired",
+        "dependentSchemas",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+    }
+)
 #: What both validators assert, by dialect; some are older than their draft.
 _FORMATS_04: Final = frozenset(
     {

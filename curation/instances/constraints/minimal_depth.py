@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from curation.core.json_types import Json
-from curation.instances.constraints.compiled_schema import CompiledSchema, Memo
+from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.keyword_values import (
     item_keywords,
     names_of,
     object_of,
 )
 from curation.json.values import is_number
-from curation.schema.subschemas import SchemaLocation
+
+if TYPE_CHECKING:
+    from curation.schema.subschemas import SchemaLocation
 
 #: Keywords without effect on other types than this one.
 _HINTS: Final = {"required": "object", "minItems": "array"}
-_MINIMAL: Final = Memo[SchemaLocation, float]()
-_LIKELY: Final = Memo[SchemaLocation, float]()
 _SCALARS: Final = frozenset({"string", "integer", "number", "boolean", "null"})
 
 
@@ -63,7 +63,7 @@ def likely_depth(compiled: CompiledSchema, location: SchemaLocation) -> float:
 def _least(
     compiled: CompiledSchema, location: SchemaLocation, *, hinted: bool
 ) -> float:
-    cache = (_LIKELY if hinted else _MINIMAL).of(compiled)
+    cache: dict[SchemaLocation, float] = compiled.memos.setdefault((_least, hinted), {})
     if location not in cache:
         needs = _reachable_needs(compiled, location, cache, hinted=hinted)
         depths = dict.fromkeys(needs, math.inf)

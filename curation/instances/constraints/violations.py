@@ -7,11 +7,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
-
-import msgspec
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from curation.instances.constraints.conjoin import conjoin
+from curation.instances.constraints.keyword_values import DECIDING
 from curation.instances.values.model import NearMiss
 from curation.json.pointer import Tokens, at, pointer, tokens_of
 from curation.schema.keywords import REFERENCE_KEYWORDS, Shape
@@ -29,28 +28,12 @@ if TYPE_CHECKING:
 FALSE: Final = "false"
 #: Stands for the keyword where several fail.
 MIXED: Final = "mixed"
-#: Keywords that are themselves what fails.
-DECIDING: Final = frozenset(
-    {
-        "anyOf",
-        "oneOf",
-        "not",
-        "if",
-        "contains",
-        "propertyNames",
-        "dependencies",
-        "dependentRequired",
-        "dependentSchemas",
-        "unevaluatedItems",
-        "unevaluatedProperties",
-    }
-)
 _CONDITIONAL: Final = ("then", "else")
 #: Keywords that pass on what fails below them, each for one member of the value.
 _DESCENDING: Final = ("properties", "patternProperties", "items", "prefixItems")
 
 
-class Violation(msgspec.Struct, frozen=True, kw_only=True):
+class Violation(NamedTuple):
     """One keyword that a value fails."""
 
     keyword: str
@@ -59,10 +42,6 @@ class Violation(msgspec.Struct, frozen=True, kw_only=True):
     #: Where the value stands that fails it.
     instance_pointer: str
 
-    def row(self) -> tuple[str, str, str]:
-        """Return the violation as `NearMiss.keywords` holds it."""
-        return self.keyword, self.schema_pointer, self.instance_pointer
-
 
 def find_violations(compiled: CompiledSchema, value: Json) -> tuple[Violation, ...]:
     """Return what a value fails, each once, in the validator's order.
@@ -70,7 +49,7 @@ def find_violations(compiled: CompiledSchema, value: Json) -> tuple[Violation, .
     Example:
         >>> schema = {"properties": {"a": {"type": "string"}}}
         >>> compiled = CompiledSchema.from_json(schema, "draft-07")
-        >>> find_violations(compiled, {"a": 1})[0].row()
+        >>> tuple(find_violations(compiled, {"a": 1})[0])
         ('type', '/properties/a/type', '/a')
     """
     violations = (
@@ -94,9 +73,7 @@ def as_near_miss(compiled: CompiledSchema, value: Json) -> NearMiss | None:
         keyword=first.keyword if single else MIXED,
         schema_pointer=first.schema_pointer if single else "",
         instance_pointer=first.instance_pointer if single else "",
-        keywords=tuple(violation.row() for violation in violations)
-        if len(violations) > 1
-        else (),
+        keywords=violations if len(violations) > 1 else (),
     )
 
 
@@ -160,11 +137,8 @@ def _name_violation(
     goals: Goals = (compiled.root,)
     instance_tokens = tokens_of(failed.instance_pointer)
     for token in instance_tokens:
-        conjunction = conjoin(compiled, goals)
-        if isinstance(value, list):
-            goals = conjunction.item_goals(int(token)) or ()
-        else:
-            goals = conjunction.property_goals(token) or ()
+        step = int(token) if isinstance(value, list) else token
+        goals = conjoin(compiled, goals).member_goals(step) or ()
         value = at(value, (token,))
     for part in conjoin(compiled, goals).locations:
         if "propertyNames" in part.schema and isinstance(value, dict):

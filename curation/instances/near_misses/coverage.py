@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Final
 
 from curation.instances.constraints.assertions import (
     Assertion,
-    InstanceLocation,
-    ReachableKeywords,
     asserting_keywords,
     find_reachable_keywords,
 )
-from curation.instances.constraints.compiled_schema import CompiledSchema, Memo
+from curation.instances.constraints.compiled_schema import CompiledSchema, memo
 from curation.instances.constraints.conjoin import conjoin
 from curation.instances.constraints.conjunction import ALL_TYPES, Conjunction
 from curation.instances.constraints.violations import FALSE
@@ -39,7 +37,6 @@ if TYPE_CHECKING:
 
 #: Values of instances looked at for one assertion; with more, nothing is claimed.
 _MOST_LOCATIONS: Final = 64
-_FOUND: Final = Memo[Assertion, str]()
 NEVER_FAILS: Final = "never_fails"
 OTHER_TYPE: Final = "other_type"
 _PROOFS: Final[Mapping[str, Callable[[ImplicationQuestion], bool]]] = {
@@ -55,30 +52,15 @@ _PROOFS: Final[Mapping[str, Callable[[ImplicationQuestion], bool]]] = {
 }
 
 
-def find_proof(
-    compiled: CompiledSchema,
-    assertion: Assertion,
-    reachable: ReachableKeywords,
-) -> str:
+@memo
+def find_proof(compiled: CompiledSchema, assertion: Assertion) -> str:
     """Return the name of the proof that a keyword cannot fail alone, or "".
 
     Args:
         compiled: The schema.
         assertion: The keyword, and where its schema stands.
-        reachable: Its reachable keywords.
     """
-    cache = _FOUND.of(compiled)
-    if assertion not in cache:
-        locations = reachable.assertions[assertion]
-        cache[assertion] = _proof(compiled, assertion, locations)
-    return cache[assertion]
-
-
-def _proof(
-    compiled: CompiledSchema,
-    assertion: Assertion,
-    locations: Sequence[InstanceLocation],
-) -> str:
+    locations = find_reachable_keywords(compiled).assertions[assertion]
     too_many = len(locations) > _MOST_LOCATIONS
     if not locations or too_many or assertion.keyword == FALSE:
         return ""
@@ -178,7 +160,7 @@ def measure_coverage(
         if assertion.pointer in have:
             covered[assertion.keyword] += 1
             continue
-        if find_proof(compiled, assertion, reachable):
+        if find_proof(compiled, assertion):
             implied += 1
         else:
             missing.append((assertion.keyword, assertion.pointer))

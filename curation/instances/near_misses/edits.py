@@ -56,7 +56,7 @@ def more_items(target: EditTarget) -> Iterator[Edit]:
     for _ in range(3 * (most + 2)):
         if len(longer) > most:
             break
-        goals = target.conjunction.item_goals(len(longer))
+        goals = target.conjunction.member_goals(len(longer))
         item = target.fill(goals or ())
         if not unique or repr(item) not in texts:
             longer.append(item)
@@ -77,7 +77,7 @@ def twice(target: EditTarget) -> Iterator[Edit]:
         yield [*value[:-1], value[0]]
         yield [*value[:-1], value[-2]]
     if len(value) <= 1:
-        item = target.fill(target.conjunction.item_goals(0) or ())
+        item = target.fill(target.conjunction.member_goals(0) or ())
         yield [item, item]
 
 
@@ -113,7 +113,7 @@ def one_more_item(target: EditTarget) -> Iterator[Edit]:
     """Yield arrays with an element that no schema is for."""
     longer: list[Json | Nothing] = list(target.array)
     while len(longer) < target.conjunction.prefix_length():
-        goals = target.conjunction.item_goals(len(longer))
+        goals = target.conjunction.member_goals(len(longer))
         longer.append(target.fill(goals or ()))
     yield from ([*longer, "extra"], [*longer, 7], [*longer, None], [*longer, {}])
     if target.keyword == "items":
@@ -200,7 +200,7 @@ def _is_allowed(target: EditTarget, name: str) -> bool:
 
 def _value_of(target: EditTarget, name: str) -> Json | Nothing:
     """Make a value for a property, or NOTHING if it must not be there."""
-    goals = target.conjunction.property_goals(name)
+    goals = target.conjunction.member_goals(name)
     if goals is None or not _is_allowed(target, name):
         return NOTHING
     return target.fill(goals)
@@ -212,7 +212,7 @@ def misnamed(target: EditTarget) -> Iterator[Edit]:
     for name in (*_BAD_NAMES, *(name + "!" for name in members)):
         if _is_allowed(target, name):
             continue
-        goals = target.conjunction.property_goals(name)
+        goals = target.conjunction.member_goals(name)
         value = NOTHING if goals is None else target.fill(goals)
         if not isinstance(value, Nothing):
             yield {**members, name: value}

@@ -152,7 +152,7 @@ def _distinct(question: ImplicationQuestion) -> float:
     if True not in question.values("uniqueItems"):
         return math.inf
     prefix_length = question.conjunction.prefix_length()
-    goals = question.conjunction.item_goals(prefix_length)
+    goals = question.conjunction.member_goals(prefix_length)
     values = conjoin(question.compiled, goals).values if goals else None
     if prefix_length or values is None:
         return math.inf

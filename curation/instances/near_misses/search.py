@@ -15,13 +15,8 @@ from curation.instances.constraints.assertions import Assertion, find_reachable_
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjoin import conjoin
 from curation.instances.constraints.conjunction import Goals, Negation
-from curation.instances.constraints.keyword_values import COMPANIONS
-from curation.instances.constraints.violations import (
-    DECIDING,
-    FALSE,
-    MIXED,
-    as_near_miss,
-)
+from curation.instances.constraints.keyword_values import COMPANIONS, DECIDING
+from curation.instances.constraints.violations import FALSE, MIXED, as_near_miss
 from curation.instances.near_misses.coverage import find_proof, keyword_pointers
 from curation.instances.near_misses.edits import EDITS
 from curation.instances.near_misses.scalar_edits import EditTarget, is_complete
@@ -224,7 +219,7 @@ class _NearMissSearch:
         sites = self.sites.of_assertion(assertion)
         if any(self._try_edits(assertion, site) for site in sites):
             return True
-        if find_proof(self.compiled, assertion, self.reachable):
+        if find_proof(self.compiled, assertion):
             return False
         return any(
             self._search_relaxed(assertion, site) for site in sites[:_SEARCHED_SITES]

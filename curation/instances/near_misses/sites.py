@@ -21,9 +21,9 @@ from curation.instances.constraints.assertions import (
 )
 from curation.instances.constraints.conjoin import conjoin
 from curation.instances.constraints.conjunction import (
-    ExtraConstraint,
     Goal,
     Goals,
+    with_member,
 )
 from curation.instances.constraints.keyword_values import object_of
 from curation.instances.constraints.violations import FALSE
@@ -140,19 +140,7 @@ def goals_for_path(path: Path) -> Goals:
     """Return goals that make a value of an instance stand at a path."""
     goals: Goals = ()
     for step in reversed(path):
-        if isinstance(step, int):
-            constraint = ExtraConstraint(
-                types=("array",),
-                schema={"minItems": step + 1},
-                elements={step: goals},
-            )
-        else:
-            constraint = ExtraConstraint(
-                types=("object",),
-                schema={"required": [step]},
-                members={step: goals},
-            )
-        goals = (constraint,)
+        goals = (with_member(step, goals),)
     return goals
 
 
@@ -161,7 +149,7 @@ def goals_of_held_branches(
 ) -> Goals:
     """Return what the value at a path must meet, branches that hold included.
 
-    `property_goals` and `item_goals` follow only what applies to every value.
+    `member_goals` follows only what applies to every value.
     """
     goals: Goals = (compiled.root,)
     value = witness

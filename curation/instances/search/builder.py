@@ -78,12 +78,12 @@ def _draw(
     builder: ValueBuilder, conjunction: Conjunction, kind: str, name: str, redraw: int
 ) -> Json | Nothing:
     if kind == "string":
-        return _string(builder, conjunction.string(name=name))
+        return _string(builder, conjunction.string(name))
     if kind == "boolean":
         return builder.flip_coin()
     if kind == "null":
         return None
-    number = conjunction.number(integer=kind == "integer", name=name)
+    number = conjunction.number(kind, name)
     if redraw >= REDRAWS // 2 and number.minimum is None:
         # The usual numbers are all taken.
         number = replace(number, minimum=builder.rng.randint(0, 10**redraw))

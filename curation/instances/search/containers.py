@@ -97,11 +97,11 @@ class _ArrayBuilder:
             # Those before the last of a prefix have to be there for those after.
             ahead = range(index, max(self.conjunction.prefix_length(), index) + 1)
             is_useful = any(
-                guide.wants_any(self.conjunction.item_sites(at)) for at in ahead
+                guide.wants_any(self.conjunction.member_sites(at)) for at in ahead
             )
             # What the elements before have chosen leaves other branches for this one.
             is_useful = is_useful or guide.expand_again(
-                self.conjunction.item_sites(index)
+                self.conjunction.member_sites(index)
             )
             affordable = self.builder.values_made < guide.most
             if not (is_useful and affordable and self._add(index, 0)):
@@ -127,7 +127,7 @@ class _ArrayBuilder:
         return max(count, least) if conjunction.max_items is None else count
 
     def _add(self, index: int, allowance: float) -> bool:
-        goals = self.conjunction.item_goals(index)
+        goals = self.conjunction.member_goals(index)
         if goals is None:
             return False
         if index == 1 and self.conjunction.duplicate:
@@ -143,7 +143,7 @@ class _ArrayBuilder:
             return False
         self._drop_met_needs(value)
         if self.builder.guide:
-            self.builder.guide.claim(self.conjunction.item_sites(index))
+            self.builder.guide.claim(self.conjunction.member_sites(index))
         self.items.append(value)
         if self.conjunction.unique:
             self.identities.add(identity(value))
@@ -255,7 +255,7 @@ class _ObjectBuilder:
             for name in self.declared
             if name not in self.conjunction.required
             and (*self.context.path, name) not in self.builder.refused_paths
-            and guide.wants_any(self.conjunction.property_sites(name))
+            and guide.wants_any(self.conjunction.member_sites(name))
         ]
         if guide.is_reversed:
             names.reverse()
@@ -275,13 +275,13 @@ class _ObjectBuilder:
             return False
         self.members[name] = value
         if self.builder.guide:
-            self.builder.guide.claim(self.conjunction.property_sites(name))
+            self.builder.guide.claim(self.conjunction.member_sites(name))
         return True
 
     def _allowed(self, name: str) -> Goals | None:
         if name in self.failed or name in self.conjunction.forbidden:
             return None
-        goals = self.conjunction.property_goals(name)
+        goals = self.conjunction.member_goals(name)
         if goals is None:
             return None
         accepts = self.builder.compiled.accepts
@@ -306,7 +306,7 @@ class _ObjectBuilder:
         guide = self.builder.guide
         return not guide or (
             self._affordable(guide)
-            and guide.wants_any(self.conjunction.property_sites(name))
+            and guide.wants_any(self.conjunction.member_sites(name))
         )
 
     def _affordable(self, guide: Guide) -> bool:
@@ -342,7 +342,7 @@ class _ObjectBuilder:
         return len(self.members) >= least
 
     def _depth(self, name: str) -> float:
-        sites = self.conjunction.property_sites(name)
+        sites = self.conjunction.member_sites(name)
         compiled = self.builder.compiled
         return max((likely_depth(compiled, site) for site in sites), default=0)
 
@@ -383,7 +383,7 @@ class _ObjectBuilder:
                     if isinstance(value, str) and value not in self.members
                 ]
                 return unused[draw] if draw < len(unused) else None
-            text = names.string(name="")
+            text = names.string("")
             patterns += text.patterns
             constraints = strings.StringConstraints(
                 min_length=text.min_length,

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations, islice
+from typing import TYPE_CHECKING
 
 from curation.core.json_types import Json
-from curation.instances.constraints.compiled_schema import CompiledSchema, Memo
+from curation.instances.constraints.compiled_schema import CompiledSchema, memo
 from curation.instances.constraints.conjunction import (
     ALL_TYPES,
     ExtraConstraint,
     Goals,
     Negation,
+    with_member,
 )
 from curation.instances.constraints.keyword_values import (
     accepts_everything,
@@ -19,9 +21,10 @@ from curation.instances.constraints.keyword_values import (
     names_of,
 )
 from curation.json.values import is_number
-from curation.schema.subschemas import SchemaLocation
 
-_WAYS = Memo[SchemaLocation, list[Goals]]()
+if TYPE_CHECKING:
+    from curation.schema.subschemas import SchemaLocation
+
 _NUMBERS = ("integer", "number")
 #: A bound, the bound that contradicts it, the step between, and the types.
 _OPPOSITES = {
@@ -40,14 +43,10 @@ _MOST_PAIRS = 6
 _EXTRA_NAMES = ("extra", "x")
 
 
+@memo
 def ways_to_fail(compiled: CompiledSchema, location: SchemaLocation) -> list[Goals]:
     """Return the ways to fail the schema of a location, the most natural first."""
-    cache = _WAYS.of(compiled)
-    if location not in cache:
-        # A schema that refers to itself is negated by its other keywords.
-        cache[location] = []
-        cache[location] = list(_ways(compiled, location))
-    return list(cache[location])
+    return list(_ways(compiled, location))
 
 
 def _ways(compiled: CompiledSchema, location: SchemaLocation) -> Iterator[Goals]:
@@ -86,26 +85,20 @@ def _ways_of_objects(
     members = properties if isinstance(properties, dict) else {}
     for name, member in members.items():
         if not accepts_everything(member):
-            yield _with_member(name, compiled.child(location, ("properties", name)))
+            yield with_member(
+                name, (Negation(compiled.child(location, ("properties", name))),)
+            )
     if not accepts_everything(schema.get("additionalProperties", True)):
-        additional = compiled.child(location, ("additionalProperties",))
+        additional = Negation(compiled.child(location, ("additionalProperties",)))
         for name in _EXTRA_NAMES:
             if name not in members:
-                yield _with_member(name, additional)
+                yield with_member(name, (additional,))
     if "unevaluatedProperties" in schema:
-        unevaluated = compiled.child(location, ("unevaluatedProperties",))
-        yield _with_member("unevaluated", unevaluated)
+        unevaluated = Negation(compiled.child(location, ("unevaluatedProperties",)))
+        yield with_member("unevaluated", (unevaluated,))
     if "propertyNames" in schema:
         names = compiled.child(location, ("propertyNames",))
         yield ExtraConstraint(types=("object",), extra_name=(Negation(names),))
-
-
-def _with_member(name: str, subschema: SchemaLocation) -> ExtraConstraint:
-    return ExtraConstraint(
-        types=("object",),
-        schema={"required": [name]},
-        members={name: (Negation(subschema),)},
-    )
 
 
 def _ways_of_dependencies(
@@ -164,11 +157,7 @@ def _ways_of_arrays(
     for index, tokens in elements:
         element = compiled.child(location, tokens)
         if not accepts_everything(element.schema):
-            yield ExtraConstraint(
-                types=("array",),
-                schema={"minItems": index + 1},
-                elements={index: (Negation(element),)},
-            )
+            yield with_member(index, (Negation(element),))
     if schema.get("uniqueItems") is True:
         yield ExtraConstraint(types=("array",), duplicate=True)
     if "contains" in schema:

@@ -262,11 +262,11 @@ def _applied(
         yield inner, value
     if isinstance(value, dict) and steps.properties:
         for name, member in value.items():
-            for inner in graph.compiled.property_locations(location, name):
+            for inner in graph.compiled.member_locations(location, name):
                 yield inner, member
     elif isinstance(value, list) and steps.elements:
         for index, member in enumerate(value):
-            for inner in graph.compiled.item_locations(location, index):
+            for inner in graph.compiled.member_locations(location, index):
                 yield inner, member
 
 

@@ -86,29 +86,29 @@ def test_a_property_meets_everything_that_matches() -> None:
             "additionalProperties": {"maximum": 3},
         }
     )
-    assert _pointers(conjunction.property_goals("ab")) == [
+    assert _pointers(conjunction.member_goals("ab")) == [
         "/properties/ab",
         "/patternProperties/^a",
     ]
-    assert _pointers(conjunction.property_goals("x")) == ["/additionalProperties"]
+    assert _pointers(conjunction.member_goals("x")) == ["/additionalProperties"]
 
 
 def test_a_closed_object_has_no_other_property() -> None:
     """A name that must not be has no goals at all."""
     schema = {"properties": {"a": {}}, "additionalProperties": False}
-    assert _conjunction(schema).property_goals("b") is None
-    assert _conjunction(schema).property_goals("a") == ()
+    assert _conjunction(schema).member_goals("b") is None
+    assert _conjunction(schema).member_goals("a") == ()
 
 
 def test_unevaluated_looks_at_what_applies_inside_only() -> None:
     """Cousins do not evaluate for each other (2020-12 core, section 11)."""
     closed = {"properties": {"b": {}}, "unevaluatedProperties": False}
     conjunction = _conjunction({"properties": {"a": {}}, "allOf": [closed]}, "2020-12")
-    assert conjunction.property_goals("a") is None
+    assert conjunction.member_goals("a") is None
     conjunction = _conjunction(
         {"allOf": [{"$ref": "#/$defs/b"}], "$defs": {"b": closed}}, "2020-12"
     )
-    assert conjunction.property_goals("b") == ()
+    assert conjunction.member_goals("b") == ()
 
 
 @pytest.mark.parametrize(
@@ -119,8 +119,8 @@ def test_elements_have_schemas(dialect: str, keyword: str, rest: str) -> None:
     """The first elements have schemas of their own, the rest share one."""
     schema = {keyword: [{"type": "null"}], rest: {"type": "string"}}
     conjunction = _conjunction(schema, dialect)
-    assert _pointers(conjunction.item_goals(0)) == [f"/{keyword}/0"]
-    assert _pointers(conjunction.item_goals(5)) == [f"/{rest}"]
+    assert _pointers(conjunction.member_goals(0)) == [f"/{keyword}/0"]
+    assert _pointers(conjunction.member_goals(5)) == [f"/{rest}"]
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_what_unevaluated_keywords_apply_is_left_out_below() -> None:
     schema = {"properties": {"a": {}}, "unevaluatedProperties": {"type": "null"}}
     compiled = CompiledSchema.from_json(schema, "2020-12")
     conjunction = conjoin(compiled, (compiled.root,))
-    assert conjunction.property_goals("b")
+    assert conjunction.member_goals("b")
     assert goals_below(conjunction, "b") == ()
 
 

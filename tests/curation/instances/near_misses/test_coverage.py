@@ -199,7 +199,7 @@ def _proof(schema: UntypedJson, pointer: str, dialect: str = "draft-07") -> str:
     reachable = find_reachable_keywords(compiled)
     for pair in reachable.assertions:
         if pair.pointer == pointer:
-            return find_proof(compiled, pair, reachable)
+            return find_proof(compiled, pair)
     raise AssertionError(pointer)
 
 
@@ -231,7 +231,7 @@ def test_nothing_covered_is_implied(dialect: str, schema: UntypedJson) -> None:
     reachable = find_reachable_keywords(compiled)
     for pair in reachable.assertions:
         if pair.pointer in have:
-            assert find_proof(compiled, pair, reachable) == ""
+            assert find_proof(compiled, pair) == ""
     measured = measure_coverage(compiled, found)
     assert measured.covered <= measured.possible <= measured.pairs - measured.implied
     assert measured.keywords_covered + measured.keywords_implied <= measured.keywords
@@ -297,7 +297,7 @@ def test_proofs_are_sound(schema: UntypedJson, values: list[UntypedJson]) -> Non
     proven = {
         pair.pointer: (name, pair)
         for pair in reachable.assertions
-        if (name := find_proof(compiled, pair, reachable))
+        if (name := find_proof(compiled, pair))
     }
     for value in values:
         violations = find_violations(compiled, value)
