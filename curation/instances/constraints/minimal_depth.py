@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from curation.core.json_types import Json
-from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.keyword_values import (
     item_keywords,
     names_of,
@@ -16,6 +15,7 @@ from curation.instances.constraints.keyword_values import (
 from curation.json.values import is_number
 
 if TYPE_CHECKING:
+    from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.schema.subschemas import SchemaLocation
 
 #: Keywords without effect on other types than this one.
