@@ -12,8 +12,10 @@ from random import Random
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
-from evaluation.suites.sob.reader import MONTHS
-
+MONTHS: Final = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
 #: Values by name; lists of items hold values of their own.
 Values: TypeAlias = dict[str, Any]
 

@@ -62,7 +62,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     kind: Literal["stated", "affirmed", "denied", "derived", "absent", "unknown"]
     #: Pieces of the context, word by word.
     quotes: tuple[str, ...] = ()
-    #: The name of the operation: see `reader.OPERATIONS`.
+    #: The name of the operation: see `OPERATIONS` of the tests' reader.
     operation: str = ""
     #: The arguments of the operation, each in a quote.
     operands: tuple[UntypedJson, ...] = ()

@@ -19,8 +19,8 @@ from evaluation.suites.sob.metrics import (
     Metric,
     score_answer,
 )
-from evaluation.suites.sob.reader import complaints, is_spelled, numbers_in
 from evaluation.suites.sob.records import SobRecord, complexity_of
+from tests.evaluation.suites.sob.reader import complaints, is_spelled, numbers_in
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json

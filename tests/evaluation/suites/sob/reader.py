@@ -12,6 +12,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Final
 
 from curation.json.values import is_number
+from evaluation.suites.sob.families import MONTHS
 from evaluation.suites.sob.metrics import all_leaves, pointer_of, words
 
 if TYPE_CHECKING:
@@ -20,10 +21,6 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from evaluation.suites.sob.records import Evidence, SobRecord
 
-MONTHS: Final = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)
 _NUMBER: Final = re.compile(r"(?<![\w.])-?\d{1,3}(?:,\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?")
 _DAY_MONTH_YEAR: Final = re.compile(rf"(\d{{1,2}}) ({'|'.join(MONTHS)}) (\d{{4}})")
 _ISO_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
@@ -102,7 +99,7 @@ def _derived_complaint(value: Json, evidence: Evidence, quotes: str) -> str:
         return f"no operation {evidence.operation!r}"
     result = operation(evidence.operands)
     same = (
-        abs(float(result) - float(value)) < 1e-9  # noqa: PLR2004 - sums of cents
+        abs(float(result) - float(value)) < 1e-9
         if is_number(result) and is_number(value)
         else result == value
     )
@@ -118,7 +115,7 @@ def is_spelled(value: Json, text: str) -> bool:
             or value in {f"{hour}:{minute}" for hour, minute in _CLOCK.findall(text)}
         )
     if is_number(value):
-        return any(abs(number - value) < 1e-9 for number in numbers_in(text))  # noqa: PLR2004 - as above
+        return any(abs(number - value) < 1e-9 for number in numbers_in(text))
     return False
 
 
