@@ -19,9 +19,9 @@ from evaluation.analysis.regression_gate import (
     match_baselines,
     moved_table,
 )
-from evaluation.reporting.bootstrap import mean_difference
+from evaluation.reporting.bootstrap import share_difference
 from evaluation.reporting.statistics import mcnemar
-from evaluation.reporting.tables import Cell, Ratio, Shift, Table
+from evaluation.reporting.tables import Ratio, Shift, Table
 from evaluation.results.conditions import differences
 from evaluation.results.measurements import CaseMeasurement, compiled_by_all
 from evaluation.results.overview import coverage, latency
@@ -130,16 +130,10 @@ def _shares(
     for pair in pairs:
         counts = Counter((good(a), good(b)) for a, b in pair.cases)
         p = mcnemar(counts[True, False], counts[False, True])
-        difference = _difference(pair, good)
+        mean = share_difference(pair.cases, good, lambda case: case.case_key)
+        difference = Shift.of(mean)
         compared.append(PairedShares(pair.a.label, pair.b.label, counts, difference, p))
     return shares_table(f"What {verb}, paired", verb, compared, note)
-
-
-def _difference(pair: PairedEngines, good: Callable[[CaseMeasurement], bool]) -> Cell:
-    mean = mean_difference(
-        [float(good(a)) for a, _ in pair.cases], [float(good(b)) for _, b in pair.cases]
-    )
-    return None if mean is None else Shift(mean.value, mean.interval)
 
 
 def changes(pairs: Sequence[PairedEngines]) -> Table:

@@ -232,23 +232,19 @@ def moved_table(gates: Sequence[BaselineComparison], limit: int | None) -> Table
     """List the cases that became worse, then those that became better."""
     moved = list(_moved(gates))
     more = 0 if limit is None else len(moved) - limit
-    return Table(
-        title="Cases that moved",
-        columns=("engine", "way", "task", "schema", "before", "now"),
-        rows=tuple(moved[:limit]),
-        note=f"{more:,} more: --format json" if more > 0 else "",
-    )
+    note = f"{more:,} more: --format json" if more > 0 else ""
+    return Table.of_records("Cases that moved", moved[:limit], note)
 
 
-def _moved(gates: Sequence[BaselineComparison]) -> Iterator[tuple[Cell, ...]]:
+def _moved(gates: Sequence[BaselineComparison]) -> Iterator[dict[str, Cell]]:
     for way in ("worse", "better"):
         for gate in gates:
             for a, b in gate.worse if way == "worse" else gate.better:
-                yield (
-                    gate.pair.b.label,
-                    way,
-                    b.task,
-                    "/".join(b.case_key),
-                    a.outcome.replace("_", " "),
-                    b.outcome.replace("_", " "),
-                )
+                yield {
+                    "engine": gate.pair.b.label,
+                    "way": way,
+                    "task": b.task,
+                    "schema": "/".join(b.case_key),
+                    "before": a.outcome.replace("_", " "),
+                    "now": b.outcome.replace("_", " "),
+                }

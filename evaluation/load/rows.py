@@ -13,7 +13,7 @@ import msgspec
 from evaluation.core.cases import Result
 from evaluation.generation.text_generation import Generation
 from evaluation.load.arrivals import SchemaChoice, ServiceLimit
-from evaluation.reporting.bootstrap import geometric_ratio
+from evaluation.reporting.bootstrap import ratio_over
 from evaluation.reporting.quantiles import Quantiles
 from evaluation.reporting.tables import (
     Cell,
@@ -127,7 +127,7 @@ def read_rows(folder: Path) -> list[LoadRow]:
     return [rows[key] for key in sorted(rows)]
 
 
-_PERCENTILES: Final = (50.0, 90.0, 99.0)
+_PERCENTS: Final = (50.0, 90.0, 99.0)
 _SECOND: Final = 1e9
 _NOTE: Final = (
     "Open loop: arrivals are drawn in advance and wait for no answer; every time "
@@ -234,30 +234,20 @@ _FIGURES: Final[Mapping[str, Figure]] = {
 
 def latencies(streams: Mapping[StreamKey, Sequence[LoadRow]]) -> Table:
     """Return quantiles of every stream's latencies."""
-    rows: list[tuple[Cell, ...]] = []
-    for (engine, choice), stream in streams.items():
-        for name, times in latencies_of(stream).items():
-            if len(times):
-                rows.append(
-                    (
-                        engine,
-                        choice.value,
-                        name,
-                        len(times),
-                        *(
-                            quantile_cell(times, percent)
-                            for percent in (*_PERCENTILES, 100.0)
-                        ),
-                    )
-                )
-    quantiles = [f"p{percent:g}" for percent in _PERCENTILES]
-    return Table(
-        title="Latencies",
-        columns=("engine", "schemas", "time", "values", *quantiles, "longest"),
-        rows=tuple(rows),
-        note=_LATENCY_NOTE,
-        name="latencies",
-    )
+    rows: list[dict[str, Cell]] = [
+        {
+            "engine": engine,
+            "schemas": choice.value,
+            "time": name,
+            "values": len(times),
+            **{f"p{percent:g}": quantile_cell(times, percent) for percent in _PERCENTS},
+            "longest": quantile_cell(times, 100.0),
+        }
+        for (engine, choice), stream in streams.items()
+        for name, times in latencies_of(stream).items()
+        if len(times)
+    ]
+    return Table.of_records("Latencies", rows, _LATENCY_NOTE, "latencies")
 
 
 def latencies_of(stream: Sequence[LoadRow]) -> dict[str, Quantiles]:
@@ -301,10 +291,11 @@ def pairs(streams: Mapping[StreamKey, Sequence[LoadRow]]) -> Table:
             and (other := numbered.get(request.times.number)) is not None
             and other.answered
         ]
-        own = a[1] is SchemaChoice.EACH
-        ratios = [_ratio(paired, figure, own=own) for figure in _FIGURES.values()]
+        cluster = _schema if a[1] is SchemaChoice.EACH else _number
+        ratios = (ratio_over(paired, time, cluster) for time in _FIGURES.values())
         if paired:
-            rows.append((" ".join(a), " ".join(b), len(paired), *ratios))
+            cells = map(Ratio.of, ratios)
+            rows.append((" ".join(a), " ".join(b), len(paired), *cells))
     return Table(
         title="Streams, paired",
         columns=("a", "b", "requests", *_FIGURES),
@@ -314,20 +305,9 @@ def pairs(streams: Mapping[StreamKey, Sequence[LoadRow]]) -> Table:
     )
 
 
-def _ratio(
-    pairs_found: Sequence[tuple[LoadRow, LoadRow]],
-    figure: Figure,
-    *,
-    own: bool,
-) -> Ratio | None:
-    timed: list[tuple[float, float, Hashable]] = [
-        (first, second, (a.config, a.record) if own else a.times.number)
-        for a, b in pairs_found
-        if (first := figure(a)) is not None and (second := figure(b)) is not None
-    ]
-    ratio = geometric_ratio(
-        [first for first, _, _ in timed],
-        [second for _, second, _ in timed],
-        [cluster for _, _, cluster in timed],
-    )
-    return None if ratio is None else Ratio(ratio.value, ratio.interval)
+def _schema(request: LoadRow) -> Hashable:
+    return request.config, request.record
+
+
+def _number(request: LoadRow) -> Hashable:
+    return request.times.number

@@ -6,17 +6,19 @@ clusters are drawn, with all that is in them.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, exp, floor, fsum, log, sqrt
 from statistics import NormalDist
+from typing import TypeVar
 
 import numpy as np
 
 from evaluation.reporting import student
 from evaluation.reporting.statistics import Interval
 
+_T = TypeVar("_T")
 # Draws of a bootstrap, and how many values it may hold at a time.
 _RESAMPLES = 2_000
 _MOST_IN_MEMORY = 4_000_000
@@ -70,6 +72,49 @@ def geometric_ratio(
         exp(mean.interval.low), exp(mean.interval.high)
     )
     return PairedFigure(exp(mean.value), between, mean.pairs, mean.p)
+
+
+def ratio_over(
+    pairs: Iterable[tuple[_T, _T]],
+    figure: Callable[[_T], float | None],
+    cluster: Callable[[_T], Hashable],
+) -> PairedFigure | None:
+    """Return the `geometric_ratio` of a figure over the pairs that both have it.
+
+    Args:
+        pairs: Subjects a and b.
+        figure: The figure of a subject; None where it has none.
+        cluster: The cluster of a pair, by its subject a.
+    """
+    known = [
+        (first, second, cluster(a))
+        for a, b in pairs
+        if (first := figure(a)) is not None and (second := figure(b)) is not None
+    ]
+    return geometric_ratio(
+        [first for first, _, _ in known],
+        [second for _, second, _ in known],
+        [group for _, _, group in known],
+    )
+
+
+def share_difference(
+    pairs: Sequence[tuple[_T, _T]],
+    good: Callable[[_T], bool],
+    cluster: Callable[[_T], Hashable],
+) -> PairedFigure | None:
+    """Return the `mean_difference` of how many subjects b and a are good.
+
+    Args:
+        pairs: Subjects a and b.
+        good: Whether a subject is.
+        cluster: The cluster of a pair, by its subject a.
+    """
+    return mean_difference(
+        [float(good(a)) for a, _ in pairs],
+        [float(good(b)) for _, b in pairs],
+        [cluster(a) for a, _ in pairs],
+    )
 
 
 def mean_difference(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
     from curation.core.json_types import Json
+    from evaluation.reporting.bootstrap import PairedFigure
     from evaluation.reporting.quantiles import Quantile, Quantiles
 
 _UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
@@ -194,6 +195,11 @@ class Ratio:
     value: float
     interval: Interval | None = None
 
+    @classmethod
+    def of(cls, figure: PairedFigure | None) -> Ratio | None:
+        """Return the cell of a ratio of pairs; None without any."""
+        return None if figure is None else cls(figure.value, figure.interval)
+
     def __str__(self) -> str:
         """Return it with its interval: `1.23x [1.10, 1.40]`."""
         if not isfinite(self.value):
@@ -232,6 +238,11 @@ class Shift:
 
     value: float
     interval: Interval | None = None
+
+    @classmethod
+    def of(cls, figure: PairedFigure | None) -> Shift | None:
+        """Return the cell of a difference of pairs; None without any."""
+        return None if figure is None else cls(figure.value, figure.interval)
 
     def __str__(self) -> str:
         """Return it in points of a hundred, with its sign: `+1.2 pp [+0.3, +2.1]`."""

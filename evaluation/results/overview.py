@@ -175,21 +175,15 @@ def outcomes(cases_by_engine: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
     schemas = len(
         {case.case_key for cases in cases_by_engine.values() for case in cases}
     )
-    return Table(
-        title="Outcomes",
-        columns=(
-            "engine",
-            "schemas",
-            *(outcome.replace("_", " ") for outcome in occurring),
-            "not run",
-        ),
-        rows=tuple(
-            (
-                name,
-                counts.total(),
-                *(counts[outcome] for outcome in occurring),
-                schemas - counts.total(),
-            )
+    return Table.of_records(
+        "Outcomes",
+        (
+            {
+                "engine": name,
+                "schemas": counts.total(),
+                **{one.replace("_", " "): counts[one] for one in occurring},
+                "not run": schemas - counts.total(),
+            }
             for name, counts in counted.items()
         ),
         note="; ".join(
@@ -246,30 +240,19 @@ def quantiles(
             _has_values_for(percent, len(times)) for times in times_by_engine.values()
         )
     ]
-    names = ["max" if percent == 100 else f"p{percent:g}" for percent in percents]  # noqa: PLR2004 (per cent)
-    cut = (
-        ["cut off"] if any(times.cut_off for times in times_by_engine.values()) else []
-    )
-    return Table(
-        title=title,
-        columns=("engine", what, *cut, *names, "mean"),
-        rows=tuple(
-            (
-                name,
-                len(times),
-                *([times.cut_off] if cut else []),
-                *(
-                    quantile_cell(times, percent)
-                    if _has_values_for(percent, len(times))
-                    else None
-                    for percent in percents
-                ),
-                duration(times.mean, at_least=times.first_bound is not None),
-            )
-            for name, times in times_by_engine.items()
-        ),
-        note=note,
-    )
+    is_cut = any(times.cut_off for times in times_by_engine.values())
+    rows: list[dict[str, Cell]] = []
+    for name, times in times_by_engine.items():
+        row: dict[str, Cell] = {"engine": name, what: len(times)}
+        if is_cut:
+            row["cut off"] = times.cut_off
+        for percent in percents:
+            known = _has_values_for(percent, len(times))
+            column = "max" if percent == 100 else f"p{percent:g}"  # noqa: PLR2004 (per cent)
+            row[column] = quantile_cell(times, percent) if known else None
+        row["mean"] = duration(times.mean, at_least=times.first_bound is not None)
+        rows.append(row)
+    return Table.of_records(title, rows, note)
 
 
 def _has_values_for(percent: float, count: int) -> bool:

@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 from evaluation.core.suite_records import FREE
-from evaluation.reporting.bootstrap import geometric_ratio, mean_difference
+from evaluation.reporting.bootstrap import ratio_over, share_difference
 from evaluation.reporting.statistics import holm, sign_flip
 from evaluation.reporting.tables import Cell, Rate, Ratio, Shift, Table
 
@@ -202,10 +202,8 @@ def _record_differences(pair: PairedSides) -> dict[str, int]:
 
 
 def _difference(pair: PairedSides) -> Cell:
-    mean = mean_difference(
-        [float(a.verdict.passed) for a, _ in pair.answers],
-        [float(b.verdict.passed) for _, b in pair.answers],
-        [a.record for a, _ in pair.answers],
+    mean = share_difference(
+        pair.answers, lambda one: one.verdict.passed, lambda one: one.record
     )
     if mean is None:
         return None
@@ -216,38 +214,25 @@ def _difference(pair: PairedSides) -> Cell:
 
 def time_ratios(pairs: Sequence[PairedSides]) -> list[Ratio | None]:
     """Return how many times as long as a b takes for an answer; None if unknown."""
-    ratios = []
-    for pair in pairs:
-        timed = [
-            (a.seconds, b.seconds, a.record)
-            for a, b in pair.answers
-            if a.seconds is not None and b.seconds is not None
-        ]
-        ratio = geometric_ratio(
-            [a for a, _, _ in timed],
-            [b for _, b, _ in timed],
-            [record for _, _, record in timed],
+    return [
+        Ratio.of(
+            ratio_over(pair.answers, lambda one: one.seconds, lambda one: one.record)
         )
-        ratios.append(None if ratio is None else Ratio(ratio.value, ratio.interval))
-    return ratios
+        for pair in pairs
+    ]
 
 
 def paired_times(pairs: Sequence[PairedSides]) -> Table:
     """Return how the times of an answer compare; empty where none is known."""
     ratios = time_ratios(pairs)
-    rows: list[tuple[Cell, ...]] = [
-        (pair.a, pair.b, len(pair.answers), ratio)
+    rows: list[dict[str, Cell]] = [
+        {"a": pair.a, "b": pair.b, "answers": len(pair.answers), "b / a": ratio}
         for pair, ratio in zip(pairs, ratios, strict=True)
         if ratio is not None
     ]
-    return Table(
-        title="Time of an answer, paired",
-        columns=("a", "b", "answers", "b / a"),
-        rows=tuple(rows),
-        note="Geometric mean of b / a, with a 95 % interval by bootstrap over records: "
-        "below 1 b is faster.",
-        name="paired-times",
-    )
+    note = "Geometric mean of b / a, with a 95 % interval by bootstrap over records: "
+    note += "below 1 b is faster."
+    return Table.of_records("Time of an answer, paired", rows, note, "paired-times")
 
 
 def changed_classes(pairs: Sequence[PairedSides]) -> Table:

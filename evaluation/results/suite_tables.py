@@ -30,9 +30,8 @@ def pass_rates(run: ScoredRun) -> Table:
     for group in groups_of(run.by_label):
         for label, responses in run.by_label.items():
             own = texts_of_group(responses, group)
-            counted = [one for one in own if one.verdict.counted]
-            passed = sum(one.verdict.passed for one in counted)
-            rows.append((group, label, len(own), Rate(passed, len(counted))))
+            passed = [one.verdict.passed for one in own if one.verdict.counted]
+            rows.append((group, label, len(own), Rate(sum(passed), len(passed))))
     return Table(
         title="Pass rate",
         columns=("group", "model", "responses", "passed"),
@@ -119,35 +118,25 @@ def classes_table(run: ScoredRun, explained: Mapping[str, str]) -> Table:
 
 def costs(run: ScoredRun) -> Table:
     """Return time, tokens and cost of each side; what is not known stays empty."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     for label, responses in run.by_label.items():
         times = Quantiles.of([one.seconds * _NS for one in responses if one.seconds])
         prices = [one.cost for one in responses if one.cost is not None]
         rows.append(
-            (
-                label,
-                quantile_cell(times, 50.0),
-                quantile_cell(times, 95.0),
-                _total(one.prompt_tokens for one in responses),
-                _total(one.output_tokens for one in responses),
-                _total(one.reasoning_tokens for one in responses),
-                sum(prices) if prices else None,
-                50 * sum(prices) / len(prices) if prices else None,
-            )
+            {
+                "model": label,
+                "p50": quantile_cell(times, 50.0),
+                "p95": quantile_cell(times, 95.0),
+                "prompt tokens": _total(one.prompt_tokens for one in responses),
+                "output tokens": _total(one.output_tokens for one in responses),
+                "thinking": _total(one.reasoning_tokens for one in responses),
+                "cost": sum(prices) if prices else None,
+                "cost of 50": 50 * sum(prices) / len(prices) if prices else None,
+            }
         )
-    return Table(
-        title="Time, tokens and cost",
-        columns=(
-            "model",
-            "p50",
-            "p95",
-            "prompt tokens",
-            "output tokens",
-            "thinking",
-            "cost",
-            "cost of 50",
-        ),
-        rows=tuple(rows),
+    return Table.of_records(
+        "Time, tokens and cost",
+        rows,
         note="p50, p95: from request to end of an answer, repairs included. thinking: "
         "tokens of the output that were no answer, where they were counted.",
         name="costs",

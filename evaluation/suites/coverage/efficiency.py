@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from evaluation.core.cases import Result
 from evaluation.generation.text_generation import CLOCK_READINGS, Generation, TextEnding
-from evaluation.reporting.bootstrap import PairedFigure, geometric_ratio
+from evaluation.reporting.bootstrap import PairedFigure, ratio_over
 from evaluation.reporting.quantiles import Quantile, Quantiles
 from evaluation.reporting.report import Report
 from evaluation.reporting.statistics import holm
@@ -85,53 +85,34 @@ def report(run: ScoredRun, header: RunHeader) -> Report:
 
 def efficiency(common: CommonTexts, limits: LimitsHeader) -> Table:
     """Return the times of each engine, by config."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     figures = TextFigures(limits)
     for config in configs_of_texts(common.sides):
         for engine, side in common.sides.items():
             texts = list(texts_of_config(side, config))
             generations = [text.generation for text in texts]
             no_engine = MissingFigure("no engine") if is_unconstrained(engine) else None
+            without_compile = figures.first_token_without_compile
             rows.append(
-                (
-                    config,
-                    engine,
-                    len({text.schema_key for text in texts}),
-                    len(generations),
-                    no_engine or spread(generations, figures.compile),
-                    spread(generations, figures.first_token),
-                    spread(generations, figures.first_token_without_compile),
-                    spread(generations, figures.per_token),
-                    spread(generations, figures.total),
-                    spread(generations, tokens, "tokens"),
-                    spread(generations, forced_tokens, "tokens"),
-                )
+                {
+                    "config": config,
+                    "engine": engine,
+                    "schemas": len({text.schema_key for text in texts}),
+                    "texts": len(generations),
+                    "GCT": no_engine or spread(generations, figures.compile),
+                    "TTFT": spread(generations, figures.first_token),
+                    "TTFT without compile": spread(generations, without_compile),
+                    "TPOT": spread(generations, figures.per_token),
+                    "TGT": spread(generations, figures.total),
+                    "output": spread(generations, tokens, "tokens"),
+                    "forced": spread(generations, forced_tokens, "tokens"),
+                }
             )
-    return Table(
-        title="Efficiency (Tables 2, 3, 12, 13)",
-        columns=(
-            "config",
-            "engine",
-            "schemas",
-            "texts",
-            "GCT",
-            "TTFT",
-            "TTFT without compile",
-            "TPOT",
-            "TGT",
-            "output",
-            "forced",
-        ),
-        rows=tuple(rows),
-        note=_NOTE + _left_out(common),
-        name="efficiency",
-    )
-
-
-def _left_out(common: CommonTexts) -> str:
-    if not common.left_out:
-        return ""
-    return f" Left out, because there is no text: {', '.join(common.left_out)}."
+    note = _NOTE
+    if common.left_out:
+        note += f" Left out, because there is no text: {', '.join(common.left_out)}."
+    title = "Efficiency (Tables 2, 3, 12, 13)"
+    return Table.of_records(title, rows, note, "efficiency")
 
 
 def steps(
@@ -143,51 +124,35 @@ def steps(
         sides: The texts of each participant.
         timer_ns: What one reading of the clock costs; None where that is not known.
     """
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     for engine, side in sides.items():
         # The first pass of a text is its prompt's.
         later = [step for text in side for step in text.generation.steps[1:]]
         if later:
+            forward = Quantiles.of([step.forward_ns for step in later])
+            masks = [ns for step in later if (ns := step.mask_ns) is not None]
+            waits = [ns for step in later if (ns := step.wait_ns) is not None]
+            loop = [step.loop_ns for step in later]
             rows.append(
-                (
-                    engine,
-                    len(later),
-                    _spread([step.forward_ns for step in later]),
-                    _spread([ns for step in later if (ns := step.mask_ns) is not None]),
-                    _spread([ns for step in later if (ns := step.wait_ns) is not None]),
-                    _spread([step.loop_ns for step in later]),
-                    _share_of_measuring(timer_ns, [step.forward_ns for step in later]),
-                    _tokens_per_pass(side),
-                )
+                {
+                    "engine": engine,
+                    "passes": len(later),
+                    "forward": Quartiles.of(forward),
+                    "mask": Quartiles.of(Quantiles.of(masks)),
+                    "wait": Quartiles.of(Quantiles.of(waits)),
+                    "loop": Quartiles.of(Quantiles.of(loop)),
+                    "measuring %": _share_of_measuring(timer_ns, forward),
+                    "tokens per pass": _tokens_per_pass(side),
+                }
             )
-    columns = (
-        "engine",
-        "passes",
-        "forward",
-        "mask",
-        "wait",
-        "loop",
-        "measuring %",
-        "tokens per pass",
-    )
-    return Table(
-        title="Passes and masks",
-        columns=columns,
-        rows=tuple(rows),
-        note=_STEP_NOTE,
-        name="passes",
-    )
-
-
-def _spread(values: Sequence[float]) -> Quartiles | None:
-    return Quartiles.of(Quantiles.of(values))
+    return Table.of_records("Passes and masks", rows, _STEP_NOTE, "passes")
 
 
 def _share_of_measuring(
-    timer_ns: float | None, forward_ns: Sequence[float]
+    timer_ns: float | None, forward: Quantiles
 ) -> FixedFigure | None:
     """Return what reading the clock takes of the median pass, in per cent."""
-    median = Quantiles.of(forward_ns).at(50)
+    median = forward.at(50)
     if timer_ns is None or median is None or not median.value:
         return None
     return FixedFigure(100 * CLOCK_READINGS * timer_ns / median.value)
@@ -222,62 +187,36 @@ def pairs(sides: Mapping[str, Sequence[GeneratedText]], limits: LimitsHeader) ->
         if ratio is not None and ratio.p is not None
     }
     adjusted = holm(ps)
-    rows = [
-        (
-            pair.a,
-            pair.b,
-            len({a.schema_key for a, _ in pair.texts}),
-            _cell(_ratio(pair, figures.first_token)),
-            _cell(per_token),
-            ps.get(place),
-            adjusted.get(place),
-            _cell(_ratio(pair, figures.total)),
-            _cut_off(pair, figures.total),
-        )
+    rows: list[dict[str, Cell]] = [
+        {
+            "a": pair.a,
+            "b": pair.b,
+            "schemas": len({a.schema_key for a, _ in pair.texts}),
+            "TTFT": Ratio.of(_ratio(pair, figures.first_token)),
+            "TPOT": Ratio.of(per_token),
+            "p": ps.get(place),
+            "p adjusted": adjusted.get(place),
+            "TGT": Ratio.of(_ratio(pair, figures.total)),
+            "cut off": _cut_off(pair, figures.total),
+        }
         for place, (pair, per_token) in enumerate(ns)
     ]
-    columns = ("TTFT", "TPOT", "p", "p adjusted", "TGT", "cut off")
-    return Table(
-        title="Times, paired",
-        columns=("a", "b", "schemas", *columns),
-        rows=tuple(rows),
-        note=_PAIR_NOTE,
-        name="times-paired",
-    )
-
-
-def _known(
-    pair: PairedTexts, figure: Figure
-) -> list[tuple[Quantile, Quantile, tuple[str, str]]]:
-    return [
-        (first, second, a.schema_key)
-        for a, b in pair.texts
-        if (first := figure(a.generation)) is not None
-        and (second := figure(b.generation)) is not None
-    ]
+    return Table.of_records("Times, paired", rows, _PAIR_NOTE, "times-paired")
 
 
 def _ratio(pair: PairedTexts, figure: Figure) -> PairedFigure | None:
     """Return b / a over the texts of which both figures are known exactly."""
-    exact = [
-        (first.value, second.value, schema)
-        for first, second, schema in _known(pair, figure)
-        if not first.at_least and not second.at_least
-    ]
-    return geometric_ratio(
-        [first for first, _, _ in exact],
-        [second for _, second, _ in exact],
-        [schema for _, _, schema in exact],
-    )
 
+    def exact(text: GeneratedText) -> float | None:
+        quantile = figure(text.generation)
+        return None if quantile is None or quantile.at_least else quantile.value
 
-def _cell(ratio: PairedFigure | None) -> Ratio | None:
-    return None if ratio is None else Ratio(ratio.value, ratio.interval)
+    return ratio_over(pair.texts, exact, lambda text: text.schema_key)
 
 
 def _cut_off(pair: PairedTexts, figure: Figure) -> int:
-    bounds = _known(pair, figure)
-    return sum(first.at_least or second.at_least for first, second, _ in bounds)
+    bounds = [(figure(a.generation), figure(b.generation)) for a, b in pair.texts]
+    return sum(a.at_least or b.at_least for a, b in bounds if a and b)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from evaluation.generation.text_generation import DecidedApart, Generation, TextEnding
-from evaluation.reporting.bootstrap import mean_difference
-from evaluation.reporting.quantiles import Quantiles
+from evaluation.generation.text_generation import DecidedApart, Generation
+from evaluation.reporting.bootstrap import share_difference
 from evaluation.reporting.report import Report
 from evaluation.reporting.statistics import holm, sign_flip
 from evaluation.reporting.tables import (
     Cell,
     MissingFigure,
-    Quartiles,
     Rate,
     Shift,
     Table,
 )
+from evaluation.suites.coverage.efficiency import spread, tokens
 from evaluation.suites.coverage.judgement import TextClass, TextVerdict
 from evaluation.suites.coverage.texts import (
     GeneratedText,
@@ -82,7 +81,7 @@ def report(run: ScoredRun) -> Report:
 
 def adapted(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
     """Return what texts are worth under the schemas that providers were sent."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     for engine, side in sides.items():
         texts = [text for text in side if text.generation.adapted]
         if texts:
@@ -93,15 +92,15 @@ def adapted(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
                     and text.judgement.adapted is TextVerdict.VALID
                 ),
             )
-            own = share_of_texts(texts, lambda text: text.compliant)
-            rows.append((engine, sent, own))
-    return Table(
-        title="Adapted schemas",
-        columns=("engine", "valid under the adapted", "valid under the original"),
-        rows=tuple(rows),
-        note="Texts whose provider wanted another schema than the record's.",
-        name="adapted",
-    )
+            rows.append(
+                {
+                    "engine": engine,
+                    "valid under the adapted": sent,
+                    "valid under the original": share_of_texts(texts, _is_compliant),
+                }
+            )
+    note = "Texts whose provider wanted another schema than the record's."
+    return Table.of_records("Adapted schemas", rows, note, "adapted")
 
 
 def coverage(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
@@ -148,16 +147,16 @@ def outcomes(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
         for kind in TextClass
         if any(kind in counter for counter in counts.values())
     ]
-    return Table(
-        title="What became of every text",
-        columns=("engine", "texts", *(kind.value for kind in used)),
-        rows=tuple(
-            (engine, len(side), *(counts[engine][kind] for kind in used))
-            for engine, side in sides.items()
-        ),
-        note="; ".join(f"{kind.value}: {kind.explanation}" for kind in used),
-        name="outcomes",
-    )
+    rows: list[dict[str, Cell]] = [
+        {
+            "engine": engine,
+            "texts": len(side),
+            **{kind.value: counts[engine][kind] for kind in used},
+        }
+        for engine, side in sides.items()
+    ]
+    note = "; ".join(f"{kind.value}: {kind.explanation}" for kind in used)
+    return Table.of_records("What became of every text", rows, note, "outcomes")
 
 
 def keywords(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
@@ -170,9 +169,7 @@ def keywords(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
         )
         for engine, side in sides.items()
     }
-    total: Counter[str] = Counter()
-    for counter in counts.values():
-        total.update(counter)
+    total = sum(counts.values(), Counter[str]())
     names = sorted(total, key=lambda name: (-total[name], name))
     return Table(
         title="Violated keywords",
@@ -187,7 +184,7 @@ def keywords(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
 
 def outputs(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
     """Return how long the texts are, and how many say next to nothing."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     for engine, side in sides.items():
         texts = [text for text in side if text.generation.generated]
         written = [text.generation for text in texts]
@@ -197,44 +194,21 @@ def outputs(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
             for text in side
         )
         rows.append(
-            (
-                engine,
-                len(written),
-                _lengths(written),
-                _forced(texts),
-                share_of_texts(
+            {
+                "engine": engine,
+                "texts": len(written),
+                "tokens": spread(written, tokens, "tokens"),
+                "forced": _forced(texts),
+                "trivial": share_of_texts(
                     compliant,
                     lambda text: text.judgement is not None and text.judgement.trivial,
                 ),
-                sum(bool(text.generation.reasoning) for text in texts),
-                undecided,
-                _cost(written),
-            )
+                "with a thought": sum(bool(text.reasoning) for text in written),
+                "undecided": undecided,
+                "cost": _cost(written),
+            }
         )
-    return Table(
-        title="Outputs",
-        columns=(
-            "engine",
-            "texts",
-            "tokens",
-            "forced",
-            "trivial",
-            "with a thought",
-            "undecided",
-            "cost",
-        ),
-        rows=tuple(rows),
-        note=_OUTPUT_NOTE,
-        name="outputs",
-    )
-
-
-def _lengths(written: Sequence[Generation]) -> Quartiles | None:
-    """Return the tokens of texts; one that the budget cut off has at least so many."""
-    lengths = [(text, n) for text in written if (n := text.length) is not None]
-    ended = [n for text, n in lengths if text.ending is not TextEnding.TRUNCATED]
-    cut_off = [n for text, n in lengths if text.ending is TextEnding.TRUNCATED]
-    return Quartiles.of(Quantiles.of(ended, cut_off), "tokens")
+    return Table.of_records("Outputs", rows, _OUTPUT_NOTE, "outputs")
 
 
 def _forced(texts: Sequence[GeneratedText]) -> Rate | None:
@@ -273,32 +247,34 @@ def paired(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
     pairs = [pair for pair in pair_texts(sides) if pair.texts]
     ps = {place: sign_flip(_differences(pair)) for place, pair in enumerate(pairs)}
     adjusted = holm(ps)
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     for place, pair in enumerate(pairs):
-        only_a = sum(a.compliant and not b.compliant for a, b in pair.texts)
-        only_b = sum(b.compliant and not a.compliant for a, b in pair.texts)
+        both = Counter((a.compliant, b.compliant) for a, b in pair.texts)
+        mean = share_difference(pair.texts, _is_compliant, lambda text: text.schema_key)
         rows.append(
-            (
-                pair.a,
-                pair.b,
-                len({a.schema_key for a, _ in pair.texts}),
-                share_of_texts([a for a, _ in pair.texts], lambda text: text.compliant),
-                share_of_texts([b for _, b in pair.texts], lambda text: text.compliant),
-                only_a,
-                only_b,
-                _shift(pair),
-                ps[place],
-                adjusted[place],
-            )
+            {
+                "a": pair.a,
+                "b": pair.b,
+                "schemas": len({a.schema_key for a, _ in pair.texts}),
+                "empirical of a": share_of_texts(
+                    (a for a, _ in pair.texts), _is_compliant
+                ),
+                "empirical of b": share_of_texts(
+                    (b for _, b in pair.texts), _is_compliant
+                ),
+                "only a": both[True, False],
+                "only b": both[False, True],
+                "difference": Shift.of(mean),
+                "p": ps[place],
+                "p adjusted": adjusted[place],
+            }
         )
-    columns = ("only a", "only b", "difference", "p", "p adjusted")
-    return Table(
-        title="Empirical coverage, paired",
-        columns=("a", "b", "schemas", "empirical of a", "empirical of b", *columns),
-        rows=tuple(rows),
-        note=_PAIR_NOTE,
-        name="coverage-paired",
-    )
+    title = "Empirical coverage, paired"
+    return Table.of_records(title, rows, _PAIR_NOTE, "coverage-paired")
+
+
+def _is_compliant(text: GeneratedText) -> bool:
+    return text.compliant
 
 
 def _differences(pair: PairedTexts) -> list[int]:
@@ -309,39 +285,25 @@ def _differences(pair: PairedTexts) -> list[int]:
     return list(sums.values())
 
 
-def _shift(pair: PairedTexts) -> Shift | None:
-    difference = mean_difference(
-        [float(a.compliant) for a, _ in pair.texts],
-        [float(b.compliant) for _, b in pair.texts],
-        [a.schema_key for a, _ in pair.texts],
-    )
-    return None if difference is None else Shift(difference.value, difference.interval)
-
-
 def decided_apart(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
     """Return how many texts were written again alone, and what that changed."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     for engine, side in sides.items():
         written = [text for text in side if text.generation.generated]
         again = [text for text in written if _was_written_again(text)]
         if again:
             rows.append(
-                (
-                    engine,
-                    share_of_texts(written, _was_written_again),
-                    share_of_texts(
+                {
+                    "engine": engine,
+                    "decided apart": share_of_texts(written, _was_written_again),
+                    "another text": share_of_texts(
                         again, lambda text: text.generation.apart is DecidedApart.OTHER
                     ),
-                    share_of_texts(again, _changed_class),
-                )
+                    "another class": share_of_texts(again, _changed_class),
+                }
             )
-    return Table(
-        title="Texts that turn on their batch",
-        columns=("engine", "decided apart", "another text", "another class"),
-        rows=tuple(rows),
-        note=_BATCH_NOTE,
-        name="batches",
-    )
+    title = "Texts that turn on their batch"
+    return Table.of_records(title, rows, _BATCH_NOTE, "batches")
 
 
 def _was_written_again(text: GeneratedText) -> bool:
