@@ -171,38 +171,32 @@ def times_tables(pairs: Sequence[PairedEngines]) -> Iterator[Table]:
         machine is None and pair.a.run is not pair.b.run for pair, _, machine in times
     ):
         note += _UNKNOWN_NOTE
-    measured: list[tuple[Cell, ...]] = [
-        (
-            *_named(pair),
-            *(None if one is None else one.measured for one in own.values()),
-            None if machine is None else Ratio(machine.value),
-        )
+    measured: list[dict[str, Cell]] = [
+        {
+            **_named(pair),
+            **{name: one.measured if one else None for name, one in own.items()},
+            "machine": Ratio(machine.value) if machine else None,
+        }
         for pair, own, machine in times
     ]
-    if any(cell is not None for row in measured for cell in row[3:]):
-        yield Table(
-            title="Times, paired",
-            columns=("a", "b", "schemas", *TIMES, "machine"),
-            rows=tuple(measured),
-            note=note,
-        ).without_empty_columns()
-    corrected: list[tuple[Cell, ...]] = [
-        (
-            *_named(pair),
-            *(None if one is None else one.corrected for one in own.values()),
-        )
+    if any(any(own.values()) or machine for _, own, machine in times):
+        table = Table.of_records("Times, paired", measured, note)
+        yield table.without_empty_columns()
+    corrected: list[dict[str, Cell]] = [
+        {
+            **_named(pair),
+            **{name: one.corrected if one else None for name, one in own.items()},
+        }
         for pair, own, machine in times
         if machine is not None
     ]
     if corrected:
-        yield Table(
-            title="Times, paired, at one speed of the machine",
-            columns=("a", "b", "schemas", *TIMES),
-            rows=tuple(corrected),
-            note=_CORRECTED_NOTE,
+        title = "Times, paired, at one speed of the machine"
+        yield Table.of_records(
+            title, corrected, _CORRECTED_NOTE
         ).without_empty_columns()
 
 
-def _named(pair: PairedEngines) -> tuple[str, str, int]:
+def _named(pair: PairedEngines) -> dict[str, Cell]:
     compiled = sum(a.compiled and b.compiled for a, b in pair.cases)
-    return pair.a.label, pair.b.label, compiled
+    return {"a": pair.a.label, "b": pair.b.label, "schemas": compiled}

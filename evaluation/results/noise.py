@@ -114,17 +114,20 @@ def times_taken(
 
 def noise_table(cases_by_engine: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
     """Return, for each engine, its slowest repetition by its fastest one."""
-    rows: list[tuple[Cell, ...]] = []
-    for name, cases in cases_by_engine.items():
-        count = max((len(case.repetitions) for case in cases), default=0)
-        unlike = sum(case.unlike for case in cases)
-        spreads = [_spread(cases, time) for time in TIMES.values()]
-        rows.append((name, count, *spreads, unlike))
-    return Table(
-        title="An engine beside itself",
+    return Table.of_records(
+        "An engine beside itself",
+        (
+            {
+                "engine": name,
+                "repetitions": max(
+                    (len(case.repetitions) for case in cases), default=0
+                ),
+                **{what: _spread(cases, time) for what, time in TIMES.items()},
+                "unlike": sum(case.unlike for case in cases),
+            }
+            for name, cases in cases_by_engine.items()
+        ),
         name="repetitions",
-        columns=("engine", "repetitions", *TIMES, "unlike"),
-        rows=tuple(rows),
         note="The slowest repetition by the fastest, each a geometric mean over all "
         "schemas: so far apart lie processes of one engine that took turns. unlike: "
         "schemas of which repetitions came to another outcome, or to another verdict "

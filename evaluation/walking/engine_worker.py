@@ -348,14 +348,7 @@ class EngineWorker:
         ending = outcome.ending
         if ending is Ending.CRASH and any(word in printed for word in MEMORY_WORDS):
             ending = Ending.OUT_OF_MEMORY
-        return ProcessResult(
-            ending=ending,
-            detail=outcome.detail,
-            signal=outcome.signal,
-            stderr=printed + outcome.stderr,
-            seconds=outcome.seconds,
-            by_wall_clock=outcome.by_wall_clock,
-        )
+        return replace(outcome, ending=ending, stderr=printed + outcome.stderr)
 
 
 def _counts_forced(pending: PendingCase) -> list[bool]:

@@ -60,7 +60,9 @@ def run(
     usable = [one for one in participants if not one.unavailable]
     cores = WorkerCores(plan, say)
     work = SharedWork(plan, out, _encoder(plan.tokenizer), totals, advance, cores)
-    in_turn = [task for task in plan.tasks if _takes_turns(task, usable, plan)]
+    # Engines take turns where their times are compared.
+    compared = len(usable) * plan.repeats > 1
+    in_turn = [task for task in plan.tasks if task.takes_turns and compared]
     with cores.off_timed_cores():
         for task in in_turn:
             run_in_turn(usable, task, work)
@@ -74,13 +76,6 @@ def run(
                 totals.unavailable[participant.label] = fault.what
     out.record_unavailable(totals.unavailable)
     return totals
-
-
-def _takes_turns(
-    task: Task, participants: Sequence[EngineUnderTest], plan: RunPlan
-) -> bool:
-    """Return whether the engines of a task take turns: where times are compared."""
-    return task.takes_turns and len(participants) * plan.repeats > 1
 
 
 def _encoder(tokenizer: TokenizerFiles) -> Encode:

@@ -52,7 +52,11 @@ class WorkerCores:
             place: Number of the worker, below `jobs`; decides its core.
         """
         plan = self._plan
-        cores = self._timed_cores(participant, place) if plan.timed else ()
+        cores: Sequence[int] = ()
+        if plan.timed:
+            # All cores for an engine that chooses its threads.
+            every = participant.chooses_its_threads
+            cores = self._usable if every else (self._core(place),)
         return EngineWorker(participant, plan.tokenizer, plan.bounds, cores, self._say)
 
     @contextmanager
@@ -68,12 +72,6 @@ class WorkerCores:
             yield
         finally:
             os.sched_setaffinity(0, set(self._usable))
-
-    def _timed_cores(self, participant: EngineUnderTest, place: int) -> tuple[int, ...]:
-        """Return all cores for an engine that chooses its threads, else one."""
-        if participant.chooses_its_threads:
-            return tuple(self._usable)
-        return (self._core(place),)
 
     def _core(self, place: int) -> int:
         """Return the core of a place: from the last one down."""
@@ -120,10 +118,8 @@ class SharedWork:
 
     def write(self, participant: EngineUnderTest, case: Case, row: Row) -> None:
         """Write a row that was measured now."""
-        self.out.write(row)
-        self.totals.ran += 1
+        self.write_copy(row)
         self.totals.disturbed += row.quiet is False
-        self.advance(1)
         if is_engine_defect(row):
             path = write_reproducer(row, case, participant, self.plan, self.out)
             self.totals.reproducers.append(path)

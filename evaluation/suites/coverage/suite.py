@@ -6,7 +6,7 @@ efficiency (`evaluation.suites.coverage.efficiency`).
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -88,16 +88,10 @@ def _facts(settings: CoverageSettings) -> Mapping[str, Json]:
 
 
 # Heavy modules are imported where they are needed: a scoring worker reads no data.
-def _scorer(_settings: CoverageSettings) -> Scorer:
+def _scorer(_settings: CoverageSettings, *, published: bool = True) -> Scorer:
     from evaluation.suites.coverage.scorer import CoverageScorer  # noqa: PLC0415 - heavy
 
-    return CoverageScorer()
-
-
-def _fallback(_settings: CoverageSettings) -> Scorer:
-    from evaluation.suites.coverage.scorer import CoverageScorer  # noqa: PLC0415 - heavy
-
-    return CoverageScorer(published=False)
+    return CoverageScorer(published=published)
 
 
 SUITE = Suite(
@@ -117,6 +111,6 @@ SUITE = Suite(
     paper=as_published,
     keeps_writing=True,
     scoring_seconds=40.0,
-    fallback=_fallback,
+    fallback=partial(_scorer, published=False),
     facts=_facts,
 )

@@ -201,16 +201,13 @@ def pair_texts(sides: Mapping[str, Sequence[GeneratedText]]) -> list[PairedTexts
         engine: {text_key(text): text for text in side}
         for engine, side in sides.items()
     }
-    return [
-        PairedTexts(
-            a=a,
-            b=b,
-            texts=[
-                (keyed[a][key], keyed[b][key]) for key in keyed[a] if key in keyed[b]
-            ],
-        )
-        for a, b in combinations(keyed, 2)
-    ]
+    pairs = []
+    for a, b in combinations(keyed, 2):
+        both = [
+            (text, keyed[b][key]) for key, text in keyed[a].items() if key in keyed[b]
+        ]
+        pairs.append(PairedTexts(a=a, b=b, texts=both))
+    return pairs
 
 
 def text_key(text: GeneratedText) -> tuple[str, str, int]:

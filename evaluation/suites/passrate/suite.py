@@ -71,11 +71,8 @@ def _known_answers(
         for kind, wrong in _wrong_values(schema.value, value):
             if kind is kinds.SCHEMA_VIOLATION or settings.mode is Mode.STRICT:
                 yield KnownAnswer(kind=kind, text=json.dumps(wrong), expected=kind)
-        for kind, finish in (
-            (kinds.API_ERROR, ""),
-            (kinds.ENGINE_ERROR, "engine_error"),
-        ):
-            error = "HTTP 500: try later"
+        error = "HTTP 500: try later"
+        for kind, finish in (kinds.API_ERROR, ""), (kinds.ENGINE_ERROR, "engine_error"):
             yield KnownAnswer(
                 kind=kind, text=None, error=error, finish=finish, expected=kind
             )
@@ -99,13 +96,12 @@ def report(run: ScoredRun) -> Report:
         repairs_table,
     )
 
-    explanations = {kind.value: kind.explanation for kind in FailureClass}
     repairs = repairs_table(run)
     return Report(
         tables=(
             _rates_table(run),
             *((repairs,) if repairs.rows else ()),
-            classes_table(run, explanations),
+            classes_table(run, SUITE.classes),
             costs(run),
         )
     )
