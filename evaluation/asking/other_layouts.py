@@ -36,6 +36,24 @@ class _Usage(msgspec.Struct, frozen=True):
     completion_tokens_details: _Details | None = None
     output_tokens_details: _Details | None = None
 
+    @property
+    def prompt(self) -> int | None:
+        """Tokens of the prompt."""
+        chat = self.prompt_tokens
+        return self.input_tokens if chat is None else chat
+
+    @property
+    def output(self) -> int | None:
+        """Tokens of the answer, those of reasoning among them."""
+        chat = self.completion_tokens
+        return self.output_tokens if chat is None else chat
+
+    @property
+    def reasoning(self) -> int | None:
+        """Tokens of the reasoning."""
+        details = self.completion_tokens_details or self.output_tokens_details
+        return details.reasoning_tokens if details else None
+
 
 class _Message(msgspec.Struct, frozen=True):
     content: str | None = None
@@ -51,11 +69,15 @@ class _Choice(msgspec.Struct, frozen=True):
 
 
 class _Part(msgspec.Struct, frozen=True):
-    """A part of a message, or of a reasoning item, of the responses interface."""
+    """A part of a message, or of a reasoning item, of the responses interface or a log.
 
-    type: str = ""
+    Parts without a type are texts in a log; of the interface types are not read.
+    """
+
+    type: str = "text"
     text: str = ""
     refusal: str = ""
+    reasoning: str = ""
 
 
 class _Item(msgspec.Struct, frozen=True):
@@ -118,7 +140,7 @@ def _error(error: Any, status: Any) -> str:  # noqa: ANN401 - any JSON value
 def _of_choice(record: str, answer: _Body, choice: _Choice) -> SuiteResponse:
     """Return one choice as a response; the first one has the tokens of all."""
     message = choice.message
-    usage = answer.usage if choice.index == 0 else None
+    usage = (answer.usage if choice.index == 0 else None) or _Usage()
     refused = message.refusal is not None and not message.content
     return SuiteResponse(
         record=record,
@@ -127,14 +149,15 @@ def _of_choice(record: str, answer: _Body, choice: _Choice) -> SuiteResponse:
         text=message.refusal if refused else message.content,
         reasoning=message.reasoning_content or message.reasoning or "",
         finish="refusal" if refused else choice.finish_reason or "",
-        prompt_tokens=_prompt(usage),
-        output_tokens=_output(usage),
-        reasoning_tokens=_thinking(usage),
+        prompt_tokens=usage.prompt,
+        output_tokens=usage.output,
+        reasoning_tokens=usage.reasoning,
     )
 
 
 def _of_items(record: str, answer: _Body) -> SuiteResponse:
     """Return the items of the responses interface as one response."""
+    usage = answer.usage or _Usage()
     parts = [
         part
         for item in answer.output
@@ -155,31 +178,10 @@ def _of_items(record: str, answer: _Body) -> SuiteResponse:
         text="".join(part.text for part in parts) or refusal or None,
         reasoning="\n".join(thoughts),
         finish="refusal" if refusal else _FINISH.get(ended or answer.status, ended),
-        prompt_tokens=_prompt(answer.usage),
-        output_tokens=_output(answer.usage),
-        reasoning_tokens=_thinking(answer.usage),
+        prompt_tokens=usage.prompt,
+        output_tokens=usage.output,
+        reasoning_tokens=usage.reasoning,
     )
-
-
-def _prompt(usage: _Usage | None) -> int | None:
-    if usage is None:
-        return None
-    chat = usage.prompt_tokens
-    return usage.input_tokens if chat is None else chat
-
-
-def _output(usage: _Usage | None) -> int | None:
-    if usage is None:
-        return None
-    chat = usage.completion_tokens
-    return usage.output_tokens if chat is None else chat
-
-
-def _thinking(usage: _Usage | None) -> int | None:
-    if usage is None:
-        return None
-    details = usage.completion_tokens_details or usage.output_tokens_details
-    return details.reasoning_tokens if details else None
 
 
 _SAMPLES: Final = "samples/"
@@ -194,16 +196,8 @@ _STOP_REASONS: Final = {
 }
 
 
-class _Content(msgspec.Struct, frozen=True):
-    """A part of a message."""
-
-    type: str = "text"
-    text: str = ""
-    reasoning: str = ""
-
-
 class _LogMessage(msgspec.Struct, frozen=True):
-    content: str | list[_Content] = ""
+    content: str | list[_Part] = ""
 
 
 class _LogChoice(msgspec.Struct, frozen=True):
@@ -331,7 +325,7 @@ def _read_sample(value: Any, model: str, where: str) -> SuiteResponse | str:  # 
     )
 
 
-def _parts(content: str | list[_Content]) -> tuple[str, str]:
+def _parts(content: str | list[_Part]) -> tuple[str, str]:
     """Return the text of a message and what was thought before it."""
     if isinstance(content, str):
         return content, ""

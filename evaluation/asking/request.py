@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 import msgspec
 
@@ -36,6 +36,7 @@ PAPER: Final = "paper"
 PAPER_MODEL: Final = "meta-llama/Llama-3.2-1B-Instruct"
 _PAPER_BUDGET: Final = 2048
 _PAPER_SECONDS: Final = 40.0
+_Limits = TypeVar("_Limits", LoopOptions, Bounds)
 
 #: A build, a folder of JSON Schemas or of MaskBench's files, one such file, or
 #: `owner/name[@revision]` on the Hub; or the samples themselves. None: the local
@@ -98,22 +99,16 @@ class ModelOptions:
             "budget": _PAPER_BUDGET,
             "forced_as_paper": "forced" not in explicit,
         }
-        compile_seconds, run_seconds = paper_seconds(self.options, explicit)
-        loop = replace(
-            self.options, compile_seconds=compile_seconds, run_seconds=run_seconds
-        )
+        loop = with_paper_seconds(self.options, explicit)
         changes = {name: value for name, value in paper.items() if name not in explicit}
         return replace(self, **changes, options=loop, compat=PAPER)
 
 
-def paper_seconds(
-    limits: LoopOptions | Bounds, explicit: Collection[str]
-) -> tuple[float, float]:
-    """Return the paper's deadlines, but for those that the command line sets."""
-    return (
-        limits.compile_seconds if "compile_seconds" in explicit else _PAPER_SECONDS,
-        limits.run_seconds if "run_seconds" in explicit else _PAPER_SECONDS,
-    )
+def with_paper_seconds(limits: _Limits, explicit: Collection[str]) -> _Limits:
+    """Return limits with the paper's deadlines, but for those of the command line."""
+    names = {"compile_seconds", "run_seconds"}.difference(explicit)
+    changes: dict[str, Any] = dict.fromkeys(names, _PAPER_SECONDS)
+    return replace(limits, **changes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,14 +245,11 @@ class RunRequest:
             explicit: Names of options of the command line that stay as they are here:
                 `model`, `split`, `preset`, ...
         """
-        compile_seconds, run_seconds = paper_seconds(self.bounds, explicit)
         return replace(
             self,
             preset=self.preset if "preset" in explicit else PAPER,
             splits=self.splits if "split" in explicit else ["test"],
-            bounds=replace(
-                self.bounds, compile_seconds=compile_seconds, run_seconds=run_seconds
-            ),
+            bounds=with_paper_seconds(self.bounds, explicit),
             models=[model.as_paper(explicit) for model in self.models],
         )
 

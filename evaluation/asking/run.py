@@ -234,13 +234,10 @@ def _open_data(
     request: RunRequest, tasks: Sequence[Task], progress: Progress
 ) -> Dataset | None:
     """Return the data of the tasks; None if no task reads any."""
-    reading = [task for task in tasks if task.needs_data]
-    if not reading:
+    if not any(task.needs_data for task in tasks):
         return None
-    make_instances = not request.given_only and any(
-        task.needs_instances for task in reading
-    )
-    return open_samples(request, progress, instances=make_instances)
+    wanted = not request.given_only and any(task.needs_instances for task in tasks)
+    return open_samples(request, progress, instances=wanted)
 
 
 def _plan(

@@ -43,26 +43,18 @@ class Matcher(Protocol):
         """Return whether the text so far is complete: the end token is allowed."""
 
 
-class ForcingMatcher(Matcher, Protocol):
-    """A matcher that offers forced tokens; optional."""
+class FullMatcher(Matcher, Protocol):
+    """A matcher with all that one may offer beside; each method is optional."""
 
     def forced(self) -> Sequence[int] | None:
         """Return the tokens that are the only way on; None if it does not know."""
 
-
-class FailingMatcher(Matcher, Protocol):
-    """A matcher that reports failures without raising; optional."""
-
     def error(self) -> str:
-        """Return how the engine has failed, empty if it has not.
+        """Return how the engine has failed without raising, empty if it has not.
 
         Asked after every mask and every commit. A token that is refused because the
         schema does not allow it is no failure; a limit that was reached is one.
         """
-
-
-class OfferedMatcher(Matcher, Protocol):
-    """A matcher that can be offered a token cheaply; not every one can."""
 
     def takes(self, token: int) -> bool:
         """Commit a token if it is allowed; return whether it was.
@@ -70,10 +62,6 @@ class OfferedMatcher(Matcher, Protocol):
         The same as `commit`, for tokens outside the mask, which are tried in every
         blocked text; worth having if a refusal by `commit` costs more than a mask.
         """
-
-
-class ExplainingMatcher(Matcher, Protocol):
-    """A matcher that says why it refuses; not every engine does."""
 
     def reason(self) -> str:
         """Return why the last commit was refused."""
@@ -95,25 +83,21 @@ class Engine(Protocol):
         """Return what the engine warns of; printed lines are caught beside it."""
 
 
-class ApplyingEngine(Engine, Protocol):
-    """An engine with a kernel that applies masks to logits; optional."""
-
-    def kernel(
-        self, mask: bytes | bytearray | memoryview
-    ) -> Callable[[], object] | None:
-        """Return what applies a mask to the logits of one text, in place.
-
-        Everything but that is done before it returns: logits of the engine's own, and
-        the mask where its kernel wants it. None where its libraries are not here.
-        """
-
-
-class SideBySideEngine(Engine, Protocol):
-    """An engine that computes masks of several texts at a time; optional."""
+class FullEngine(Engine, Protocol):
+    """An engine with all that one may offer beside; each member is optional."""
 
     #: Whether `mask` of different matchers, of one grammar or several, may be called
     #: in different threads at a time. That helps where it lets go of Python's lock.
     masks_side_by_side: bool
+
+    def kernel(
+        self, mask: bytes | bytearray | memoryview
+    ) -> Callable[[], object] | None:
+        """Return the engine's kernel, which applies a mask to one text's logits.
+
+        Everything but that is done before it returns: logits of the engine's own, and
+        the mask where its kernel wants it. None where its libraries are not here.
+        """
 
 
 class Load(Protocol):

@@ -65,10 +65,6 @@ class AcceptedSetting:
     meaning: str
 
 
-def _no_cases(_samples: Iterable[Sample], _settings: TaskSettings) -> Iterator[Case]:
-    return iter(())
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
     """A task for engines.
@@ -105,7 +101,9 @@ class Task:
     #: Reads a whole run; of its rows only those of the task's own name count.
     report: Callable[[RunRows], Report]
     #: Returns what is asked of every engine, in the same order every time.
-    cases: Callable[[Iterable[Sample], TaskSettings], Iterator[Case]] = _no_cases
+    cases: Callable[[Iterable[Sample], TaskSettings], Iterator[Case]] = (
+        lambda _samples, _settings: iter(())
+    )
     #: Whether a row is as it should be; None: its outcome says so (`passed`).
     passes: Callable[[Row], bool] | None = None
     #: What it reads beside `--data`, with the `sha256` of it; for the run's header.

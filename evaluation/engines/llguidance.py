@@ -59,11 +59,7 @@ PRESETS: dict[str, dict[str, object]] = {
     },
 }
 #: What versions from 0.6 on do by themselves; it is not passed to them.
-_OWN: dict[str, object] = {
-    "whitespace_flexible": True,
-    "coerce_one_of": False,
-    "lenient": False,
-}
+_OWN = PRESETS["faithful"]
 #: Reasons to stop that mean a complete text.
 _COMPLETE = ("NoExtension", "NoExtensionBias", "EndOfSentence")
 #: In what it says of a token that the grammar does not have, which is no failure.
@@ -121,7 +117,9 @@ class _Engine:
         self._library = llguidance
         slices = options.get("slices")
         slicing: dict[str, Any] = (
-            {} if slices is None else {"slices": _slices(llguidance, str(slices))}
+            {}
+            if slices is None
+            else {"slices": getattr(llguidance.LLTokenizer, f"{slices}_slices")()}
         )
         self._tokens = llguidance.LLTokenizer(
             tokenizer.tokenizer_json,
@@ -183,11 +181,6 @@ class _Engine:
     def warnings(self, grammar: Any) -> Sequence[str]:  # noqa: ANN401 (the engine's)
         """Return what the compiler warns of."""
         return list(grammar.get_grammar_warnings())
-
-
-def _slices(library: Any, name: str) -> object:  # noqa: ANN401 (a module)
-    """Return the strings whose masks the library prepares, by their set's name."""
-    return getattr(library.LLTokenizer, f"{name}_slices")()
 
 
 class _OldMatcher:

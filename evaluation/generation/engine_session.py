@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Final, Self
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final, Self
 import numpy as np
 
 from curation.workers import protocol
-from curation.workers.process import Program
 from curation.workers.shared_memory import SharedMemory
 from evaluation.core.cases import Result
 from evaluation.generation.engine_pipe import (
@@ -27,6 +26,7 @@ from evaluation.walking.rows import printed_lines
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.workers.limits import Limits
+    from curation.workers.process import Program
 
 
 #: Seconds for which the process looks for a grammar before it looks at the rest.
@@ -198,13 +198,6 @@ class EngineSession:
         Raises:
             EngineEnded: the token was refused, though its mask allowed it.
         """
-        return self._answer_to_take()
-
-    def _ask_to_take(self, unsure: _UnsureToken) -> None:
-        self._ask({"take": unsure.token, "forced": unsure.forced}, unsure.seconds)
-        self._ask({"mask": True}, unsure.seconds)
-
-    def _answer_to_take(self) -> tuple[int, ...]:
         if self._unsure is None:
             return ()
         token, answer = self._unsure.token, self._next()
@@ -215,13 +208,17 @@ class EngineSession:
         self._taken += [token, *answer.forced]
         return answer.forced
 
+    def _ask_to_take(self, unsure: _UnsureToken) -> None:
+        self._ask({"take": unsure.token, "forced": unsure.forced}, unsure.seconds)
+        self._ask({"mask": True}, unsure.seconds)
+
     def mask(self) -> TokenMask:
         """Wait for the mask asked for.
 
         Raises:
             EngineEnded: the engine failed, or refused the last token.
         """
-        self._answer_to_take()
+        self.forced_after()
         answer = self._next()
         size = (self._size + 7) // 8
         packed = np.frombuffer(
@@ -440,7 +437,8 @@ def _session_program(
     setup = program.setup
     if not isinstance(setup, dict):
         raise TypeError
-    return Program(
+    return replace(
+        program,
         file=_ENGINES,
         setup={
             **setup,
@@ -448,11 +446,9 @@ def _session_program(
             "texts": texts,
             "mask_threads": mask_threads,
         },
-        interpreter=program.interpreter,
         arguments=(
             str(Path(protocol.__file__)),
             printed.path,
             str(_ENGINES.with_name("generation_session.py")),
         ),
-        environment=program.environment,
     )

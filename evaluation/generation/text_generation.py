@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import msgspec
 
@@ -252,17 +252,13 @@ def generation_of(response: SuiteResponse) -> Generation:
     if response.writing is not None:
         return generation_from_json(response.writing)
     ending = _ENDINGS.get(response.finish, TextEnding.END)
-    endings = {member.value for member in TextEnding}
-    if response.finish in endings:
+    if response.finish in set(TextEnding):
         ending = TextEnding(response.finish)
     result = Result.OK
     if response.error:
         by_engine = ending is TextEnding.ENGINE
         result = Result.ENGINE_ERROR if by_engine else Result.ERROR
         ending = ending if by_engine else TextEnding.MODEL
-    facts: dict[str, Any] = {}
-    if response.seconds is not None:
-        facts["total_ns"] = int(response.seconds * _NS)
     return Generation(
         id=response.record,
         result=result,
@@ -275,7 +271,7 @@ def generation_of(response: SuiteResponse) -> Generation:
         reasoning_tokens=response.reasoning_tokens,
         pieces=1,
         cost=response.cost,
-        **facts,
+        total_ns=None if response.seconds is None else int(response.seconds * _NS),
     )
 
 

@@ -11,13 +11,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import torch
 from transformers import DynamicCache, PreTrainedModel
 from transformers.cache_utils import DynamicLayer, LinearAttentionCacheLayerMixin
 
 from evaluation.models.forward import BatchRows, CachedRow, ForwardPass
+
+if TYPE_CHECKING:
+    from evaluation.models.kept_step import SlotRows
 
 #: Share of the range of the logits by which two ways to them may differ.
 _TOLERANCE: Final = {torch.float32: 1e-3, torch.float64: 1e-3}
@@ -29,11 +32,11 @@ class CacheAbilities:
     """What may be done with the cache of one model."""
 
     #: Whether what was read can be kept at all.
-    keeps: bool
+    keeps: bool = True
     #: Whether several tokens can be fed at once to a cache that holds some.
-    several: bool
+    several: bool = True
     #: Whether texts of different lengths can share a pass.
-    batch: bool
+    batch: bool = True
     #: Why something cannot; empty where everything can.
     why: str = ""
 
@@ -65,15 +68,12 @@ def _from_layers(module: PreTrainedModel) -> CacheAbilities:
         return _nothing_kept("its cache is of a kind of its own")
     layers = DynamicCache(config=module.config).layers
     if any(isinstance(layer, LinearAttentionCacheLayerMixin) for layer in layers):
-        why = "recurrent layers"
-        return CacheAbilities(keeps=True, several=False, batch=False, why=why)
+        return CacheAbilities(several=False, batch=False, why="recurrent layers")
     if any(type(layer) is not DynamicLayer for layer in layers):
-        why = "layers that keep a window of the text"
-        return CacheAbilities(keeps=True, several=True, batch=False, why=why)
+        return CacheAbilities(batch=False, why="layers that keep a window of the text")
     if "position_ids" not in inspect.signature(module.forward).parameters:
-        why = "positions cannot be handed to it"
-        return CacheAbilities(keeps=True, several=True, batch=False, why=why)
-    return CacheAbilities(keeps=True, several=True, batch=True)
+        return CacheAbilities(batch=False, why="positions cannot be handed to it")
+    return CacheAbilities()
 
 
 def _tried(
@@ -82,15 +82,14 @@ def _tried(
     """Return what is left of the known abilities after a trial of each."""
     forward = ForwardPass(module)
     expected = forward.everywhere(tokens)
-    share = _TOLERANCE.get(module.dtype, _TOLERANCE_OF_HALVES)
-    limit = share * float(expected.max() - expected.min())
+    limit = tolerated(expected, module.dtype)
     half = len(tokens) // 2
 
     def read(*, several: bool) -> bool:
         row = CachedRow(forward, several=several)
         first, last = row.feed(tokens[:half]), row.feed(tokens[half:])
         logits, right = torch.stack([first, last]), expected[[half - 1, -1]]
-        return _apart(logits, right) <= limit
+        return distance(logits, right) <= limit
 
     if not read(several=False):
         return _nothing_kept("with its cache a text comes out differently")
@@ -98,20 +97,31 @@ def _tried(
         return abilities
     if not read(several=True):
         why = "several tokens at once come out differently"
-        return CacheAbilities(keeps=True, several=False, batch=False, why=why)
-    if abilities.batch and _apart(_in_a_batch(forward, tokens), expected[3:5]) > limit:
+        return CacheAbilities(several=False, batch=False, why=why)
+    if not abilities.batch:
+        return abilities
+    logits = feed_two_texts(forward, BatchRows(forward), tokens)
+    if distance(logits, expected[3:5]) > limit:
         why = "in a batch a text comes out differently"
-        return CacheAbilities(keeps=True, several=True, batch=False, why=why)
+        return CacheAbilities(batch=False, why=why)
     return abilities
 
 
-def _apart(logits: torch.Tensor, right: torch.Tensor) -> float:
+def tolerated(expected: torch.Tensor, dtype: torch.dtype) -> float:
+    """Return by how much two ways to logits may differ in a number type."""
+    share = _TOLERANCE.get(dtype, _TOLERANCE_OF_HALVES)
+    return share * float(expected.max() - expected.min())
+
+
+def distance(logits: torch.Tensor, right: torch.Tensor) -> float:
+    """Return the largest difference between logits and the right ones."""
     return float((logits - right).abs().max())
 
 
-def _in_a_batch(forward: ForwardPass, tokens: Sequence[int]) -> torch.Tensor:
+def feed_two_texts(
+    forward: ForwardPass, rows: BatchRows | SlotRows, tokens: Sequence[int]
+) -> torch.Tensor:
     """Return the logits after four and after five tokens, read beside each other."""
-    rows = BatchRows(forward)
     for length in (2, 4):
         cache = DynamicCache(config=forward.module.config)
         forward.over(tokens[:length], cache)

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 import torch
 import torch.nn.functional as F  # noqa: N812 - as torch's own documents name it
 from transformers import Cache, DynamicCache, PreTrainedModel
-from transformers.cache_utils import DynamicLayer
+from transformers.cache_utils import CacheLayerMixin, DynamicLayer
 
 from evaluation.models.hardware import to_device
 
@@ -240,7 +240,7 @@ class BatchRows:
         _change(self._cache, lambda held: _widen(held, width))
         _change(cache, lambda held: _widen(held, width))
         for own, joining in zip(_layers(self._cache), _layers(cache), strict=True):
-            both = [_cached_tokens(own), _cached_tokens(joining)]
+            both = [cached_tokens(own), cached_tokens(joining)]
             own.keys = torch.cat([keys for keys, _ in both])
             own.values = torch.cat([values for _, values in both])
         self._visible = torch.cat(
@@ -296,7 +296,7 @@ def _change(
 ) -> None:
     """Change keys and values of every layer, of shape (texts, heads, tokens, size)."""
     for layer in _layers(cache):
-        keys, values = _cached_tokens(layer)
+        keys, values = cached_tokens(layer)
         layer.keys, layer.values = change(keys), change(values)
 
 
@@ -306,7 +306,7 @@ def _layers(cache: DynamicCache) -> list[DynamicLayer]:
     return [layer for layer in layers if layer.is_initialized]
 
 
-def _cached_tokens(layer: DynamicLayer) -> tuple[torch.Tensor, torch.Tensor]:
+def cached_tokens(layer: CacheLayerMixin) -> tuple[torch.Tensor, torch.Tensor]:
     """Return what a layer holds.
 
     Raises:

@@ -13,12 +13,11 @@ from transformers import Cache, DynamicCache
 from transformers.cache_utils import CacheLayerMixin, DynamicLayer
 
 from curation.system.errors import BadConfiguration
+from evaluation.models.forward import ForwardPass, cached_tokens
 from evaluation.models.hardware import to_device
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from evaluation.models.forward import ForwardPass
 
 #: Runs of a step before it is captured, as torch asks for.
 _WARMING: Final = 3
@@ -102,7 +101,9 @@ class KeptStep:
         """Compile and capture; where that fails, go on without."""
         try:
             if self._is_captured:
-                self._capture()
+                # One that fails leaves its own stream behind as the present one.
+                with torch.cuda.stream(torch.cuda.current_stream()):
+                    self._capture()
             return self._step()
         except torch.OutOfMemoryError:
             raise
@@ -113,12 +114,6 @@ class KeptStep:
             return self._plain()
 
     def _capture(self) -> None:
-        """Keep the step as a graph."""
-        # A capture that fails leaves its own stream behind as the present one.
-        with torch.cuda.stream(torch.cuda.current_stream()):
-            self._captured()
-
-    def _captured(self) -> None:
         """Run the step as often as torch asks for, and capture it."""
         stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]  # torch's own
         stream.wait_stream(torch.cuda.current_stream())
@@ -188,12 +183,11 @@ class _SlotLayer(CacheLayerMixin):
         """
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
-        if self.keys is None or self.values is None:
-            raise TypeError
+        keys, values = cached_tokens(self)
         rows, now = self._positions.rows, self._positions.now
-        self.keys[rows, :, now] = key_states.transpose(1, 2)
-        self.values[rows, :, now] = value_states.transpose(1, 2)
-        return self.keys, self.values
+        keys[rows, :, now] = key_states.transpose(1, 2)
+        values[rows, :, now] = value_states.transpose(1, 2)
+        return keys, values
 
     def write(self, slot: int, layer: DynamicLayer) -> None:
         """Copy what another layer holds of one text to the beginning of a place.
@@ -201,15 +195,13 @@ class _SlotLayer(CacheLayerMixin):
         Raises:
             TypeError: it holds nothing.
         """
-        if layer.keys is None or layer.values is None:
-            raise TypeError
+        new_keys, new_values = cached_tokens(layer)
         if not self.is_initialized:
-            self.lazy_initialization(layer.keys, layer.values)
-        if self.keys is None or self.values is None:
-            raise TypeError
-        length = layer.keys.shape[2]
-        self.keys[slot, :, :length] = layer.keys[0]
-        self.values[slot, :, :length] = layer.values[0]
+            self.lazy_initialization(new_keys, new_values)
+        keys, values = cached_tokens(self)
+        length = new_keys.shape[2]
+        keys[slot, :, :length] = new_keys[0]
+        values[slot, :, :length] = new_values[0]
 
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
         """Return the tokens that are looked at, and at which they begin."""
@@ -250,17 +242,8 @@ class SlotCache:
         ]
         self._cache = Cache(layers=list(self._layers))
         self._tokens = torch.zeros((slots, 1), dtype=torch.long, device=device)
-        self._step = KeptStep(kind, device, self._one_token)
-
-    @property
-    def trouble(self) -> str:
-        """Why its step is not kept although that was asked; empty where it is."""
-        return self._step.trouble
-
-    @property
-    def is_kept(self) -> bool:
-        """Whether a step of one token a text is handed over at once."""
-        return self._step.is_captured
+        #: A pass over one token of each text.
+        self.step = KeptStep(kind, device, self._one_token)
 
     @torch.inference_mode()
     def warm_up(self) -> None:
@@ -269,7 +252,7 @@ class SlotCache:
         What the step writes is overwritten by the texts.
         """
         self._pass(self._tokens, keep=1)
-        self._step.run()
+        self.step.run()
 
     @torch.inference_mode()
     def write(self, slot: int, cache: DynamicCache) -> None:
@@ -305,7 +288,7 @@ class SlotCache:
         if width == 1:
             self._tokens.copy_(fed)
             self._positions.now.copy_(now)
-            return self._step.run()
+            return self.step.run()
         positions, self._positions.now = self._positions.now, now
         try:
             logits = self._pass(fed, keep=0)
@@ -338,7 +321,7 @@ class SlotRows:
     @property
     def is_kept(self) -> bool:
         """Whether a step of one token a text is handed over at once."""
-        return self._cache.is_kept
+        return self._cache.step.is_captured
 
     def admit(self, cache: DynamicCache) -> None:
         """Take in a text by the cache that holds its prompt."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import torch
-from transformers import DynamicCache
 
+from evaluation.models.abilities import distance, feed_two_texts, tolerated
 from evaluation.models.kept_step import SlotCache, SlotRows, StepKind, place_size
 
 if TYPE_CHECKING:
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
 #: What computes attention under a mask that is given to it.
 _ATTENTION: Final = ("sdpa", "eager")
-#: Share of the range of the logits by which two ways to them may differ.
-_TOLERANCE: Final = {torch.float32: 1e-3, torch.float64: 1e-3}
-_TOLERANCE_OF_HALVES: Final = 0.05
 #: Sizes of batches whose places are kept: that of a batch, and of a text alone.
 _SLOT_CACHES: Final = 2
 
@@ -87,11 +84,9 @@ class KeptSteps:
 
     def troubles(self) -> Sequence[str]:
         """Return why steps are not kept although they were to be, each reason once."""
-        troubles = [slots.trouble for slots in self._slots.values() if slots.trouble]
-        troubles += self._lacking
-        new = [
-            reason for reason in dict.fromkeys(troubles) if reason not in self._reported
-        ]
+        troubles = [slots.step.trouble for slots in self._slots.values()]
+        reasons = dict.fromkeys(filter(None, [*troubles, *self._lacking]))
+        new = [reason for reason in reasons if reason not in self._reported]
         self._reported.update(new)
         return [f"CUDA graphs / torch.compile: off ({reason})" for reason in new]
 
@@ -113,9 +108,7 @@ def _why_not(
         logits, expected = _tried(forward, trial)
     except (RuntimeError, TypeError, ValueError, IndexError, AttributeError) as error:
         return f"{type(error).__name__} with a cache of fixed size"
-    share = _TOLERANCE.get(forward.module.dtype, _TOLERANCE_OF_HALVES)
-    apart = float((logits - expected).abs().max())
-    same = apart <= share * float(expected.max() - expected.min())
+    same = distance(logits, expected) <= tolerated(expected, forward.module.dtype)
     return "" if same else "with a cache of fixed size a text comes out differently"
 
 
@@ -124,11 +117,7 @@ def _tried(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return logits of two texts beside each other, and what they should be."""
     rows = SlotRows(SlotCache(forward, 2, place_size(len(trial)), StepKind.NONE))
-    for length in (2, 4):
-        cache = DynamicCache(config=forward.module.config)
-        forward.over(trial[:length], cache)
-        rows.admit(cache)
-    first = rows.feed([trial[2:4], trial[4:5]])
+    first = feed_two_texts(forward, rows, trial)
     second = rows.feed([trial[4:5], trial[5:6]])
     everywhere = forward.everywhere(trial)
     return torch.cat([first, second]), everywhere[[3, 4, 4, 5]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from dataclasses import dataclass
 from hashlib import sha256
@@ -32,7 +31,7 @@ from evaluation.models.hardware import (
     failures_of_loading,
     make_current,
 )
-from evaluation.models.kept_step import choose_step_kind
+from evaluation.models.kept_step import StepKind, choose_step_kind
 from evaluation.models.shapes import PREFIX, seed_of, shape_named
 from evaluation.models.transformers import TransformersModel
 from evaluation.tokenizers import get_tokenizer
@@ -82,10 +81,7 @@ _SMALL_FILES: Final = (
     "*.spm",
 )
 #: Weights, the better form first.
-_WEIGHTS: Final = (
-    ("model*.safetensors",),
-    ("pytorch_model*.bin",),
-)
+_WEIGHTS: Final = ("model*.safetensors", "pytorch_model*.bin")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,10 +173,7 @@ def load_model(
         BadConfiguration: the device or number type is not there, or the model cannot
             be talked with.
     """
-    device = choose_device(loading.device)
-    dtype = choose_dtype(loading.dtype, device)
-    step = choose_step_kind(loading.compile, device)
-    torch.set_num_threads(loading.threads)
+    device, dtype, step = _prepared(loading)
     folder = Path(where)
     local = folder.is_dir()
     if not local:
@@ -206,15 +199,24 @@ def load_model(
         )
 
 
+def _prepared(loading: LoadOptions) -> tuple[torch.device, torch.dtype, StepKind]:
+    """Set torch's threads; return where and in which numbers a model computes."""
+    device = choose_device(loading.device)
+    dtype = choose_dtype(loading.dtype, device)
+    step = choose_step_kind(loading.compile, device)
+    torch.set_num_threads(loading.threads)
+    return device, dtype, step
+
+
 def _hub_folder(name: str, revision: str | None) -> Path:
     """Return the folder of a Hub model's files, fetched first if they are not here."""
     if model_name(name) is None:
         message = f"--model {name}: no such folder, and no name of a model on the Hub"
         raise NoInput(message, then="name a folder with a model, or owner/name")
     folder = model_files(name, revision, _SMALL_FILES)
-    for patterns in _WEIGHTS:
-        folder = model_files(name, revision, [*_SMALL_FILES, *patterns])
-        if any(list(folder.glob(pattern)) for pattern in patterns):
+    for pattern in _WEIGHTS:
+        folder = model_files(name, revision, [*_SMALL_FILES, pattern])
+        if any(folder.glob(pattern)):
             break
     return folder
 
@@ -286,10 +288,7 @@ def load_shape(
         CsbdataError: the tokenizer cannot be fetched.
     """
     shape, seed = shape_named(model), seed_of(loading.revision)
-    device = choose_device(loading.device)
-    dtype = choose_dtype(loading.dtype, device)
-    step = choose_step_kind(loading.compile, device)
-    torch.set_num_threads(loading.threads)
+    device, dtype, step = _prepared(loading)
     tokenizer = get_tokenizer(shape.tokenizer, settings, say)
     config = AutoConfig.for_model(
         shape.model_type, **shape.config, eos_token_id=tokenizer.eos_id
@@ -298,9 +297,7 @@ def load_shape(
         make_current(device)
         _check_memory(model, config, dtype, device)
         module = _draw_weights(config, dtype, device, seed, loading.attention)
-    digest = hashlib.sha256(
-        msgspec.json.encode([_VERSION, shape, seed], order="sorted")
-    )
+    digest = sha256(msgspec.json.encode([_VERSION, shape, seed], order="sorted"))
     with failures_of_loading(model):
         return TransformersModel(
             module,

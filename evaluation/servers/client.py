@@ -188,20 +188,6 @@ class ServerConnection:
         return next((os.environ[name] for name in self.keys if os.getenv(name)), "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerDescription:
-    """How a server describes itself."""
-
-    #: The ids of its models.
-    models: tuple[str, ...]
-    #: What it answers where it was asked, by path.
-    answers: Mapping[str, Json]
-
-    def as_json(self) -> dict[str, Json]:
-        """Return the description as a run's header records it."""
-        return {"models": list(self.models), **self.answers}
-
-
 def split_address(address: str) -> tuple[str, str]:
     """Return a server's base and the model's name, which follows a `#`.
 
@@ -236,8 +222,10 @@ class ServerClient:
         """Close the connection."""
         self._session.close()
 
-    def description(self, paths: Sequence[str] = ()) -> ServerDescription:
-        """Return how the server describes itself.
+    def description(
+        self, paths: Sequence[str] = ()
+    ) -> tuple[Sequence[str], Mapping[str, Json]]:
+        """Return the ids of the server's models, and its other answers by path.
 
         Args:
             paths: Where it is asked, beside its list of models; what it does not
@@ -253,10 +241,8 @@ class ServerClient:
             raise Unavailable("no server answers", base, "start one, or name another")
         root = base.rpartition("/")[0]
         answers = {path: self._get(f"{root}{path}") for path in dict.fromkeys(paths)}
-        return ServerDescription(
-            models=_model_ids(models),
-            answers={path: answer for path, answer in answers.items() if answer},
-        )
+        found = {path: answer for path, answer in answers.items() if answer}
+        return _model_ids(models), found
 
     def _get(self, url: str) -> dict[str, Json] | None:
         """Return the JSON object at an address; None where there is none."""

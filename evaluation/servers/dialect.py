@@ -44,7 +44,7 @@ def for_openai(schema: str, dialect: str) -> tuple[str, tuple[str, ...]]:
         >>> for_openai('{"type": "object"}', "2020-12")[1]
         ('additionalProperties set to false at the root',)
     """
-    return _edit_subschemas(schema, dialect, _close, root=_object_at_root)
+    return _edit_subschemas(schema, dialect, _close)
 
 
 def for_gemini(schema: str, dialect: str) -> tuple[str, tuple[str, ...]]:
@@ -56,15 +56,12 @@ def _edit_subschemas(
     schema: str,
     dialect: str,
     edit: Callable[[dict[str, Json], str, list[str]], None],
-    root: Callable[[dict[str, Json], list[str]], None] | None = None,
 ) -> tuple[str, tuple[str, ...]]:
-    """Apply an edit to every subschema of a copy, and another one to its root."""
+    """Apply an edit to every subschema of a copy, its root first."""
     value: Json = json.loads(schema)
     edits: list[str] = []
     if not isinstance(value, dict):
         return schema, ()
-    if root is not None:
-        root(value, edits)
     # The walk is finished before anything changes under it.
     for location in list(subschema_locations(value, BY_NAME[dialect])):
         if isinstance(location.schema, dict):
@@ -72,13 +69,10 @@ def _edit_subschemas(
     return (json.dumps(value), tuple(edits)) if edits else (schema, ())
 
 
-def _object_at_root(schema: dict[str, Json], edits: list[str]) -> None:
-    if schema.get("type") != "object" and "$ref" not in schema:
+def _close(schema: dict[str, Json], where: str, edits: list[str]) -> None:
+    if not where and schema.get("type") != "object" and "$ref" not in schema:
         edits.append("type set to object at the root")
         schema["type"] = "object"
-
-
-def _close(schema: dict[str, Json], where: str, edits: list[str]) -> None:
     properties = schema.get("properties")
     is_object = schema.get("type") == "object" or isinstance(properties, dict)
     if not is_object:

@@ -141,10 +141,9 @@ def served_model(
     )
     try:
         paths = [path for server in servers for path in server.dialect.described_at]
-        description = client.description(paths)
+        served, answers = client.description(paths)
     finally:
         client.close()
-    served = description.models
     if not model and len(served) == 1:
         servers = server_participants(base, served[0], dialects, limits)
     elif not model:
@@ -152,4 +151,5 @@ def served_model(
             "this server has several models, or does not name them",
             then=f"say --model {base}#NAME ({', '.join(served[:5]) or 'any'})",
         )
-    return [replace(server, about=description.as_json()) for server in servers]
+    about: dict[str, Json] = {"models": [*served], **answers}
+    return [replace(server, about=about) for server in servers]

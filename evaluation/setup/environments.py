@@ -60,10 +60,6 @@ class EnvironmentRecord(msgspec.Struct, frozen=True, kw_only=True):
     csbdata: str = ""
 
 
-class _VersionsTable(msgspec.Struct):
-    row: tuple[KnownVersion, ...]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
     """An engine's own environment, tried and ready."""
@@ -115,7 +111,7 @@ def environment_folder(cache: Path, name: str, version: str) -> Path:
 def known_versions() -> tuple[KnownVersion, ...]:
     """Return the versions of engines that were tried, an engine's default first."""
     table = tomllib.loads(_TABLE.read_text("utf-8"))
-    return msgspec.convert(table, _VersionsTable).row
+    return msgspec.convert(table["row"], tuple[KnownVersion, ...])
 
 
 def version_to_install(file: EngineFile) -> KnownVersion:
