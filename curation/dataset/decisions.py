@@ -6,8 +6,7 @@ import os
 import tempfile
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import msgspec
 
@@ -93,12 +92,8 @@ class ResultHead(msgspec.Struct, frozen=True):
     rejected: Rejected | None
 
 
-_HEAD = msgspec.json.Decoder(ResultHead)
 _NO_RECORD = RecordHead()
-_RECORD = msgspec.json.Decoder(ResultRecord)
-_SHINGLES = msgspec.json.Decoder(ResultShingles)
-_MEASURES = msgspec.json.Decoder(ResultMeasures)
-_EDITS = msgspec.json.Decoder(ResultEdits)
+_T = TypeVar("_T")
 
 
 class ResultFile:
@@ -128,12 +123,7 @@ class ResultFile:
         """Return the file."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close the file, which removes it."""
         self._file.close()
 
@@ -146,7 +136,7 @@ class ResultFile:
         Raises:
             CannotCreate: it cannot be written (exit 73).
         """
-        head = _HEAD.decode(text)
+        head = msgspec.json.decode(text, type=ResultHead)
         record = head.record or _NO_RECORD
         waiting = memoryview(text)
         length = len(waiting)
@@ -191,22 +181,22 @@ class HeldResult:
 
     def record(self) -> Record | None:
         """Return the record, read from the file; None if there is none."""
-        return _RECORD.decode(self._text()).record if self.sha256 else None
+        return self._part(ResultRecord).record if self.sha256 else None
 
     def measures(self) -> ResultMeasures:
         """Return the measures for the paper's tables, read from the file."""
-        return _MEASURES.decode(self._text())
+        return self._part(ResultMeasures)
 
     def shingles(self) -> bytes:
         """Return the record's shingles, read from the file."""
-        return _SHINGLES.decode(self._text()).shingles
+        return self._part(ResultShingles).shingles
 
     def edits(self) -> ResultEdits:
         """Return the edits for the ledger, read from the file."""
-        return _EDITS.decode(self._text())
+        return self._part(ResultEdits)
 
-    def _text(self) -> bytes:
-        return self.file.read(self.start, self.length)
+    def _part(self, kind: type[_T]) -> _T:
+        return msgspec.json.decode(self.file.read(self.start, self.length), type=kind)
 
 
 @dataclass(frozen=True, slots=True)

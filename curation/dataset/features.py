@@ -28,14 +28,9 @@ if TYPE_CHECKING:
 _BOUNDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
 #: Keywords that the paper counts as one.
 MIN_MAX_FEATURES = {
-    "minLength": "@minmaxLength",
-    "maxLength": "@minmaxLength",
-    "minItems": "@minmaxItems",
-    "maxItems": "@minmaxItems",
-    "minProperties": "@minmaxProperties",
-    "maxProperties": "@minmaxProperties",
-    "minContains": "@minmaxContains",
-    "maxContains": "@minmaxContains",
+    f"{bound}{counted}": f"@minmax{counted}"
+    for counted in ("Length", "Items", "Properties", "Contains")
+    for bound in ("min", "max")
 }
 _COMBINING = frozenset({"allOf", "anyOf", "oneOf"})
 _ADDITIONAL = frozenset({"additionalProperties", "additionalItems"})

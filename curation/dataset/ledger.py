@@ -23,6 +23,7 @@ from curation.dataset.parquet import (
     table_of_columns,
 )
 from curation.system.errors import NoInput
+from curation.workers.pool import in_batches
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -92,18 +93,12 @@ DISTINCT = frozenset(
 
 
 def _batches(entries: Iterable[LedgerRow]) -> Iterator[list[tuple[int, LedgerRow]]]:
-    batch: list[tuple[int, LedgerRow]] = []
-    length = 0
-    for numbered in enumerate(entries):
-        batch.append(numbered)
-        length += sum(
-            len(change.before + change.after) for change in numbered[1].changes
-        )
-        if len(batch) >= _BATCH_ROWS or length >= _BATCH_LENGTH:
-            yield batch
-            batch, length = [], 0
-    if batch:
-        yield batch
+    return in_batches(
+        enumerate(entries),
+        lambda row: sum(len(edit.before + edit.after) for edit in row[1].changes),
+        most=_BATCH_ROWS,
+        heaviest=_BATCH_LENGTH,
+    )
 
 
 def _cell(value: object) -> object:

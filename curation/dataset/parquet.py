@@ -14,7 +14,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, fields
 from itertools import accumulate, chain
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self, get_args, get_origin, get_type_hints
 
 import polars as pl
@@ -293,12 +292,7 @@ class SplitFiles:
         """Return the files."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Write the last row group and name the files, unless something has failed."""
         if kind is None:
             self._write_group()

@@ -44,8 +44,7 @@ from curation.workers.run_folder import RunFolder
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.download.acquire import UnavailableArchive
-    from curation.pipeline.inputs import BuildInput, MissingSource
-    from curation.rules.sets import RuleSet
+    from curation.pipeline.inputs import BuildInput
 
 
 def write_notices(inputs: Iterable[BuildInput], folder: Path) -> None:
@@ -67,39 +66,33 @@ def write_notices(inputs: Iterable[BuildInput], folder: Path) -> None:
 
 
 def summary_of(
-    options: tuple[str, ...],
-    rules: RuleSet,
-    inputs: Sequence[BuildInput],
-    missing: Sequence[MissingSource],
-    configs: Iterable[str],
+    options: tuple[str, ...], plan: BuildPlan, configs: Iterable[str]
 ) -> Summary:
     """Return what the card and the manifest say of the build.
 
     Args:
         options: What was asked beside the rules.
-        rules: The rule set.
-        inputs: What was read.
-        missing: Sources that could not be had.
+        plan: Rules, inputs, and sources that could not be had.
         configs: The config of each document.
     """
     whys: dict[str, list[str]] = {}
-    for item in inputs:
+    for item in plan.inputs:
         if item.partial:
             whys.setdefault(item.partial, []).extend(item.configs)
-    for absent in missing:
+    for absent in plan.missing:
         whys.setdefault(f"missing ({absent.why})", []).extend(absent.configs)
     partial = tuple(
         f"{', '.join(in_benchmark_order(incomplete))}: {why}."
         for why, incomplete in whys.items()
     )
     return Summary(
-        rules=rules.name,
+        rules=plan.rules.name,
         rule_notes=tuple(
             RuleNote(name=rule.name, summary=rule.summary, source=rule.source)
-            for rule in rules.all_rules
+            for rule in plan.rules.all_rules
         ),
         extras=frozenset(configs) - frozenset(CONFIGS),
-        pins=tuple(item.pin for item in inputs),
+        pins=tuple(item.pin for item in plan.inputs),
         partial=partial,
         options=options,
     )
@@ -130,15 +123,6 @@ def find_finished_build(
         return read_manifest(out)
     except (OSError, BadData, NoInput):
         return None
-
-
-def remember_build(out: Path, run: RunFolder, options: Sequence[str]) -> None:
-    """Store that the folder was built by this run with these options.
-
-    Raises:
-        CannotCreate: the run folder cannot be written.
-    """
-    run.store(_name(options), file_digest(out / FILE).encode())
 
 
 #: The folder in the run folder that holds the shards that a cluster has finished.
@@ -222,7 +206,10 @@ def _without_collector() -> Iterator[None]:
 def _build_with(request: BuildRequest, progress: Progress) -> BuildResult:
     clock = _Clock()
     plan = plan_of(request, progress)
-    joined = _joined(request, plan)
+    header = ShardHeader(shard=WHOLE, options=request.options, identity=plan.identity)
+    joined = (
+        JoinedShards.open(request.shards, header) if request.shards else JoinedShards()
+    )
     clock.lap("fetch")
     if not request.replace:
         refuse_other_build(request.out, plan.rules.name, request.options, plan.inputs)
@@ -231,19 +218,17 @@ def _build_with(request: BuildRequest, progress: Progress) -> BuildResult:
         unchanged = manifest is not None
         if manifest is None:
             if ray_address(request.executor) is not None:
-                joined = _worked_on_by_ray(request, plan, run, progress)
+                joined = _worked_on_by_ray(request, header, run, progress)
             with ResultFile(run.folder) as file, PlotProcess() as drawing:
                 steps = BuildSteps(
-                    rules=plan.rules,
-                    inputs=plan.inputs,
+                    request=request,
+                    plan=plan,
                     run=run,
-                    jobs=request.workers,
                     progress=progress,
                     file=file,
-                    cache=request.fetch.cache,
                     joined=joined,
                 )
-                manifest, peak = _write(request, plan, steps, drawing, clock)
+                manifest, peak = _write(steps, drawing, clock)
             shutil.rmtree(run.folder / _RAY, ignore_errors=True)
         else:
             clock.lap("check")
@@ -265,22 +250,10 @@ def _build_with(request: BuildRequest, progress: Progress) -> BuildResult:
     return result
 
 
-def _joined(request: BuildRequest, plan: BuildPlan) -> JoinedShards:
-    """Return the shards that a request joins; none if it joins none."""
-    if not request.shards:
-        return JoinedShards()
-    return JoinedShards.open(request.shards, _header(request, plan))
-
-
-def _header(request: BuildRequest, plan: BuildPlan) -> ShardHeader:
-    return ShardHeader(shard=WHOLE, options=request.options, identity=plan.identity)
-
-
 def _worked_on_by_ray(
-    request: BuildRequest, plan: BuildPlan, run: RunFolder, progress: Progress
+    request: BuildRequest, header: ShardHeader, run: RunFolder, progress: Progress
 ) -> JoinedShards:
-    header = _header(request, plan)
-    key = fingerprint(build=plan.identity.fingerprint, options=header.options)
+    key = fingerprint(build=header.identity.fingerprint, options=header.options)
     folders = run_shards(
         _build_ray_shard,
         request,
@@ -303,23 +276,15 @@ def _build_ray_shard(request: BuildRequest, shard: Shard) -> None:
 
 
 def _write(
-    request: BuildRequest,
-    plan: BuildPlan,
-    steps: BuildSteps,
-    drawing: PlotProcess,
-    clock: _Clock,
+    steps: BuildSteps, drawing: PlotProcess, clock: _Clock
 ) -> tuple[Manifest, float]:
     """Write the folder; return its manifest, and the peak memory in MiB."""
+    request, plan = steps.request, steps.plan
     # While instances are made, for minutes, the process would only wait.
     documents, peak = steps.decide(None if request.instances else drawing.start)
     clock.lap("decide")
-    summary = summary_of(
-        request.options,
-        plan.rules,
-        plan.inputs,
-        plan.missing,
-        (document.config for document in documents),
-    )
+    configs = (document.config for document in documents)
+    summary = summary_of(request.options, plan, configs)
     compiled = steps.compile_records(documents) if request.fastjsonschema else {}
     clock.lap("fastjsonschema")
     instances = steps.make_instances(documents, enabled=request.instances)
@@ -340,7 +305,7 @@ def _write(
             products=instances.results(),
             drawing=drawing,
         )
-    remember_build(out, steps.run, request.options)
+    steps.run.store(_name(request.options), file_digest(out / FILE).encode())
     clock.lap("write")
     return manifest, max(peak, instances.peak_rss_mb)
 

@@ -70,27 +70,25 @@ def build_shard(
             _write_header(header, request.out)
         with ResultFile(request.out) as file:
             steps = BuildSteps(
-                rules=plan.rules,
-                inputs=plan.inputs,
+                request=request,
+                plan=plan,
                 run=run,
-                jobs=request.workers,
                 progress=progress,
                 file=file,
-                cache=request.fetch.cache,
                 shard=shard,
             )
-            done = _work(request, steps)
+            done = _work(steps)
         finished = msgspec.structs.replace(header, documents=done)
         _write_header(finished, request.out)
     return ShardResult(header=finished, unchanged=header_before == finished)
 
 
-def _work(request: BuildRequest, steps: BuildSteps) -> int:
+def _work(steps: BuildSteps) -> int:
     documents, _ = steps.decide()
-    if request.fastjsonschema:
+    if steps.request.fastjsonschema:
         verdicts = steps.compile_records(documents)
         steps.run.store(VERDICTS, msgspec.json.encode(verdicts))
-    if request.instances:
+    if steps.request.instances:
         steps.make_instances(documents, enabled=True).store_keys()
     return len(documents)
 

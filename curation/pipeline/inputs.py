@@ -77,8 +77,6 @@ class BuildInput:
     reading: Reading
     #: Where the files are: a pack, or a folder.
     files: Path
-    #: Digest over the selected files.
-    digest: str
     #: How the bytes came here; for the run folder only.
     route: str
     pin: Pin
@@ -250,7 +248,6 @@ def _open_own(extra: ExtraSource, rules: str, say: Callable[[str], None]) -> Bui
         source=source,
         reading=reading,
         files=(opened.path or Path()).absolute(),
-        digest=digest,
         route="local",
         pin=pin,
     )
@@ -307,7 +304,6 @@ def _pinned_input(
         source=source,
         reading=reading,
         files=got.pack,
-        digest=got.digest,
         route=got.route,
         pin=Pin(
             source=source.name,
@@ -356,7 +352,6 @@ def _sample_input(source: Source, rules: str, archive: str, sample: Path) -> Bui
         source=replace(source, quota=source.quota and SAMPLE_QUOTA),
         reading=reading,
         files=sample / archive,
-        digest=digest,
         route="sample",
         pin=pin,
     )

@@ -116,7 +116,7 @@ def identity_of(
             InputIdentity(
                 source=item.source.name,
                 archive=item.reading.archive,
-                digest=item.digest,
+                digest=item.pin.sha256,
                 configs=tuple(item.configs),
                 partial=item.partial,
             )
@@ -127,24 +127,22 @@ def identity_of(
 
 
 def refuse_incomplete(
+    request: BuildRequest,
     inputs: Sequence[BuildInput],
     missing: Sequence[MissingSource],
-    *,
-    strict: bool,
-    allow_partial: bool,
 ) -> None:
     """Refuse what `--missing` and the rule set do not allow.
 
     Args:
+        request: Says whether every source must be upstream, and whether some may be
+            missing.
         inputs: What the build would read.
         missing: What it would lack.
-        strict: Whether every source must be upstream.
-        allow_partial: Whether sources may be missing.
 
     Raises:
         Unavailable: naming each source that is not as it must be.
     """
-    if missing and not allow_partial:
+    if missing and not request.allow_partial:
         raise Unavailable(
             "; ".join(f"{absent.source.name} ({absent.why})" for absent in missing),
             "cannot be had here",
@@ -155,7 +153,7 @@ def refuse_incomplete(
         for item in inputs
         if item.reading.origin not in {Origin.UPSTREAM, Origin.LOCAL}
     ]
-    if strict and lesser:
+    if request.strict and lesser:
         raise Unavailable(
             ", ".join(lesser),
             "not from upstream",
@@ -312,8 +310,6 @@ def plan_of(request: BuildRequest, progress: Progress) -> BuildPlan:
         no_gpl=request.no_gpl,
         progress=progress,
     )
-    refuse_incomplete(
-        inputs, missing, strict=request.strict, allow_partial=request.allow_partial
-    )
+    refuse_incomplete(request, inputs, missing)
     identity = identity_of(rules.name, inputs, missing)
     return BuildPlan(rules=rules, inputs=inputs, missing=missing, identity=identity)

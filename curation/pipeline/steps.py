@@ -36,7 +36,7 @@ from curation.workers.pool import Pool
 from curation.workers.process import Program
 
 if TYPE_CHECKING:
-    from curation.pipeline.inputs import BuildInput
+    from curation.pipeline.request import BuildPlan, BuildRequest
     from curation.rules.sets import RuleSet
     from curation.sources.base import Source
     from curation.workers.run_folder import RunFolder
@@ -117,16 +117,13 @@ _WORKER = Path(__file__).with_name("document_worker.py")
 class BuildSteps:
     """The steps of one build, or of one shard of it."""
 
-    rules: RuleSet
-    inputs: Sequence[BuildInput]
+    request: BuildRequest
+    plan: BuildPlan
     #: Where finished work is kept, and found again.
     run: RunFolder
-    jobs: int
     progress: Progress
     #: Where results are kept while the build lasts.
     file: ResultFile
-    #: The cache folder.
-    cache: Path
     #: Which part of the documents is worked on.
     shard: tuple[int, int] = WHOLE
     #: The shards whose work is taken over.
@@ -147,17 +144,17 @@ class BuildSteps:
             BadData: a shard lacks a batch that it says it has.
         """
         opt_outs = read_opt_outs()
-        reader = BatchReader(self.inputs, opt_outs)
+        reader = BatchReader(self.plan.inputs, opt_outs)
         program = Program(
             file=_WORKER,
-            setup=setup_of(self.rules, self.inputs),
+            setup=setup_of(self.plan.rules, self.plan.inputs),
             unread_answers=True,
         )
         with (
-            Pool(program, jobs=self.jobs, limits=LIMITS) as pool,
+            Pool(program, jobs=self.request.workers, limits=LIMITS) as pool,
             self.progress.bar(
-                f"Applying the {self.rules.name} rules",
-                count_documents(self.inputs, opt_outs, self.shard),
+                f"Applying the {self.plan.rules.name} rules",
+                count_documents(self.plan.inputs, opt_outs, self.shard),
             ) as advance,
         ):
             results = process_batches(
@@ -171,9 +168,9 @@ class BuildSteps:
                 when_all_sent=when_all_sent,
             )
             peak = pool.peak_rss_mb
-        sources = {item.source.name: item.source for item in self.inputs}
+        sources = {item.source.name: item.source for item in self.plan.inputs}
         own = [document for document in reader.documents if document.content in results]
-        return decide_benchmark(own, results, self.rules, sources), peak
+        return decide_benchmark(own, results, self.plan.rules, sources), peak
 
     def compile_records(self, documents: Sequence[DecidedDocument]) -> dict[str, str]:
         """Return fastjsonschema's verdict by digest.
@@ -189,10 +186,13 @@ class BuildSteps:
         ]
         new = [record for record in records if record.sha256 not in verdicts]
         title, count = "Compiling with fastjsonschema", len(new)
-        announce(self.progress, title, count * _COMPILE_SECONDS / self.jobs)
+        announce(self.progress, title, count * _COMPILE_SECONDS / self.request.workers)
         with self.progress.bar(title, count) as advance:
             compiled = try_fastjsonschema(
-                new, self.cache, jobs=self.jobs, progress=advance
+                new,
+                self.request.fetch.cache,
+                jobs=self.request.workers,
+                progress=advance,
             )
         verdicts |= {record.sha256: record.fastjsonschema or "" for record in compiled}
         return {record.sha256: verdicts[record.sha256] for record in records}
@@ -208,7 +208,9 @@ class BuildSteps:
         )
         if enabled:
             title, count = "Making instances", step.count
-            announce(self.progress, title, count * _INSTANCE_SECONDS / self.jobs)
+            announce(
+                self.progress, title, count * _INSTANCE_SECONDS / self.request.workers
+            )
             with self.progress.bar(title, count) as advance:
-                step.work(jobs=self.jobs, progress=advance)
+                step.work(jobs=self.request.workers, progress=advance)
         return step

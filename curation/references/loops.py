@@ -9,7 +9,7 @@ URI are looked up its way (`disputed`), and must lead to the same place.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from referencing import Registry
@@ -62,10 +62,10 @@ def endless(closure: Closure) -> Tokens | None:
             values[location.tokens] = location.schema
     graph = _Graph(targets, values, closure.record.dialect)
     starts = list(values)
-    if graph.cycle(starts) is None:
+    if _on_cycle(starts, graph.next) is None:
         return None
     reachable = graph.reached()
-    return graph.cycle([tokens for tokens in starts if tokens in reachable])
+    return _on_cycle([tokens for tokens in starts if tokens in reachable], graph.next)
 
 
 class _Graph:
@@ -79,26 +79,6 @@ class _Graph:
         self._values = values
         self._dialect = dialect
 
-    def cycle(self, starts: list[Tokens]) -> Tokens | None:
-        """Return a schema on a circle of schemas that judge the same instance."""
-        done: set[Tokens] = set()
-        for start in starts:
-            if start in done:
-                continue
-            path: dict[Tokens, None] = {start: None}
-            stack = [self._next(start)]
-            while stack:
-                following = next(stack[-1], None)
-                if following is None:
-                    stack.pop()
-                    done.add(path.popitem()[0])
-                elif following in path:
-                    return following
-                elif following not in done:
-                    path[following] = None
-                    stack.append(self._next(following))
-        return None
-
     def reached(self) -> set[Tokens]:
         """Return the schemas that some instance is judged by."""
         visited: set[Tokens] = set()
@@ -107,10 +87,10 @@ class _Graph:
             tokens = waiting.pop()
             if tokens not in visited:
                 visited.add(tokens)
-                waiting.extend(self._next(tokens, applied=True))
+                waiting.extend(self.next(tokens, applied=True))
         return visited
 
-    def _next(self, tokens: Tokens, *, applied: bool = False) -> Iterator[Tokens]:
+    def next(self, tokens: Tokens, *, applied: bool = False) -> Iterator[Tokens]:
         """Yield the schemas that judge the same instance next.
 
         With `applied`, also those that judge a part of it.
@@ -127,6 +107,29 @@ class _Graph:
                 yield tokens + path
 
 
+def _on_cycle(
+    starts: Iterable[Tokens], follow: Callable[[Tokens], Iterator[Tokens]]
+) -> Tokens | None:
+    """Return a schema on a circle, or None if each way from these starts ends."""
+    done: set[Tokens] = set()
+    for start in starts:
+        if start in done:
+            continue
+        path: dict[Tokens, None] = {start: None}
+        stack = [follow(start)]
+        while stack:
+            following = next(stack[-1], None)
+            if following is None:
+                stack.pop()
+                done.add(path.popitem()[0])
+            elif following in path:
+                return following
+            elif following not in done:
+                path[following] = None
+                stack.append(follow(following))
+    return None
+
+
 def is_recursive(schema: Json, dialect: Dialect) -> bool:
     """Return whether a local reference leads, by way of others, back above itself.
 
@@ -139,7 +142,7 @@ def is_recursive(schema: Json, dialect: Dialect) -> bool:
         for length in range(len(tokens) + 1):
             if tokens[:length] in targets:
                 follows[tokens[:length]].add(target)
-    return _has_cycle(follows)
+    return _on_cycle(follows, lambda target: iter(follows[target])) is not None
 
 
 def _resolved(schema: Json, dialect: Dialect) -> Iterator[tuple[Tokens, Tokens]]:
@@ -163,26 +166,6 @@ def _own_uri(schema: Json) -> str:
     """Return the URI by which a schema names itself in draft-04, without fragment."""
     uri = schema.get("id") if isinstance(schema, dict) and "$id" not in schema else None
     return uri.partition("#")[0] if isinstance(uri, str) else ""
-
-
-def _has_cycle(follows: dict[Tokens, set[Tokens]]) -> bool:
-    done: set[Tokens] = set()
-    for start, first in follows.items():
-        path: list[tuple[Tokens, Iterator[Tokens]]] = [(start, iter(first))]
-        open_now = {start}
-        while path and start not in done:
-            here, steps = path[-1]
-            following = next(steps, None)
-            if following is None:
-                path.pop()
-                open_now.discard(here)
-                done.add(here)
-            elif following in open_now:
-                return True
-            elif following not in done:
-                open_now.add(following)
-                path.append((following, iter(follows[following])))
-    return False
 
 
 def disputed(closure: Closure) -> Tokens | None:

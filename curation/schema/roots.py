@@ -14,7 +14,13 @@ from dataclasses import dataclass
 from curation.core.json_types import Json
 from curation.json.pointer import Tokens, fragment_of
 from curation.schema.dialects import ANY_DIALECT
-from curation.schema.keywords import ANNOTATIONS, CONTAINERS, REFERENCE_KEYWORDS, Shape
+from curation.schema.keywords import (
+    ANNOTATIONS,
+    BOUNDS,
+    CONTAINERS,
+    REFERENCE_KEYWORDS,
+    Shape,
+)
 
 #: The seven names that `type` knows (draft-04 to 2020-12).
 TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
@@ -22,22 +28,7 @@ TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "s
 _SIGNS = frozenset(
     {"$schema", "definitions", "$defs", "type", "required", "dependencies"}
 )
-_NUMBERS = frozenset(
-    {
-        "multipleOf",
-        "divisibleBy",
-        "maximum",
-        "minimum",
-        "maxLength",
-        "minLength",
-        "maxItems",
-        "minItems",
-        "maxProperties",
-        "minProperties",
-        "minContains",
-        "maxContains",
-    }
-)
+_NUMBERS = BOUNDS | {"multipleOf", "divisibleBy", "minContains", "maxContains"}
 #: With the value 0 these ask nothing.
 _COUNTS_FROM = frozenset({"minLength", "minItems", "minProperties", "minContains"})
 #: Keywords that never hold definitions.
@@ -101,8 +92,6 @@ def _asserts(keyword: str, value: Json) -> bool:
         return number and not (value == 0 and keyword in _COUNTS_FROM)
     if keyword in ("required", "enum", "disallow"):
         return bool(value) and isinstance(value, list | str)
-    if keyword in ("exclusiveMaximum", "exclusiveMinimum"):
-        return isinstance(value, int | float) and not isinstance(value, bool)
     if keyword == "uniqueItems":
         return value is True
     if keyword == "pattern":

@@ -12,10 +12,9 @@ import re
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from types import TracebackType
-from typing import ParamSpec
+from typing import Any
 
 _WORD = "A-Za-z0-9"
 _WORD_STARTS = rf"(?<![{_WORD}_])"
@@ -183,7 +182,6 @@ FORMATS = (
 )
 
 
-_P = ParamSpec("_P")
 #: What stands where a credential was.
 REDACTED = "<redacted>"
 #: The marks of each format, and what to take out of a text.
@@ -202,9 +200,10 @@ _USERS = re.compile(r"(?i)(?<=[a-z0-9+.-]://)(?P<value>[^/\s@'\"]+)@")
 def redacted(text: str) -> str:
     """Return a text without the credentials in it."""
     parts, end = [], 0
-    for start, stop in _merged(_spans(text)):
-        parts.append(text[end:start])
-        end = stop
+    for start, stop in sorted(_spans(text)):
+        if start >= end:
+            parts.append(text[end:start])
+        end = max(end, stop)
     return REDACTED.join((*parts, text[end:]))
 
 
@@ -220,40 +219,20 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
             yield match.span("value")
 
 
-def _merged(spans: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield the spans in order, with overlapping ones merged."""
-    first: tuple[int, int] | None = None
-    for start, stop in sorted(spans):
-        if first is not None and start < first[1]:
-            first = (first[0], max(first[1], stop))
-            continue
-        if first is not None:
-            yield first
-        first = (start, stop)
-    if first is not None:
-        yield first
-
-
 def redacted_traceback(error: BaseException) -> str:
     """Return the traceback of an exception and its causes, redacted."""
     return redacted("".join(traceback.format_exception(error)))
 
 
-def _redacting(
-    make: Callable[_P, logging.LogRecord],
-) -> Callable[_P, logging.LogRecord]:
-    """Return a factory of log records whose texts hold no credentials."""
-
-    def made(*arguments: _P.args, **options: _P.kwargs) -> logging.LogRecord:
-        record = make(*arguments, **options)
-        record.msg = redacted(_formatted(record))
-        record.args = ()
-        if record.exc_info and record.exc_info[1] is not None:
-            # A formatter takes this text instead of making its own.
-            record.exc_text = redacted_traceback(record.exc_info[1])
-        return record
-
-    return made
+def _log_record(*arguments: Any, **options: Any) -> logging.LogRecord:  # noqa: ANN401 - logging's own
+    """Return a log record whose texts hold no credentials."""
+    record = logging.LogRecord(*arguments, **options)
+    record.msg = redacted(_formatted(record))
+    record.args = ()
+    if record.exc_info and record.exc_info[1] is not None:
+        # A formatter takes this text instead of making its own.
+        record.exc_text = redacted_traceback(record.exc_info[1])
+    return record
 
 
 def _formatted(record: logging.LogRecord) -> str:
@@ -269,16 +248,12 @@ def guard() -> None:
 
     `csbdata` calls it once, at its start.
     """
-    logging.setLogRecordFactory(_redacting(logging.LogRecord))
+    logging.setLogRecordFactory(_log_record)
     sys.excepthook = _died
     threading.excepthook = _thread_died
 
 
-def _died(
-    _kind: type[BaseException],
-    error: BaseException,
-    _traceback: TracebackType | None,
-) -> None:
+def _died(_kind: object, error: BaseException, _traceback: object) -> None:
     sys.stderr.write(redacted_traceback(error))
 
 

@@ -37,7 +37,6 @@ def _input(folder: Path, config: str | None = None) -> BuildInput:
         source=source_named("washingtonpost"),
         reading=reading,
         files=folder,
-        digest="",
         route="",
         pin=Pin(
             source="washingtonpost",
