@@ -260,7 +260,7 @@ class Network:
                     method,
                     url,
                     timeout=timeout,
-                    auth=_anonymous,
+                    auth=lambda request: request,  # of no `.netrc`
                     allow_redirects=False,
                 ),
             )
@@ -315,10 +315,6 @@ def _session() -> requests.Session:
     session.headers["Accept-Encoding"] = "identity"
     session.stream = True
     return session
-
-
-def _anonymous(request: requests.PreparedRequest) -> requests.PreparedRequest:
-    return request
 
 
 def _may_pass(error: Exception, say: Callable[[str], None]) -> bool | float:

@@ -323,7 +323,8 @@ class _Builder:
         self._refuse_tag(tag)
         is_plain = tag is None and event.implicit[0]
         value: UntypedJson = text
-        if is_plain and text in ("<<", "=") and self._merges_members:
+        merges = self._options.merge_keys and self._expects_name
+        if is_plain and text in ("<<", "=") and merges:
             value = _MERGE if text == "<<" else text
         elif is_plain:
             value = self._options.scalar(text)
@@ -332,10 +333,6 @@ class _Builder:
         if event.anchor is not None and value is not _MERGE:
             self._anchors[event.anchor] = (text, value, 1)
         self._add(value, 1, text)
-
-    @property
-    def _merges_members(self) -> bool:
-        return self._options.merge_keys and self._expects_name
 
     @property
     def _expects_name(self) -> bool:
@@ -369,12 +366,10 @@ class _Builder:
             for mapping in closed.merged:
                 closed.value.update(mapping)
             closed.value.update(own)
-        if closed.anchor is not None and closed.value is self._value_of(closed.anchor):
-            self._anchors[closed.anchor] = (None, closed.value, closed.size)
+        anchor = closed.anchor
+        if anchor is not None and closed.value is self._anchors[anchor][1]:
+            self._anchors[anchor] = (None, closed.value, closed.size)
         self._add(closed.value, closed.size)
-
-    def _value_of(self, anchor: str) -> UntypedJson:
-        return self._anchors[anchor][1]
 
     def _alias(self, anchor: str) -> None:
         if self._options.max_values is None:

@@ -184,8 +184,7 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildResul
     progress = progress or Quiet()
     refuse_foreign(request.out)
     ray_address(request.executor)
-    with _without_collector():
-        return _build_with(request, progress)
+    return _build_with(request, progress)
 
 
 @contextmanager
@@ -203,6 +202,7 @@ def _without_collector() -> Iterator[None]:
             gc.enable()
 
 
+@_without_collector()
 def _build_with(request: BuildRequest, progress: Progress) -> BuildResult:
     clock = _Clock()
     plan = plan_of(request, progress)

@@ -175,10 +175,14 @@ class Closure:
     def _resolve(self, reference: Reference, document: Schema) -> ResolvedReference:
         own = document is self.record
         where = pointer((*reference.tokens, reference.keyword)) if own else ""
+
+        def lost(
+            what: str, reason: Reason = Reason.UNRESOLVED_REFERENCE
+        ) -> _NotResolvedError:
+            return _NotResolvedError(reason, _complaint(reference, what), where)
+
         if not isinstance(reference.value, str):
-            raise _NotResolvedError(
-                Reason.UNRESOLVED_REFERENCE, _complaint(reference, "is no text"), where
-            )
+            raise lost("is no text")
         try:
             target = follow_reference(
                 reference.value,
@@ -187,24 +191,12 @@ class Closure:
                 self._document,
             )
         except (LookupError, ValueError):
-            raise _NotResolvedError(
-                Reason.UNRESOLVED_REFERENCE,
-                _complaint(reference, "leads nowhere"),
-                where,
-            ) from None
+            raise lost("leads nowhere") from None
         if target is None:
-            raise _NotResolvedError(
-                Reason.REMOTE_REFERENCE,
-                _complaint(reference, "leads out of the source"),
-                where,
-            )
+            raise lost("leads out of the source", Reason.REMOTE_REFERENCE)
         resolved = ResolvedReference(reference, *target)
         if not _is_schema(resolved):
-            raise _NotResolvedError(
-                Reason.UNRESOLVED_REFERENCE,
-                _complaint(reference, "leads to no schema"),
-                where,
-            )
+            raise lost("leads to no schema")
         return resolved
 
     def _document(self, uri: str) -> Schema | None:

@@ -103,15 +103,10 @@ def base_of(schema: Json, dialect: Dialect, base: str) -> str:
 
     Up to draft-07 a `$ref` hides the identifier beside it.
     """
-    if not isinstance(schema, dict):
-        return base
-    own = schema.get(dialect.id_keyword)
-    if not isinstance(own, str) or own.startswith("#"):
-        return base
-    if dialect.ref_hides_siblings and "$ref" in schema:
+    if not isinstance(schema, dict) or not starts_resource(schema, dialect):
         return base
     try:
-        return join(base, own)[0]
+        return join(base, str(schema[dialect.id_keyword]))[0]
     except ValueError:
         return base
 

@@ -67,14 +67,14 @@ def _names(rows: Iterable[Keyword], *kinds: KeywordKind) -> tuple[str, ...]:
     return tuple(dict.fromkeys(row.name for row in rows if row.kind in kinds))
 
 
-def _dialect(
-    name: str, uri: str, order: int, *, id_keyword: str, has_defs: bool = False
-) -> Dialect:
+def _dialect(name: str, uri: str, order: int) -> Dialect:
     """Return a dialect of the keywords that the draft of its name knows.
 
     Since 2019-09 definitions belong into `$defs` and a `$ref` has siblings.
     """
     rows = [row for row in KEYWORDS if not name or row.is_known_in(name)]
+    names = {row.name for row in rows}
+    has_defs = bool(name) and "$defs" in names
     applicators: dict[str, Shape] = {}
     for row in rows:
         # Where the drafts differ in a keyword's shape, the wider one stands.
@@ -89,43 +89,27 @@ def _dialect(
         core=frozenset(_names(rows, *_CORE)),
         anchor_keywords=_names(rows, KeywordKind.ANCHOR),
         reference_keywords=_names(rows, KeywordKind.REFERENCE),
-        id_keyword=id_keyword,
+        id_keyword="$id" if "$id" in names else "id",
         definitions_keyword="$defs" if has_defs else "definitions",
         ref_hides_siblings=not has_defs,
     )
 
 
-DRAFT_03 = _dialect(
-    "draft-03", "http://json-schema.org/draft-03/schema#", 3, id_keyword="id"
+DRAFT_03, DRAFT_04, DRAFT_06, DRAFT_07 = (
+    _dialect(
+        f"draft-0{number}", f"http://json-schema.org/draft-0{number}/schema#", number
+    )
+    for number in (3, 4, 6, 7)
 )
-DRAFT_04 = _dialect(
-    "draft-04", "http://json-schema.org/draft-04/schema#", 4, id_keyword="id"
-)
-DRAFT_06 = _dialect(
-    "draft-06", "http://json-schema.org/draft-06/schema#", 6, id_keyword="$id"
-)
-DRAFT_07 = _dialect(
-    "draft-07", "http://json-schema.org/draft-07/schema#", 7, id_keyword="$id"
-)
-DRAFT_2019_09 = _dialect(
-    "2019-09",
-    "https://json-schema.org/draft/2019-09/schema",
-    19,
-    id_keyword="$id",
-    has_defs=True,
-)
-DRAFT_2020_12 = _dialect(
-    "2020-12",
-    "https://json-schema.org/draft/2020-12/schema",
-    20,
-    id_keyword="$id",
-    has_defs=True,
+DRAFT_2019_09, DRAFT_2020_12 = (
+    _dialect(name, f"https://json-schema.org/draft/{name}/schema", order)
+    for name, order in (("2019-09", 19), ("2020-12", 20))
 )
 #: Oldest first. The dialects that a record of the benchmark can have.
 DIALECTS = (DRAFT_04, DRAFT_06, DRAFT_07, DRAFT_2019_09, DRAFT_2020_12)
 BY_NAME = {dialect.name: dialect for dialect in (DRAFT_03, *DIALECTS)}
 #: Every draft at once, for what must look at a schema before its dialect is known.
-ANY_DIALECT = _dialect("", "", 0, id_keyword="$id")
+ANY_DIALECT = _dialect("", "", 0)
 
 _URI = re.compile(
     r"https?://(?:www\.)?json-schema\.org/draft[-/]0*(?P<draft>[\w-]+?)/schema/?#?"

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from hashlib import blake2b
 from itertools import islice
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
 import rensa
@@ -348,8 +348,7 @@ def rare_groups(shingles: Sequence[bytes]) -> Iterator[NDArray[np.intp]]:
         yield close.records[starts[number] : ends[number]].astype(np.intp)
 
 
-@dataclass(frozen=True, slots=True)
-class _Rare:
+class _Rare(NamedTuple):
     """Shingles of records; a near-duplicate shares the first common one here."""
 
     hashes: NDArray[np.uint64]
@@ -404,9 +403,4 @@ def _rarest(shingles: Sequence[bytes], counts: NDArray[np.uint32]) -> _Rare:
         remaining -= np.arange(len(hashes), dtype=np.int32)
         part = _Rare(hashes[order], start + records, sizes[records], remaining)
         parts.append(part.only(10 * remaining >= 9 * part.sizes))
-    return _Rare(
-        np.concatenate([part.hashes for part in parts]),
-        np.concatenate([part.records for part in parts]),
-        np.concatenate([part.sizes for part in parts]),
-        np.concatenate([part.remaining for part in parts]),
-    )
+    return _Rare(*map(np.concatenate, zip(*parts, strict=True)))

@@ -17,7 +17,7 @@ from curation.core.json_types import Json, UntypedJson
 from curation.json.pointer import Tokens, pointer
 from curation.json.text import digest
 from curation.json.values import remembered
-from curation.schema.keywords import Shape
+from curation.schema.keywords import ANNOTATIONS, Shape
 
 if TYPE_CHECKING:
     from curation.schema.dialects import Dialect
@@ -205,21 +205,9 @@ def _edited_value(
 
 
 #: Keywords that a skeleton lacks: annotations and identifiers, `format` kept.
-STRIPPED = frozenset(
-    {
-        "title",
-        "description",
-        "$comment",
-        "default",
-        "examples",
-        "deprecated",
-        "readOnly",
-        "writeOnly",
-        "id",
-        "$id",
-        "$schema",
-    }
-)
+STRIPPED = (ANNOTATIONS | {"id", "$id"}) - {
+    *("format", "contentEncoding", "contentMediaType", "contentSchema")
+}
 
 
 def _strip(_tokens: Tokens, schema: Json) -> Json:

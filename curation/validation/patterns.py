@@ -329,10 +329,6 @@ class _Group:
     done: list[_Sequence] = field(default_factory=list)
     current: _Sequence = field(default_factory=_Sequence)
 
-    def alternatives(self) -> list[_Sequence]:
-        """Return what was read so far."""
-        return [*self.done, self.current]
-
 
 @lru_cache(maxsize=65_536)
 def is_prone(pattern: str) -> bool:
@@ -341,7 +337,7 @@ def is_prone(pattern: str) -> bool:
         return False
     if "(" not in pattern:
         return False
-    return _Reading().prone(pattern)
+    return any(map(_Reading().read, pieces(pattern)))
 
 
 class _Reading:
@@ -350,10 +346,7 @@ class _Reading:
         #: The element just read: (needs a character, can be one bare repetition).
         self._last: tuple[bool, bool] | None = None
 
-    def prone(self, pattern: str) -> bool:
-        return any(self._read(piece) for piece in pieces(pattern))
-
-    def _read(self, piece: str) -> bool:
+    def read(self, piece: str) -> bool:
         """Take in one piece; return whether it makes the pattern prone."""
         if piece[0] == "(":
             self._finish_element()
@@ -368,7 +361,7 @@ class _Reading:
             group = self._stack[-1]
             group.done.append(group.current)
             group.current = _Sequence()
-        elif _is_quantifier(piece):
+        elif _QUANTIFIER.match(piece):
             return self._repeat(piece)
         else:
             self._finish_element()
@@ -398,10 +391,6 @@ class _Reading:
 def _element(group: _Group) -> tuple[bool, bool]:
     if group.asserts:
         return True, False
-    alternatives = group.alternatives()
+    alternatives = [*group.done, group.current]
     needed = all(sequence.needed for sequence in alternatives)
     return needed, any(sequence.is_one_repeat for sequence in alternatives)
-
-
-def _is_quantifier(piece: str) -> bool:
-    return piece[0] in "*+?" or (piece[0] == "{" and len(piece) > 1)
