@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from curation.download.acquire import FetchSettings
@@ -79,7 +80,7 @@ def test_instances_are_not_dropped_in_silence(
 def test_other_inputs_are_named(sample_build: Path, inputs: list[BuildInput]) -> None:
     """Another archive, other bytes and a source more or less are differences."""
     first, *rest = inputs
-    other = replace(first, pin=replace(first.pin, sha256="f" * 64))
+    other = replace(first, pin=msgspec.structs.replace(first.pin, sha256="f" * 64))
     said = refusal(sample_build, [other, *rest])
     assert f"{first.source.name} from" in said
     assert "ffffffff" in said
