@@ -45,7 +45,7 @@ def header(
         models: The header of the model that writes, for tasks in which one does.
     """
     tokenizer = plan.tokenizer
-    sources: dict[str, Json] = {
+    sources: dict[str, dict[str, Json]] = {
         task.name: dict(task.sources()) for task in plan.tasks if task.sources
     }
     tasks: list[Json] = [task.name for task in plan.tasks]
@@ -72,11 +72,7 @@ def header(
             repeats=plan.repeats,
             only=only,
             models=fixed,
-            sources={
-                task.name: task.sources()["sha256"]
-                for task in plan.tasks
-                if task.sources
-            },
+            sources={name: facts["sha256"] for name, facts in sources.items()},
         ),
         "shard": f"{plan.shard[0]}/{plan.shard[1]}",
         "jobs": plan.jobs,
@@ -86,7 +82,7 @@ def header(
             "vocab_size": tokenizer.vocab_size,
         },
         "data": dict(data),
-        "sources": sources,
+        "sources": {**sources},
         "limits": asdict(plan.bounds),
         "settings": asdict(plan.settings),
         "limit": limit,

@@ -156,15 +156,21 @@ class EnginePipe:
         """Return whether the process has ended unasked; then all is redone."""
         if self._child is None or self._worker.child is self._child:
             return False
-        self._forget_process()
-        for asker in self._askers:
-            asker.lose()
+        self._lose_process()
         return True
 
-    def _forget_process(self) -> None:
+    def _lose_process(
+        self, culprit: Asker | None = None, ended: EngineEnded | None = None
+    ) -> None:
+        """Forget the process: one text may end with it, the others are redone."""
         self._child = None
         self._sent.clear()
         self._queued = []
+        for asker in self._askers:
+            if asker is culprit and ended is not None:
+                asker.end(ended)
+            else:
+                asker.lose()
 
     def serve(self, seconds: float | None) -> None:
         """Send what is queued, and hand out what has been answered.
@@ -193,7 +199,6 @@ class EnginePipe:
         was late: every text is redone alone.
         """
         masks = sum("mask" in sent.message for sent in (question, *self._sent))
-        self._forget_process()
         over_masks = masks > 1 and not self._apart and "mask" in question.message
         over_masks = over_masks and ended.result is not Result.TIMEOUT
         unclear = over_masks or any(
@@ -201,21 +206,12 @@ class EnginePipe:
             for asker in self._askers
         )
         self._apart = over_masks or (self._apart and unclear)
-        for asker in self._askers:
-            if asker is question.asker and not unclear:
-                asker.end(ended)
-            else:
-                asker.lose()
+        self._lose_process(None if unclear else question.asker, ended)
 
     def abandon(self, asker: Asker, ended: EngineEnded) -> None:
         """End the process because of one text; the others are redone."""
         self._worker.kill()
-        self._forget_process()
-        for other in self._askers:
-            if other is asker:
-                other.end(ended)
-            else:
-                other.lose()
+        self._lose_process(asker, ended)
 
 
 def _read_answer(answer: Json) -> EngineAnswer | EngineEnded:

@@ -92,11 +92,6 @@ class LocalWriter:
             seconds=[options.compile_seconds, options.run_seconds],
         )
 
-    @property
-    def constrains(self) -> bool:
-        """Whether there is an engine at all."""
-        return self._engine.file.name != UNCONSTRAINED
-
     def write(
         self,
         requests: Sequence[GenerationRequest],
@@ -242,7 +237,7 @@ class LocalWriter:
         )
 
     def _sessions_for(self, count: int) -> list[EngineSession | None]:
-        if not self.constrains:
+        if self._engine.file.name == UNCONSTRAINED:
             return [None] * count
         if self._process is None:
             self._process = EngineProcess(

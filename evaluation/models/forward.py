@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 from typing import Final, Protocol
 
 import torch
@@ -327,14 +328,8 @@ BLOCK: Final = 128
 
 def shared_length(rows: Sequence[Sequence[int]]) -> int:
     """Return how many leading tokens all rows have in common."""
-    if not rows:
-        return 0
-    first = rows[0]
-    shortest = min(map(len, rows))
-    for position in range(shortest):
-        if any(row[position] != first[position] for row in rows):
-            return position
-    return shortest
+    places = zip(*rows, strict=False)
+    return sum(1 for _ in takewhile(lambda tokens: len(set(tokens)) == 1, places))
 
 
 class PrefixCache:

@@ -55,15 +55,17 @@ def request_body(
 
 
 #: What servers call the end of a text, in small letters.
-_FINISHED: Final = ("stop", "eos", "eos_token", "stop_sequence", "end_turn")
-_USED_UP: Final = ("length", "max_tokens", "model_length")
-_FILTERED: Final = (
-    "content_filter",
-    "safety",
-    "recitation",
-    "blocklist",
-    "prohibited_content",
-)
+_ENDINGS: Final = {
+    TextEnding.END: ("stop", "eos", "eos_token", "stop_sequence", "end_turn"),
+    TextEnding.TRUNCATED: ("length", "max_tokens", "model_length"),
+    TextEnding.FILTERED: (
+        "content_filter",
+        "safety",
+        "recitation",
+        "blocklist",
+        "prohibited_content",
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,15 +139,8 @@ def _ending(answer: ServerAnswer) -> TextEnding:
     if answer.refusal:
         return TextEnding.REFUSED
     finish = answer.finish.lower()
-    endings = {
-        TextEnding.END: _FINISHED,
-        TextEnding.TRUNCATED: _USED_UP,
-        TextEnding.FILTERED: _FILTERED,
-    }
-    return next(
-        (ending for ending, names in endings.items() if finish in names),
-        TextEnding.MODEL,
-    )
+    endings = (ending for ending, names in _ENDINGS.items() if finish in names)
+    return next(endings, TextEnding.MODEL)
 
 
 def _moments(answer: ServerAnswer, thought: int) -> list[int]:
