@@ -43,12 +43,11 @@ def write_notice(run: RecordedRun, folder: Path) -> list[Path]:
     Raises:
         CannotCreate: it cannot be written.
     """
-    lines = notice_of(run)
     path = folder / FILE
-    if not lines:
-        return []
-    atomic_write_bytes(path, "".join(f"{line}\n" for line in lines).encode())
-    return [path]
+    text = "".join(f"{line}\n" for line in notice_of(run))
+    if text:
+        atomic_write_bytes(path, text.encode())
+    return [path] if text else []
 
 
 _HEIGHT = 3.6

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 #: By the number of a table, the dataset (empty where a table has none) and the
 #: framework.
-_Tables: TypeAlias = "dict[str, dict[str, dict[str, list[float | str]]]]"
+_Tables: TypeAlias = dict[str, dict[str, dict[str, list[int | float | str]]]]
 #: Tables that are the first columns of another one: its number, and how many.
 _PARTS: Final = {2: (12, 3), 3: (13, 3)}
 
@@ -61,9 +61,7 @@ def _cell(figure: float | str) -> Cell:
 @cache
 def _figures() -> _Tables:
     text = files(__package__).joinpath("paper_figures.toml").read_text("utf-8")
-    return msgspec.convert(
-        tomllib.loads(text), dict[str, dict[str, dict[str, list[int | float | str]]]]
-    )
+    return msgspec.convert(tomllib.loads(text), _Tables)
 
 
 #: How the paper names engines, by their names here.

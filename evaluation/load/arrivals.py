@@ -243,19 +243,12 @@ def _common_request(requests: Sequence[GenerationRequest]) -> GenerationRequest:
     Raises:
         BadUsage: no schema is an object.
     """
-    objects = [
-        request for request in requests if request.sample.schema.lstrip()[:1] == "{"
-    ]
-    if not objects:
-        raise BadUsage("no schema of the data is a JSON object")
     ordered = sorted(
-        objects,
-        key=lambda request: (
-            len(request.sample.schema),
-            request.sample.id,
-            request.repeat,
-        ),
+        (one for one in requests if one.sample.schema.lstrip()[:1] == "{"),
+        key=lambda one: (len(one.sample.schema), one.sample.id, one.repeat),
     )
+    if not ordered:
+        raise BadUsage("no schema of the data is a JSON object")
     return ordered[len(ordered) // 2]
 
 

@@ -19,12 +19,13 @@ INDENT = "  "
 
 def describe(header: RunHeader) -> list[str]:
     """Return what a run measures, line by line; a line to be copied is indented."""
+    engines = ", ".join(one.engine for one in header.engines if not one.unavailable)
     return [
         *not_run(header),
         *_model(header.models),
         *_data(header),
         f"tasks: {', '.join(header.tasks)}",
-        f"engines: {', '.join(_labels(header)) or 'none can be run here'}",
+        f"engines: {engines or 'none can be run here'}",
         *_conditions(header),
         *_origin(header),
     ]
@@ -127,10 +128,6 @@ def _device(model: ModelHeader) -> str:
             f"CUDA {model.cuda})"
         )
     return f"{model.device}, {model.threads} threads" if model.threads else model.device
-
-
-def _labels(header: RunHeader) -> list[str]:
-    return [one.engine for one in header.engines if not one.unavailable]
 
 
 def _conditions(header: RunHeader) -> Iterator[str]:

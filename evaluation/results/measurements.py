@@ -166,14 +166,11 @@ def measure_run(
     """
     cases: dict[str, list[CaseMeasurement]] = {}
     rows = (row for row in run.all_rows() if row.task == task)
-    for (engine, _, _), group in groupby(rows, lambda row: (row.engine, *_key(row))):
+    of_case = groupby(rows, lambda row: (row.engine, row.config, row.id))
+    for (engine, _, _), group in of_case:
         case = measure_repeated(group, run.header.limits.compile_ns, passes)
         cases.setdefault(engine, []).append(case)
     return cases
-
-
-def _key(row: Row) -> tuple[str, str]:
-    return row.config, row.id
 
 
 def measure_repeated(

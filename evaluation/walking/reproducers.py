@@ -6,8 +6,10 @@ import json
 import shlex
 from typing import TYPE_CHECKING
 
+from curation.system.atomic_files import atomic_file
 from evaluation.core.cases import Case, Result, Row, WalkVerdict
 from evaluation.results.outcomes import FAULTS
+from evaluation.walking.run_folder import REPRODUCERS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +44,7 @@ def write_reproducer(
         CannotCreate: it cannot be written.
     """
     name = f"{participant.file.name}-{row.fingerprint[:16]}"
-    path = out.reproducer(name)
+    path = out.folder / REPRODUCERS / f"{name}.json"
     about = {
         "command": shlex.join(reproducing_command(participant, plan, str(path))),
         "task": row.task,
@@ -60,7 +62,9 @@ def write_reproducer(
         "tests": _list([_test(walk.text, valid=walk.valid) for walk in case.walks]),
     }
     inner = ",\n".join(f'"{name}": {value}' for name, value in members.items())
-    return out.write_reproducer(path, f"{{{inner}}}\n")
+    with atomic_file(path) as temporary:
+        temporary.write_text(f"{{{inner}}}\n", "utf-8")
+    return path
 
 
 def reproducing_command(

@@ -211,7 +211,9 @@ def _results(
             verdict = WalkVerdict.LIED
         if index in contradictions:
             verdict = WalkVerdict.CONTRADICTED
-            detail = _contradiction(text, contradictions[index])
+            blocked = "the end" if text.at is None else "this token"
+            other = contradictions[index] + 1
+            detail = f"{blocked} was allowed after the same tokens in text {other}"
         yield InstanceResult(
             verdict=verdict,
             valid=walk.valid,
@@ -224,12 +226,6 @@ def _results(
             detail=detail,
             label=walk.label,
         )
-
-
-def _contradiction(walked: WalkedText, other: int) -> str:
-    """Say what was blocked here, and let through in another text of the case."""
-    what = "the end" if walked.at is None else "this token"
-    return f"{what} was allowed after the same tokens in text {other + 1}"
 
 
 #: Stands for the end of a text; no token has this id.

@@ -120,28 +120,6 @@ class ResultsFolder:
         if updated != engines:
             _write_header(path, {**header, "engines": updated})
 
-    def record_end(self, row_counts: Mapping[tuple[str, str], int]) -> None:
-        """Write into the header that the run has come to its end (`record_end`).
-
-        Raises:
-            CannotCreate: there is no room, or no right (exit 73).
-        """
-        record_end(self.folder, row_counts)
-
-    def reproducer(self, name: str) -> Path:
-        """Return the path of the reproducer of this name."""
-        return self.folder / REPRODUCERS / f"{name}.json"
-
-    def write_reproducer(self, path: Path, content: str) -> Path:
-        """Write a reproducer; return the file.
-
-        Raises:
-            CannotCreate: there is no room, or no right (exit 73).
-        """
-        with atomic_file(path) as temporary:
-            temporary.write_text(content, "utf-8")
-        return path
-
     def close(self) -> None:
         """Let everything reach the disk."""
         self._lines.close()
@@ -227,7 +205,11 @@ def hold_run_folder(folder: Path, header: Mapping[str, Json]) -> Iterator[None]:
 
 
 def _write_or_check_header(folder: Path, header: Mapping[str, Json]) -> None:
-    """Write the header, or see that the one there is of the same run."""
+    """Write the header, or see that the one there is of the same run.
+
+    Raises:
+        BadConfiguration: it is of another run; says in what (exit 78).
+    """
     path = folder / HEADER
     if not path.exists():
         if any(folder.glob("rows-*.jsonl")):
@@ -242,44 +224,21 @@ def _write_or_check_header(folder: Path, header: Mapping[str, Json]) -> None:
         existing = orjson.loads(path.read_bytes())
     except orjson.JSONDecodeError:
         existing = {}
-    check_same_run(existing, header, str(folder))
-
-
-def check_same_run(
-    existing: Mapping[str, UntypedJson], header: Mapping[str, Json], where: str
-) -> None:
-    """Check that the header of a run's folder is of the run that is asked for.
-
-    Args:
-        existing: The header there.
-        header: What is asked.
-        where: The folder.
-
-    Raises:
-        BadConfiguration: it is of another run; says in what (exit 78).
-    """
-    different = _different(existing, orjson.loads(orjson.dumps(header)))
+    asked: Mapping[str, UntypedJson] = orjson.loads(orjson.dumps(header))
+    different = [str(difference) for difference in differences(existing, asked)]
+    different += [
+        f"{name} {asked.get(name)}, not {existing.get(name)}"
+        for name in ("tasks", "shard", "repeats")
+        if existing.get(name) != asked.get(name)
+    ]
+    if existing.get("plan") != asked.get("plan") and not different:
+        different.append("other engines, or engines otherwise")
     if different:
         raise BadConfiguration(
             f"this folder is of another run: {', '.join(different)}",
-            where,
+            str(folder),
             "choose another --run-dir, or leave it out",
         )
-
-
-def _different(
-    existing: Mapping[str, UntypedJson], header: Mapping[str, UntypedJson]
-) -> list[str]:
-    """Return in what another run differs from the one there; empty if in nothing."""
-    different = [str(difference) for difference in differences(existing, header)]
-    different += [
-        f"{name} {header.get(name)}, not {existing.get(name)}"
-        for name in ("tasks", "shard", "repeats")
-        if existing.get(name) != header.get(name)
-    ]
-    if existing.get("plan") != header.get("plan") and not different:
-        different.append("other engines, or engines otherwise")
-    return different
 
 
 def _write_header(path: Path, header: Mapping[str, Json]) -> None:

@@ -105,12 +105,11 @@ def adapted(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
 
 def coverage(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
     """Return declared, empirical and compliance, by config and engine."""
-    rows: list[tuple[Cell, ...]] = []
-    for config in configs_of_texts(sides):
-        for engine, side in sides.items():
-            rows.append(
-                (config, engine, *_rates(engine, list(texts_of_config(side, config))))
-            )
+    rows = [
+        (config, engine, *_rates(engine, list(texts_of_config(side, config))))
+        for config in configs_of_texts(sides)
+        for engine, side in sides.items()
+    ]
     return Table(
         title="Coverage (Table 4)",
         columns=(
@@ -126,12 +125,11 @@ def coverage(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
 
 
 def _rates(engine: str, texts: Sequence[GeneratedText]) -> tuple[Cell, ...]:
-    free = is_unconstrained(engine)
     declared = [text for text in texts if text.declared]
     cells: list[Cell] = [share_of_texts(texts, lambda text: text.declared)]
     for good in _READINGS.values():
         cells += [share_of_texts(texts, good), share_of_texts(declared, good)]
-    if free:
+    if is_unconstrained(engine):
         # Declared coverage, and what is divided by it.
         cells[::2] = [_NOTHING] * len(cells[::2])
     return tuple(cells)

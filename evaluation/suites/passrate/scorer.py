@@ -350,21 +350,12 @@ def _in_place(
             yield target
     if "$ref" in keywords and compiled.dialect.ref_hides_siblings:
         return
-    yield from _combined(compiled, location, value)
-    yield from _conditional(compiled, location, value)
-
-
-def _combined(
-    compiled: CompiledSchema, location: SchemaLocation, value: Json
-) -> Iterator[SchemaLocation]:
-    keywords = location.keywords
-    for index in range(len(array_of(keywords, "allOf"))):
-        yield compiled.child(location, ("allOf", str(index)))
-    for keyword in ("anyOf", "oneOf"):
+    for keyword in ("allOf", "anyOf", "oneOf"):
         for index in range(len(array_of(keywords, keyword))):
             branch = compiled.child(location, (keyword, str(index)))
-            if compiled.accepts(branch, value):
+            if keyword == "allOf" or compiled.accepts(branch, value):
                 yield branch
+    yield from _conditional(compiled, location, value)
 
 
 def _conditional(
