@@ -72,12 +72,7 @@ def score_into(  # noqa: PLR0913 (one parameter an independent choice)
         The responses with their records, and the problems of the others.
     """
     matched = match_responses(records, responses)
-    verdicts = score_all(
-        choice,
-        matched.pairs,
-        jobs=jobs,
-        advance=advance,
-    )
+    verdicts = score_all(choice, matched.pairs, jobs=jobs, advance=advance)
     settings = msgspec.to_builtins(choice.settings)
     with atomic_file(path) as temporary, temporary.open("wb") as file:
         for scored, marks in _scored(matched.pairs, verdicts):

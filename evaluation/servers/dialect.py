@@ -102,10 +102,6 @@ def _without_names(schema: dict[str, Json], where: str, edits: list[str]) -> Non
 _SCHEMA_NAME: Final = "answer"
 
 
-def _tells_nothing(_answers: Mapping[str, Json]) -> str:
-    return ""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerDialect:
     """One way to ask a server for JSON that satisfies a schema.
@@ -137,7 +133,7 @@ class ServerDialect:
     described_at: tuple[str, ...] = ("/version",)
     #: Takes what it answers there, by path; returns which library constrains the
     #: text, empty where that is not told.
-    backend: Callable[[Mapping[str, Json]], str] = _tells_nothing
+    backend: Callable[[Mapping[str, Json]], str] = lambda _answers: ""
 
 
 def response_format(schema: str, *, strict: bool) -> Mapping[str, Json]:
