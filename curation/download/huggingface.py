@@ -162,20 +162,25 @@ def _of_xet(error: OSError, where: str) -> CsbdataError:
     match = _XET_STATUS.search(text)
     code = int(match[1]) if match else 0
     answer = f"the Hub's storage answers {code}" if code else text
-    if code in {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN}:
-        return NotPermitted(answer, where, "use a token that may write there")
+    if code in {0, _TIMEOUT}:
+        return Unavailable(answer, where, "the same command later goes on from here")
+    return _of_code(code, answer, where, who=f"{answer}: it", detail=text)
+
+
+def _of_code(
+    code: int, answer: str, where: str, *, who: str, detail: str
+) -> CsbdataError:
     if code in _NO_ROOM:
         return NotPermitted(f"{answer}: no room left", where, _MAKE_ROOM)
+    if code in {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN}:
+        return NotPermitted(answer, where, "use a token that may write there")
     if code == httpx.codes.NOT_FOUND:
-        return NoInput(
-            f"{answer}: it has nothing of that name, or shows it to others only",
-            where,
-            _LOGIN,
-        )
+        what = f"{who} has nothing of that name, or shows it to others only"
+        return NoInput(what, where, _LOGIN)
     if code == LIMITED or code in _GONE_AHEAD:
         return TemporarilyUnavailable(answer, where, "the same command later goes on")
-    if code and code != _TIMEOUT and code < _SERVER_ERROR:
-        return BadData(f"{answer}: {text}", where)
+    if code < _SERVER_ERROR:
+        return BadData(f"{answer}: {detail}", where)
     return Unavailable(answer, where, "the same command later goes on from here")
 
 
@@ -194,23 +199,14 @@ def _of_answer(error: errors.HfHubHTTPError, where: str) -> CsbdataError:
         )
     if code == httpx.codes.UNAUTHORIZED:
         return NotPermitted(f"{answer}: no token that it knows", where, _LOGIN)
-    if code in _NO_ROOM or (code == httpx.codes.FORBIDDEN and _QUOTA.search(text)):
+    if code == httpx.codes.FORBIDDEN and _QUOTA.search(text):
         return NotPermitted(f"{answer}: no room left", where, _MAKE_ROOM)
-    if code == httpx.codes.FORBIDDEN:
-        return NotPermitted(answer, where, "use a token that may write there")
-    if isinstance(error, errors.RevisionNotFoundError | errors.EntryNotFoundError):
+    is_part = isinstance(
+        error, errors.RevisionNotFoundError | errors.EntryNotFoundError
+    )
+    if is_part and code not in _NO_ROOM and code != httpx.codes.FORBIDDEN:
         return NoInput("the Hub has no such revision or file", where)
-    if code == httpx.codes.NOT_FOUND:
-        return NoInput(
-            "the Hub has nothing of that name, or shows it to others only",
-            where,
-            _LOGIN,
-        )
-    if code == LIMITED or code in _GONE_AHEAD:
-        return TemporarilyUnavailable(answer, where, "the same command later goes on")
-    if code < _SERVER_ERROR:
-        return BadData(f"{answer}: {redacted(str(error))}", where)
-    return Unavailable(answer, where, "the same command later goes on from here")
+    return _of_code(code, answer, where, who="the Hub", detail=redacted(str(error)))
 
 
 _T = TypeVar("_T")

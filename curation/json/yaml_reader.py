@@ -170,10 +170,6 @@ def _yaml_1_1_tag(text: str) -> str:
     return _STR
 
 
-def _own_text(text: str, _value: UntypedJson) -> str:
-    return text
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class YamlOptions:
     """Parameters of the reader; the defaults are those of schema files."""
@@ -181,7 +177,7 @@ class YamlOptions:
     #: Value of a plain scalar (text, None) or of one with an explicit tag (text, tag).
     scalar: Callable[..., UntypedJson] = core_scalar
     #: Name of a member, by the text and the value of its scalar.
-    name: Callable[[str, UntypedJson], Hashable] = _own_text
+    name: Callable[[str, UntypedJson], Hashable] = lambda text, _value: text
     #: Refuse two members of one name; otherwise the last one counts and the names are
     #: reported.
     unique_names: bool = True

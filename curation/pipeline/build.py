@@ -245,7 +245,7 @@ def _build_with(request: BuildRequest, progress: Progress) -> BuildResult:
         )
         atomic_write_bytes(
             run.folder / "last.json",
-            msgspec.json.encode(_journal(result, plan.inputs, request.workers)),
+            msgspec.json.encode(_journal(result, plan.inputs)),
         )
     return result
 
@@ -310,14 +310,12 @@ def _write(
     return manifest, max(peak, instances.peak_rss_mb)
 
 
-def _journal(
-    built: BuildResult, inputs: Sequence[BuildInput], jobs: int
-) -> dict[str, Json]:
+def _journal(built: BuildResult, inputs: Sequence[BuildInput]) -> dict[str, Json]:
     """Return what differs from run to run, for the run folder."""
     return {
         "ended": datetime.now(UTC).isoformat(timespec="seconds"),
         "host": platform.platform(),
-        "jobs": jobs,
+        "jobs": built.request.workers,
         "executor": built.request.executor.partition(":")[0],
         "phases": dict(built.phases),
         "peak_rss_mb": built.peak_rss_mb,

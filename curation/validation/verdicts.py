@@ -85,21 +85,17 @@ class ValidatorVerdict:
 
 def rust_verdict(schema: Json, dialect: Dialect) -> ValidatorVerdict:
     """Return whether jsonschema-rs builds a validator of the schema."""
-    name = "jsonschema-rs"
     value: UntypedJson = plain(schema)
+    error = ""
     try:
         RUST_VALIDATORS[dialect.name](value, retriever=refuse, mask=MASK)
     except jsonschema_rs.ValidationError as failure:
         tokens, message = cause(failure)
         where = pointer(tokens) or "(root)"
-        return ValidatorVerdict(
-            validator=name, error=f"refuses it: {where}: {_line(message)}"
-        )
-    except (jsonschema_rs.ReferencingError, ValueError) as error:
-        return ValidatorVerdict(
-            validator=name, error=f"refuses it: {_line(str(error))}"
-        )
-    return ValidatorVerdict(validator=name)
+        error = f"refuses it: {where}: {_line(message)}"
+    except (jsonschema_rs.ReferencingError, ValueError) as failure:
+        error = f"refuses it: {_line(str(failure))}"
+    return ValidatorVerdict(validator="jsonschema-rs", error=error)
 
 
 def refers(text: bytes) -> bool:

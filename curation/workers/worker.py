@@ -270,14 +270,11 @@ class Worker:
             return ProcessResult(
                 ending=Ending.OK, answer=message.answer, seconds=seconds
             )
+        ending, detail = Ending.ERROR, str(message.error)
         if message.memory is not None:
             self._discard()
-            return ProcessResult(
-                ending=Ending.OUT_OF_MEMORY, detail=message.memory, seconds=seconds
-            )
-        return ProcessResult(
-            ending=Ending.ERROR, detail=str(message.error), seconds=seconds
-        )
+            ending, detail = Ending.OUT_OF_MEMORY, message.memory
+        return ProcessResult(ending=ending, detail=detail, seconds=seconds)
 
     def _look_after(
         self, child: Child, results: list[ProcessResult], *, heard: bool
