@@ -44,15 +44,6 @@ class Verdicts(msgspec.Struct, frozen=True, kw_only=True):
     heeding: Verdicts | None = None
 
     @property
-    def agree(self) -> bool:
-        """Whether all that were asked say the same, formats on and formats off."""
-        return (
-            not self.error
-            and self.jsonschema in (None, self.jsonschema_rs)
-            and self.jsonschema_plain in (None, self.jsonschema_rs_plain)
-        )
-
-    @property
     def text(self) -> str:
         """The verdicts as the JSON text of one packaged column."""
         return _text_of(self)

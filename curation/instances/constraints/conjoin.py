@@ -199,7 +199,10 @@ def _count_undecided(conjunction: Conjunction) -> int:
 
 
 def _merge_dependencies(conjunction: Conjunction, location: SchemaLocation) -> None:
-    for keyword in _dependency_keywords(conjunction):
+    keywords = ["dependencies"]
+    if conjunction.tree.dialect.order >= DRAFT_2019_09.order:
+        keywords += ["dependentRequired", "dependentSchemas"]
+    for keyword in keywords:
         for name, needs in object_of(location.schema, keyword).items():
             if isinstance(needs, list):
                 dependency = Dependency(name, tuple(names_of(needs)))
@@ -209,12 +212,6 @@ def _merge_dependencies(conjunction: Conjunction, location: SchemaLocation) -> N
             else:
                 continue
             conjunction.dependencies.append(dependency)
-
-
-def _dependency_keywords(conjunction: Conjunction) -> tuple[str, ...]:
-    if conjunction.tree.dialect.order < DRAFT_2019_09.order:
-        return ("dependencies",)
-    return ("dependencies", "dependentRequired", "dependentSchemas")
 
 
 #: How deep required properties are looked into for a contradiction.

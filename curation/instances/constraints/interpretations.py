@@ -68,11 +68,6 @@ class Interpretations:
         return replace(self, without_formats=False)
 
     @property
-    def own_alone(self) -> Self:
-        """The schema as its draft reads it, formats asserted."""
-        return type(self)(own=self.own, without_formats=False)
-
-    @property
     def strictest(self) -> CompiledSchema:
         """The one under which most is heeded."""
         return self.heeding or self.own

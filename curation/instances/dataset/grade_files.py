@@ -97,7 +97,9 @@ def _read_maskbench(path: Path) -> SchemaToGrade:
         schema=json.dumps(file.schema),
         instances=[
             GivenInstance(
-                text=text_of(test.data), valid=test.valid, description=test.description
+                text=text_of(test.data),
+                valid=test.valid,
+                description=str(test.description),
             )
             for test in file.tests
         ],

@@ -58,11 +58,15 @@ class MaskMeta(TypedDict):
     raw_features: list[str]
 
 
-class _TestContent(msgspec.Struct, frozen=True, kw_only=True):
-    """A test in a file; members that are not listed are ignored."""
+class MaskTest(msgspec.Struct, frozen=True, kw_only=True):
+    """One instance, and whether an engine has to accept it.
+
+    Of a test in a file, members that are not listed are ignored.
+    """
 
     valid: bool
     data: UntypedJson
+    #: A text, unless the file has something else.
     description: UntypedJson = ""
 
 
@@ -70,17 +74,8 @@ class _FileContent(msgspec.Struct, frozen=True, kw_only=True):
     """The members of a file that are read; numbers are as `json` parses them."""
 
     schema: UntypedJson
-    tests: tuple[_TestContent, ...]
+    tests: tuple[MaskTest, ...]
     description: UntypedJson = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MaskTest:
-    """One instance, and whether an engine has to accept it."""
-
-    description: str
-    valid: bool
-    data: Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,12 +239,7 @@ def read_file(path: Path) -> MaskFile:
         unique_id=unique_id,
         description=str(content.description),
         schema=content.schema,
-        tests=tuple(
-            MaskTest(
-                description=str(test.description), valid=test.valid, data=test.data
-            )
-            for test in content.tests
-        ),
+        tests=content.tests,
     )
 
 

@@ -292,24 +292,25 @@ def _beyond_doubles(bound: float, sign: int) -> Iterator[float]:
         yield int(math.nextafter(float(bound), sign * math.inf))
 
 
-def below(target: EditTarget) -> Iterator[Edit]:
-    """Yield numbers below `minimum`, by one step first."""
-    bound, step = target.bound, _step(target)
-    yield from _beyond_doubles(bound, -1)
-    yield from (bound - step, bound - 1, bound - 0.5)
-    for multiple in target.conjunction.multiples:
-        yield (bound // multiple - (bound % multiple == 0)) * multiple
-    yield from (bound - 0.001, bound - abs(bound) - 1)
+def beyond(sign: int) -> EditFunction:
+    """Return the edit that crosses `minimum` or `maximum`, by one step first.
 
+    Args:
+        sign: 1 to go beyond a `maximum`, -1 to go below a `minimum`.
+    """
 
-def above(target: EditTarget) -> Iterator[Edit]:
-    """Yield numbers above `maximum`, by one step first."""
-    bound, step = target.bound, _step(target)
-    yield from _beyond_doubles(bound, 1)
-    yield from (bound + step, bound + 1, bound + 0.5)
-    for multiple in target.conjunction.multiples:
-        yield (bound // multiple + 1) * multiple
-    yield from (bound + 0.001, bound + abs(bound) + 1)
+    def edit(target: EditTarget) -> Iterator[Edit]:
+        bound = target.bound
+        yield from _beyond_doubles(bound, sign)
+        for step in (_step(target), 1, 0.5):
+            yield bound + sign * step
+        for multiple in target.conjunction.multiples:
+            onward = 1 if sign > 0 else -(bound % multiple == 0)
+            yield (bound // multiple + onward) * multiple
+        yield bound + sign * 0.001
+        yield bound + sign * abs(bound) + sign
+
+    return edit
 
 
 def at_bound(name: str, sign: int) -> EditFunction:

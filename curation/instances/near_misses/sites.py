@@ -279,34 +279,32 @@ def count_entered_schemas(compiled: CompiledSchema, location: SchemaLocation) ->
         >>> count_entered_schemas(compiled, compiled.root)
         4
     """
-    return _Counter(compiled).count(location, 0)
+    counts: dict[SchemaLocation, int] = {}
 
-
-class _Counter:
-    def __init__(self, compiled: CompiledSchema) -> None:
-        self._compiled = compiled
-        self._known: dict[SchemaLocation, int] = {}
-
-    def count(self, location: SchemaLocation, depth: int) -> int:
-        if location in self._known or depth > _DEEPEST:
-            return self._known.get(location, 1)
+    def count(here: SchemaLocation, depth: int) -> int:
+        if here in counts or depth > _DEEPEST:
+            return counts.get(here, 1)
         # What refers back to itself is counted once.
-        self._known[location] = 1
-        entered = self._entered(location)
-        total = 1 + sum(self.count(below, depth + 1) for below in entered)
-        self._known[location] = total
-        return total
+        counts[here] = 1
+        entered = _entered(compiled, here)
+        counts[here] = 1 + sum(count(inner, depth + 1) for inner in entered)
+        return counts[here]
 
-    def _entered(self, location: SchemaLocation) -> list[SchemaLocation]:
-        schema, compiled = location.schema, self._compiled
-        if not isinstance(schema, dict):
-            return []
-        locations = compiled.targets(location)
-        if "$ref" in schema and compiled.dialect.ref_hides_siblings:
-            return locations
-        for keyword in _BRANCHES:
-            locations += compiled.branches(location, keyword)
-        for keyword in _SINGLE:
-            if keyword in schema:
-                locations.append(compiled.child(location, (keyword,)))
+    return count(location, 0)
+
+
+def _entered(
+    compiled: CompiledSchema, location: SchemaLocation
+) -> list[SchemaLocation]:
+    schema = location.schema
+    if not isinstance(schema, dict):
+        return []
+    locations = compiled.targets(location)
+    if "$ref" in schema and compiled.dialect.ref_hides_siblings:
         return locations
+    for keyword in _BRANCHES:
+        locations += compiled.branches(location, keyword)
+    for keyword in _SINGLE:
+        if keyword in schema:
+            locations.append(compiled.child(location, (keyword,)))
+    return locations

@@ -202,23 +202,13 @@ def safe_length(root: PatternNode, *, starts: bool) -> int:
 
 def _repetitions(node: PatternNode, *, within: bool) -> int | None:
     """Return how many parts repeat variably; None if one stands in another."""
+    varies = isinstance(node, Repeat) and node.most != node.least
+    if within and (varies or isinstance(node, Alternatives)):
+        return None
     if isinstance(node, Repeat):
-        varies = node.most != node.least
-        if within and varies:
-            return None
-        inner = _repetitions(node.body, within=within or (node.most or 2) > 1)
-        return None if inner is None else inner + varies
-    parts: tuple[PatternNode, ...] = ()
-    if isinstance(node, Alternatives):
-        if within:
-            return None
-        parts = node.options
-    elif isinstance(node, Sequence):
-        parts = node.parts
-    elif isinstance(node, Group | Look):
-        parts = (node.body,)
-    total = 0
-    for part in parts:
+        within = within or (node.most or 2) > 1
+    total = int(varies)
+    for part in _parts(node):
         inner = _repetitions(part, within=within)
         if inner is None:
             return None
@@ -226,17 +216,19 @@ def _repetitions(node: PatternNode, *, within: bool) -> int | None:
     return total
 
 
+def _parts(node: PatternNode) -> tuple[PatternNode, ...]:
+    if isinstance(node, Sequence):
+        return node.parts
+    if isinstance(node, Alternatives):
+        return node.options
+    return (node.body,) if isinstance(node, Repeat | Group | Look) else ()
+
+
 def repetitions(node: PatternNode) -> int:
     """Return how many parts repeat a variable number of times."""
     count, pending = 0, [node]
     while pending:
         part = pending.pop()
-        if isinstance(part, Repeat):
-            count += part.most != part.least
-        if isinstance(part, Repeat | Group | Look):
-            pending.append(part.body)
-        elif isinstance(part, Sequence):
-            pending += part.parts
-        elif isinstance(part, Alternatives):
-            pending += part.options
+        count += isinstance(part, Repeat) and part.most != part.least
+        pending += _parts(part)
     return count

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from curation.core.json_types import Json
 from curation.instances.constraints.admission import admits
@@ -44,25 +44,6 @@ _FEWEST = 8
 _REBUILDS = 3
 
 
-@dataclass(slots=True)
-class _Attempts:
-    remaining: int
-    #: The number of attempts left at which the current branch must stop.
-    least: int = 0
-
-    @property
-    def spent(self) -> bool:
-        """Whether the current branch has used its share of the attempts."""
-        return self.remaining <= self.least
-
-
-class _Mark(NamedTuple):
-    """Where a search stands that is guided."""
-
-    values_made: int
-    guided: tuple[int, int]
-
-
 def solve(builder: ValueBuilder, goals: Goals, context: BuildContext) -> Json | Nothing:
     """Return a value that meets the goals and every choice in them, or NOTHING."""
     conjunction = conjoin(builder.compiled, goals)
@@ -70,14 +51,17 @@ def solve(builder: ValueBuilder, goals: Goals, context: BuildContext) -> Json | 
         return next(builder.candidates(conjunction, context), NOTHING)
     depth = len(context.path)
     attempts = _ATTEMPTS[depth] if depth < len(_ATTEMPTS) else _FEWEST
-    return _BranchSearch(builder, context, _Attempts(attempts)).pick(goals, frozenset())
+    return _BranchSearch(builder, context, attempts).pick(goals, frozenset())
 
 
 @dataclass(slots=True)
 class _BranchSearch:
     builder: ValueBuilder
     context: BuildContext
-    attempts: _Attempts
+    #: Values that may still be made.
+    remaining: int
+    #: The number of them at which the current branch must stop.
+    least: int = 0
 
     def pick(self, goals: Goals, picked: Picked) -> Json | Nothing:
         """Pick a branch of the first open choice, or finish."""
@@ -103,18 +87,17 @@ class _BranchSearch:
     def _first(
         self, ways: Sequence[Goals], goals: Goals, picked: Picked
     ) -> Json | Nothing:
-        attempts = self.attempts
-        least = attempts.least
+        least = self.least
         for way in ways:
-            room = attempts.remaining - least
+            room = self.remaining - least
             if room <= 0:
                 break
             if set(way) <= set(goals):
                 continue
-            attempts.least = attempts.remaining - max(_FEWEST, room // 2)
+            self.least = self.remaining - max(_FEWEST, room // 2)
             mark = self._mark()
             value = self.pick((*goals, *way), picked)
-            attempts.least = least
+            self.least = least
             if value is not NOTHING:
                 return value
             self._take_back(mark)
@@ -170,13 +153,13 @@ class _BranchSearch:
             mark = self._mark()
             for value in self.builder.candidates(conjunction, context):
                 self.builder.spend()
-                self.attempts.remaining -= 1
+                self.remaining -= 1
                 amendments = self._amendments(conjunction, value)
                 if amendments is None:
                     return value
                 self._take_back(mark)
                 amended = self._first(amendments, goals, picked)
-                if amended is not NOTHING or self.attempts.spent:
+                if amended is not NOTHING or self.remaining <= self.least:
                     return amended
             if not (
                 conjunction.unverified or conjunction.negations or conjunction.excluded
@@ -187,15 +170,16 @@ class _BranchSearch:
             SearchFailure.CONTRADICTION, _where(conjunction)
         )
 
-    def _mark(self) -> _Mark:
+    def _mark(self) -> tuple[int, tuple[int, int]]:
+        """Return where a search stands that is guided: values made, and the guide."""
         guide = self.builder.guide
-        return _Mark(self.builder.values_made, guide.mark() if guide else (0, 0))
+        return self.builder.values_made, guide.mark() if guide else (0, 0)
 
-    def _take_back(self, mark: _Mark) -> None:
+    def _take_back(self, mark: tuple[int, tuple[int, int]]) -> None:
         """Forget what a value reaches that is not taken, and that it has any size."""
         if self.builder.guide:
-            self.builder.guide.take_back(mark.guided)
-            self.builder.values_made = mark.values_made
+            self.builder.values_made, guided = mark
+            self.builder.guide.take_back(guided)
 
     def _amendments(self, conjunction: Conjunction, value: Json) -> list[Goals] | None:
         """Return goals of which one may repair the value; None if it is right."""

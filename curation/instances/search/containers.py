@@ -133,7 +133,7 @@ class _ArrayBuilder:
         if index == 1 and self.conjunction.duplicate:
             self.items.append(self.items[0])
             return True
-        context = self.context.element(index, allowance, self.identities)
+        context = self.context.member(index, allowance, self.identities)
         value: Json | Nothing = NOTHING
         for extra in self._extras():
             value = self.builder.value((*goals, *extra), context)

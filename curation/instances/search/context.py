@@ -69,21 +69,17 @@ class BuildContext(NamedTuple):
             small,
         )
 
-    def member(self, name: str, allowance: float) -> BuildContext:
-        """Return the context of a property."""
-        path = (*self.path, name)
-        return BuildContext(
-            path=path, allowance=allowance, name=name, ancestors=self.ancestors
-        )
-
-    def element(
-        self, index: int, allowance: float, avoid: AbstractSet[bytes]
+    def member(
+        self,
+        step: str | int,
+        allowance: float,
+        avoid: AbstractSet[bytes] = frozenset(),
     ) -> BuildContext:
-        """Return the context of an element."""
+        """Return the context of a property, by its name, or of an element."""
         return BuildContext(
-            path=(*self.path, str(index)),
+            path=(*self.path, str(step)),
             allowance=allowance,
-            name=self.name,
+            name=self.name if isinstance(step, int) else step,
             avoid=avoid,
             ancestors=self.ancestors,
         )

@@ -8,8 +8,9 @@ from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from curation.instances.constraints.compiled_schema import memo
 from curation.instances.constraints.keyword_values import (
     array_of,
     item_keywords,
@@ -102,10 +103,9 @@ class SchemaGraph:
     def __init__(self, compiled: CompiledSchema) -> None:
         """Take the schema."""
         self.compiled = compiled
+        #: Results of its methods (`memo`).
+        self.memos: dict[object, Any] = {}
         self._steps: dict[SchemaLocation, Steps] = {}
-        self._near: dict[
-            SchemaLocation, tuple[frozenset[SchemaLocation], frozenset[SchemaLocation]]
-        ] = {}
 
     def steps(self, location: SchemaLocation) -> Steps:
         """Return the steps from a schema."""
@@ -114,15 +114,13 @@ class SchemaGraph:
             steps = self._steps[location] = self._worked_out(location)
         return steps
 
+    @memo
     def near(
         self, location: SchemaLocation
     ) -> tuple[frozenset[SchemaLocation], frozenset[SchemaLocation]]:
         """Return the schemas for the value that a schema is about, and its members."""
-        near = self._near.get(location)
-        if near is None:
-            own = self._of_same_value((location,))
-            near = self._near[location] = own, self.members(own)
-        return near
+        own = self._of_same_value((location,))
+        return own, self.members(own)
 
     def members(
         self, schemas: AbstractSet[SchemaLocation]

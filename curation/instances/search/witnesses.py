@@ -120,7 +120,8 @@ def search_witnesses(every: Interpretations, seed: int, budget: Budget) -> Witne
     if not result.witnesses and every.heeding:
         # Readers agree on no value: what some of them refuse is not made many times.
         few = replace(budget, count=_DISPUTED, covering=0)
-        result = _Plan(every.own_alone, seed, few).run()
+        own_alone = replace(every.with_formats, heeding=None)
+        result = _Plan(own_alone, seed, few).run()
     return result
 
 

@@ -17,7 +17,7 @@ def test_a_member_stands_below_its_object() -> None:
 def test_an_element_keeps_the_name_of_its_array() -> None:
     """An element of `tags` is made as a tag."""
     tags = BuildContext().member("tags", 9)
-    element = tags.element(0, 1, frozenset({b"x"}))
+    element = tags.member(0, 1, frozenset({b"x"}))
     assert (element.path, element.name) == (("tags", "0"), "tags")
     assert element.avoid == {b"x"}
 
