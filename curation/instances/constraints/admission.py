@@ -9,6 +9,7 @@ from curation.core.json_types import Json
 from curation.instances.constraints.compiled_schema import memo
 from curation.instances.constraints.keyword_values import array_of
 from curation.instances.values import formats
+from curation.instances.values.numbers import in_bounds
 from curation.instances.values.strings import matches
 from curation.json.values import identity, is_multiple, type_of
 
@@ -35,23 +36,13 @@ def admits(conjunction: Conjunction, value: Json) -> bool:
         return matches(conjunction.string(""), value)
     if value is None or isinstance(value, bool):
         return True
-    return _in_bounds(conjunction, value)
+    return in_bounds(conjunction.number("number", ""), value) and not any(
+        is_multiple(value, step) for step in conjunction.not_multiples
+    )
 
 
 def _fits(count: int, least: int, most: int | None) -> bool:
     return least <= count and (most is None or count <= most)
-
-
-def _in_bounds(conjunction: Conjunction, value: float) -> bool:
-    low, high = conjunction.minimum, conjunction.maximum
-    above, below = conjunction.exclusive_minimum, conjunction.exclusive_maximum
-    return (
-        (low is None or value >= low)
-        and (high is None or value <= high)
-        and (above is None or value > above)
-        and (below is None or value < below)
-        and not any(is_multiple(value, step) for step in conjunction.not_multiples)
-    )
 
 
 @memo

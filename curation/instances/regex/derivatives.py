@@ -205,16 +205,10 @@ class TermFactory:
         return self.atom(self._cell(self._anything, self._cell(look.body, self._end)))
 
     def _survey(self, node: trees.PatternNode, *, behind: bool = False) -> None:
-        if isinstance(node, trees.Sequence):
-            for part in node.parts:
-                self._survey(part, behind=behind)
-        elif isinstance(node, trees.Alternatives):
-            for option in node.options:
-                self._survey(option, behind=behind)
-        elif isinstance(node, trees.Repeat | trees.Group):
-            self._survey(node.body, behind=behind)
-        elif isinstance(node, trees.Look):
-            self._survey(node.body, behind=behind or not node.ahead)
+        inside = behind or (isinstance(node, trees.Look) and not node.ahead)
+        for part in trees.parts_of(node):
+            self._survey(part, behind=inside)
+        if isinstance(node, trees.Look):
             # What looks ahead from behind asks for text that was not read yet.
             self.exact &= not (behind and node.ahead)
             if not node.ahead and all(node is not look for look in self.behinds):

@@ -208,7 +208,7 @@ def _repetitions(node: PatternNode, *, within: bool) -> int | None:
     if isinstance(node, Repeat):
         within = within or (node.most or 2) > 1
     total = int(varies)
-    for part in _parts(node):
+    for part in parts_of(node):
         inner = _repetitions(part, within=within)
         if inner is None:
             return None
@@ -216,7 +216,8 @@ def _repetitions(node: PatternNode, *, within: bool) -> int | None:
     return total
 
 
-def _parts(node: PatternNode) -> tuple[PatternNode, ...]:
+def parts_of(node: PatternNode) -> tuple[PatternNode, ...]:
+    """Return the nodes that a node is made of."""
     if isinstance(node, Sequence):
         return node.parts
     if isinstance(node, Alternatives):
@@ -230,5 +231,5 @@ def repetitions(node: PatternNode) -> int:
     while pending:
         part = pending.pop()
         count += isinstance(part, Repeat) and part.most != part.least
-        pending += _parts(part)
+        pending += parts_of(part)
     return count

@@ -237,17 +237,20 @@ def fits(constraints: NumberConstraints, value: Number) -> bool:
     """Return whether a number meets constraints as both validators judge."""
     return (
         (not constraints.integer or isinstance(value, int))
-        and (constraints.minimum is None or value >= constraints.minimum)
-        and (constraints.maximum is None or value <= constraints.maximum)
-        and (
-            constraints.exclusive_minimum is None
-            or value > constraints.exclusive_minimum
-        )
-        and (
-            constraints.exclusive_maximum is None
-            or value < constraints.exclusive_maximum
-        )
+        and in_bounds(constraints, value)
         and all(_is_multiple(value, factor) for factor in constraints.multiples)
+    )
+
+
+def in_bounds(constraints: NumberConstraints, value: Number) -> bool:
+    """Return whether a number is within the four bounds."""
+    low, high = constraints.minimum, constraints.maximum
+    above, below = constraints.exclusive_minimum, constraints.exclusive_maximum
+    return (
+        (low is None or value >= low)
+        and (high is None or value <= high)
+        and (above is None or value > above)
+        and (below is None or value < below)
     )
 
 
