@@ -18,6 +18,7 @@ from curation import cli
 def main() -> None:
     """Run `csbdata` with what was given."""
     verification = ModuleType("curation.verification")
+    verification.__dict__["Verification"] = SimpleNamespace
     verification.__dict__["verify_folder"] = lambda *_, **__: SimpleNamespace(
         failures=()
     )
