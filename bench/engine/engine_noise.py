@@ -2,7 +2,7 @@
 
 Runs come in twos, over the same schemas, one right after the other. In each an engine
 and a copy in which everything takes `SLOWED` times as long take turns, each in several
-processes (`--repeats`). Two processes of the engine in one run are a pair in turn; one
+processes (`repeats=N`). Two processes of the engine in one run are a pair in turn; one
 of the first run and one of the second are a pair as a regression gate has it: `results
 compare NEW --baseline OLD --fail-slower 1.2`. What is counted is what the tables and
 the gate say of a pair. Pairs share processes: of four there are six pairs, on each part

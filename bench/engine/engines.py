@@ -1,7 +1,7 @@
 """Measure what measuring costs: `csbdata eval` beside a bare loop over the same work.
 
 - `masks`: llguidance, and XGrammar with its cache, over schemas drawn by digest, with
-  the instances that the data holds (`--given-only`). The bare loop is one process that
+  the instances that the data holds (`given_only`). The bare loop is one process that
   loads the same tokenizer, encodes the same texts, compiles, and asks for mask and
   commit token by token until the first that is blocked; it isolates, judges and writes
   nothing. Tokenizers are loaded in both. One after the other, in turn, so that what

@@ -215,7 +215,7 @@ class Suite(Generic[S]):
     generate: Callable[[int, int, S], Iterable[SuiteRecord]] | None = None
     #: Lets a model reword generated records; None where it cannot.
     rewording: Rewording[S] | None = None
-    #: Layouts of a file of records beside our own, by the name of `generate --as`:
+    #: Layouts of a file of records beside our own, by the name of `generate --format`:
     #: each returns the bytes of such a file.
     layouts: Mapping[str, Callable[[Sequence[SuiteRecord]], bytes]] = field(
         default_factory=dict

@@ -43,12 +43,12 @@ def choose_step_kind(kind: str, device: torch.device) -> StepKind:
     if kind == "auto":
         return StepKind.GRAPHS if device.type == "cuda" else StepKind.NONE
     if kind not in set(StepKind):
-        message = f"--compile {kind}: no such kind; say auto, {', '.join(StepKind)}"
+        message = f"--set compile={kind}: no such kind; say auto, {', '.join(StepKind)}"
         raise BadConfiguration(message)
     if kind == StepKind.GRAPHS and device.type != "cuda":
         raise BadConfiguration(
-            f"--compile graphs: graphs are captured on a CUDA device, not on {device}",
-            then="say --compile none, or --compile compile",
+            f"--set compile=graphs: it needs a CUDA device, not {device}",
+            then="use --set compile=none, or compile=compile",
         )
     return StepKind(kind)
 

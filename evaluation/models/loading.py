@@ -151,7 +151,7 @@ def choose_dtype(dtype: str, device: torch.device) -> torch.dtype:
     if dtype == "auto":
         return torch.float32 if device.type == "cpu" else torch.bfloat16
     if dtype not in DTYPES:
-        message = f"--dtype {dtype}: no such number type; say auto,"
+        message = f"--set dtype={dtype}: no such number type; say auto,"
         raise BadConfiguration(f"{message} {', '.join(DTYPES)}")
     return DTYPES[dtype]
 

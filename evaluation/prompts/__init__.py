@@ -99,7 +99,9 @@ class Template:
         try:
             content = _environment().from_string(part.text).render(values)
         except TemplateError as error:
-            message = f"--prompt {self.name}: {error}; a part may use schema and shots"
+            message = (
+                f"--set prompt={self.name}: {error}; a part may use schema and shots"
+            )
             raise BadConfiguration(message) from error
         return Message(role=part.role, content=content.strip())
 
@@ -126,7 +128,7 @@ def read_template(which: str) -> Template:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         names = ", ".join(template_names())
-        message = f"--prompt {which}: no such template; say {names}, or name a file"
+        message = f"--set prompt={which}: no such template; say {names}, or name a file"
         raise NoInput(message) from error
     cuts = list(_PART.finditer(text))
     ends = [*(cut.start() for cut in cuts[1:]), len(text)] if cuts else []
@@ -135,7 +137,9 @@ def read_template(which: str) -> Template:
         for cut, end in zip(cuts, ends, strict=True)
     )
     if not parts or parts[-1].role != "user" or parts[-1].repeated:
-        message = f"--prompt {which}: its last part must be a line `--- user` and what"
+        message = (
+            f"--set prompt={which}: its last part must be a line `--- user` and what"
+        )
         raise BadConfiguration(f"{message} is asked; see docs/evaluation.md")
     return Template(name=which, text=text, parts=parts)
 

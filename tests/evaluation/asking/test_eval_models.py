@@ -128,7 +128,7 @@ def test_a_model_writes_for_every_schema_under_every_engine(
 def test_as_many_texts_at_a_time_as_fit(
     model_folder: Path, data: Path, tmp_path: Path
 ) -> None:
-    """`--batch auto` says how many these are, and texts are those of one at a time."""
+    """`batch=auto` says how many these are, and texts are those of one at a time."""
     _run(model_folder, data, tmp_path / "alone")
     _run(model_folder, data, tmp_path / "auto", "--set", "batch=auto")
     batch = open_run(tmp_path / "auto").raw_header["models"]["batch"]

@@ -60,5 +60,7 @@ def test_neither_torch_nor_transformers_is_needed(tmp_path: Path) -> None:
     shown = _csbdata(tmp_path, "results", "show", "run")
     assert shown.returncode == 0, shown.stderr
     assert "json_schema small" in shown.stdout
-    page = _csbdata(tmp_path, "results", "export", "run", "--as", "html", "--out", "p")
+    page = _csbdata(
+        tmp_path, "results", "export", "run", "--format", "html", "--out", "p"
+    )
     assert page.returncode == 0, page.stderr
