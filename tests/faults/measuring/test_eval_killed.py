@@ -9,18 +9,19 @@ import subprocess
 import sys
 import threading
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import orjson
 import psutil
 import pytest
 
 from evaluation.results.reader import open_run
-from tests.evaluation.measuring import measured, miniature, request_of, sample
+from tests.evaluation.measuring import BRISK, measured, miniature, request_of, sample
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from evaluation.asking.request import RunRequest
     from evaluation.core.cases import Row, Sample
     from evaluation.results.reader import RecordedRun
 
@@ -28,10 +29,10 @@ _UNITS = 30
 _SCRIPT = """
 import sys
 from pathlib import Path
-from tests.evaluation.measuring import measured, miniature, request_of
-from tests.faults.measuring.test_eval_killed import samples
+from tests.evaluation.measuring import measured, miniature
+from tests.faults.measuring.test_eval_killed import request
 folder = Path(sys.argv[1])
-measured(folder, [miniature("troubled")], request_of(folder, samples()))
+measured(folder, [miniature("troubled")], request(folder))
 """
 
 
@@ -39,6 +40,12 @@ def samples() -> list[Sample]:
     """Return cases that take some fiftieths of a second each, and a few that fail."""
     listed = [sample(f"slow-walk-{each}", "{}", "[1]") for each in range(_UNITS)]
     return [*listed[:10], sample("refuse", "{}"), *listed[10:], sample("lie", "{}")]
+
+
+def request(folder: Path, **fields: Any) -> RunRequest:  # noqa: ANN401 (its fields)
+    """Return a request whose cases have time enough on a busy machine."""
+    patient = replace(BRISK, wall_times=30.0)
+    return request_of(folder, samples(), bounds=patient, **fields)
 
 
 def _timeless(row: Row) -> Row:
@@ -74,7 +81,7 @@ def _fingerprints(folder: Path) -> list[str]:
 def whole(tmp_path_factory: pytest.TempPathFactory) -> RecordedRun:
     """Return the run that nobody killed."""
     folder = tmp_path_factory.mktemp("whole")
-    _, run = measured(folder, [miniature("troubled")], request_of(folder, samples()))
+    _, run = measured(folder, [miniature("troubled")], request(folder))
     return run
 
 
@@ -121,8 +128,8 @@ def test_a_worker_killed_at_random_is_replaced(
     killer = threading.Thread(target=kill)
     killer.start()
     try:
-        request = request_of(tmp_path, samples())
-        totals, run = measured(tmp_path, [miniature("troubled")], request)
+        own = request(tmp_path)
+        totals, run = measured(tmp_path, [miniature("troubled")], own)
     finally:
         over.set()
         killer.join()
@@ -133,12 +140,12 @@ def test_a_worker_killed_at_random_is_replaced(
 @pytest.mark.slow
 def test_a_torn_last_line_is_measured_again(tmp_path: Path, whole: RecordedRun) -> None:
     """What a killed driver has half written counts for nothing."""
-    request = request_of(tmp_path, samples())
-    measured(tmp_path, [miniature("troubled")], request)
+    own = request(tmp_path)
+    measured(tmp_path, [miniature("troubled")], own)
     (lines,) = (tmp_path / "run").glob("rows-*.jsonl")
     content = lines.read_bytes()
     lines.write_bytes(content[:-40])
-    totals, run = measured(tmp_path, [miniature("troubled")], request)
+    totals, run = measured(tmp_path, [miniature("troubled")], own)
     assert (totals.ran, totals.reused) == (1, _UNITS + 1)
     _same(run, whole)
 
@@ -146,13 +153,13 @@ def test_a_torn_last_line_is_measured_again(tmp_path: Path, whole: RecordedRun) 
 @pytest.mark.slow
 def test_a_damaged_line_is_measured_again(tmp_path: Path, whole: RecordedRun) -> None:
     """A line that is no row proves nothing of its case."""
-    request = request_of(tmp_path, samples())
-    measured(tmp_path, [miniature("troubled")], request)
+    own = request(tmp_path)
+    measured(tmp_path, [miniature("troubled")], own)
     (lines,) = (tmp_path / "run").glob("rows-*.jsonl")
     content = lines.read_bytes().splitlines(keepends=True)
     content[3] = b"\x00" * 20 + b"\n"
     lines.write_bytes(b"".join(content))
-    totals, run = measured(tmp_path, [miniature("troubled")], request)
+    totals, run = measured(tmp_path, [miniature("troubled")], own)
     assert (totals.ran, totals.reused) == (1, _UNITS + 1)
     _same(run, whole)
 
@@ -161,14 +168,14 @@ def test_a_damaged_line_is_measured_again(tmp_path: Path, whole: RecordedRun) ->
 def test_jobs_and_shards_give_the_same_rows(tmp_path: Path, whole: RecordedRun) -> None:
     """Two workers, or three shards one after the other: the same rows."""
     (tmp_path / "two").mkdir()
-    request = request_of(tmp_path / "two", samples(), jobs=2)
-    _, run = measured(tmp_path / "two", [miniature("troubled")], request)
+    own = request(tmp_path / "two", jobs=2)
+    _, run = measured(tmp_path / "two", [miniature("troubled")], own)
     _same(run, whole)
     rows: list[Row] = []
     for shard in (1, 2, 3):
         folder = tmp_path / f"shard-{shard}"
-        request = request_of(folder, samples(), shard=(shard, 3))
-        _, part = measured(folder, [miniature("troubled")], request)
+        own = request(folder, shard=(shard, 3))
+        _, part = measured(folder, [miniature("troubled")], own)
         assert part.raw_header["shard"] == f"{shard}/3"
         rows += part.rows()
     rows.sort(key=lambda row: row.id)
