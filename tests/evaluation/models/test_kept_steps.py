@@ -203,7 +203,7 @@ def test_a_model_whose_attention_takes_no_mask_keeps_no_steps(
 
 def test_graphs_are_refused_where_there_is_no_gpu(folder: Path) -> None:
     """One line; `auto` keeps nothing on a processor, and graphs on a GPU."""
-    with pytest.raises(BadConfiguration, match="on a CUDA device, not on cpu") as told:
+    with pytest.raises(BadConfiguration, match="needs a CUDA device, not cpu") as told:
         _loaded(folder, "graphs")
     assert "compile=none" in told.value.then
     with pytest.raises(BadConfiguration, match="say auto, none, graphs, compile"):
