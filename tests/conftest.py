@@ -69,6 +69,15 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("quick")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give slow tests twenty minutes, and nightly ones two hours, before they fail."""
+    for item in items:
+        if item.get_closest_marker("nightly"):
+            item.add_marker(pytest.mark.timeout(7200))
+        elif item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.timeout(1200))
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish() -> None:
     """Save what is covered while pytest-xdist still waits for its worker.
