@@ -24,6 +24,7 @@ PARTS = {
     for folder, parts in {
         "data": (
             "building",
+            "dialects",
             "splits",
             "reached",
             "labels",

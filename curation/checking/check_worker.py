@@ -147,7 +147,7 @@ def _answer(
         return RulesAnswer(rejected=tuple(rejected), summaries=summaries | meanings)
     return RulesAnswer(
         dialect=document.dialect,
-        dialect_found=document.dialect_found,
+        dialect_evidence=document.dialect_evidence,
         valid_under=valid_under(document.schema),
         rejected=tuple(rejected),
         changes=tuple(filter(_is_the_authors, document.changes)),

@@ -56,7 +56,7 @@ class RulesAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
     #: None if the text is no schema, or its dialect could not be decided.
     dialect: str | None = None
-    dialect_found: str | None = None
+    dialect_evidence: str | None = None
     #: The drafts under whose metaschema it is valid.
     valid_under: tuple[str, ...] = ()
     rejected: tuple[Rejected, ...] = ()

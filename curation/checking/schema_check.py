@@ -76,7 +76,7 @@ class SchemaReport:
 
     #: None if it could not be decided.
     dialect: str | None
-    dialect_found: str | None
+    dialect_evidence: str | None
     #: The drafts under whose metaschema it is valid, oldest first.
     valid_under: tuple[str, ...]
     #: Validator to draft to `accepts` or what is wrong; a draft that a validator
@@ -171,7 +171,7 @@ class SchemaChecker:
             answer, problems = RulesAnswer(), (_failure(result),)
         return SchemaReport(
             dialect=answer.dialect,
-            dialect_found=answer.dialect_found,
+            dialect_evidence=answer.dialect_evidence,
             valid_under=answer.valid_under,
             verdicts=_verdicts(self._worker, text) if verdicts else {},
             problems=problems,

@@ -154,7 +154,9 @@ def _print_verdicts(name: str, report: SchemaReport) -> None:
 
     if report.dialect:
         valid = ", ".join(report.valid_under) or "none"
-        show(f"{name}: {report.dialect} ({report.dialect_found}); valid under {valid}")
+        show(
+            f"{name}: {report.dialect} ({report.dialect_evidence}); valid under {valid}"
+        )
     if report.verdicts:
         drafts = list(report.verdicts["jsonschema"])
         rows = [

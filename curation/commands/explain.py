@@ -261,7 +261,11 @@ def _facts(story: DocumentStory) -> Iterable[tuple[str, str]]:
     if not story.record:
         return
     record = msgspec.convert(story.record, Record)
-    yield "dialect", f"{record.dialect}, {record.dialect_found}"
+    words = ", ".join(record.dialect_words)
+    evidence = (
+        f"{record.dialect_evidence} ({words})" if words else record.dialect_evidence
+    )
+    yield "dialect", f"{record.dialect}, {evidence}"
     yield "valid under", ", ".join(record.valid_under)
     figures = (
         f"{record.field_count:,} fields, fan-out {record.max_fan_out:,}, "

@@ -210,8 +210,10 @@ class Document:
     raw_field_count: int = 0
     #: Name of the dialect once it is known (`draft-04` ... `2020-12`).
     dialect: str | None = None
-    #: How the dialect was found: `declared`, `repaired`, `upgraded`, `inferred`...
-    dialect_found: str | None = None
+    #: How the dialect was found: `declared`, `repaired`, `upgraded`, `words`...
+    dialect_evidence: str | None = None
+    #: The keywords that speak against some draft, of a schema that declares none.
+    dialect_words: tuple[str, ...] = ()
     changes: tuple[Change, ...] = ()
     lints: tuple[Lint, ...] = ()
     #: Names of the mechanical repairs that changed it, in order.

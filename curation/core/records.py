@@ -33,7 +33,9 @@ class Record:
     #: `draft-04`, `draft-06`, `draft-07`, `2019-09` or `2020-12`.
     dialect: str
     #: How the dialect was found.
-    dialect_found: str
+    dialect_evidence: str
+    #: The keywords that speak against some draft; empty if the schema declares one.
+    dialect_words: tuple[str, ...] = ()
     #: The drafts under whose metaschema it is valid, oldest first.
     valid_under: tuple[str, ...]
     #: Keys of all nested objects, arrays not entered (Table 8).

@@ -91,7 +91,7 @@ class FolderCounts:
     flagged: int
     #: Dialect to records, oldest first; and how it was found, most first.
     dialects: Mapping[str, int]
-    dialects_found: Mapping[str, int]
+    dialect_evidence: Mapping[str, int]
     #: Characters of the longest schema; like the dialects, of all but the sample's
     #: rows, where there are others.
     longest_schema: int
@@ -136,7 +136,7 @@ def count_rows(folder: Path, ledger: Ledger, configs: Iterable[str]) -> FolderCo
                 dialects, key=lambda pair: (not pair[0].startswith("draft"), pair[0])
             )
         ),
-        dialects_found=_counts(counted, "dialect_found"),
+        dialect_evidence=_counts(counted, "dialect_evidence"),
         longest_schema=int(counted.select(pl.col("length").max()).item() or 0),
         sizes=_sizes(counted),
         example=_example(folder, names),
@@ -154,7 +154,7 @@ def _records(folder: Path, configs: list[str]) -> pl.DataFrame:
         "original_repository",
         "lints",
         "dialect",
-        "dialect_found",
+        "dialect_evidence",
         "origin",
         "cluster",
     )

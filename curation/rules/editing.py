@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from curation.core.rule import ABSENT, ApplyRule, Context, Document, Json
 from curation.json.pointer import Tokens, change_at
 from curation.schema.dialects import ANY_DIALECT, Dialect
+from curation.schema.drafts import StatementKind, statement
 from curation.schema.subschemas import edited
-from curation.validation.dialect_decision import is_refused
+from curation.validation.dialect_decision import is_refused, is_refused_as_meant
 
 if TYPE_CHECKING:
     #: From a subschema's members to what they shall be; the same object where nothing
@@ -55,6 +56,29 @@ def mends_refused(rule: str, mend: MendMembers, note: str) -> ApplyRule:
         if not is_refused(document.schema):
             return document
         return mended(document, rule, mend, note)
+
+    return apply
+
+
+def mends_as_meant(rule: str, mend: MendMembers, note: str) -> ApplyRule:
+    """Return the decision of a lossless rule for schemas that their draft refuses.
+
+    The draft of an undeclared schema is the one that it shows once it is mended.
+
+    Args:
+        rule: The name that the changes bear.
+        mend: As for `mended`.
+        note: Why, for the ledger.
+    """
+
+    def apply(document: Document, _context: Context) -> Document:
+        refused = is_refused(document.schema)
+        if not refused and statement(document.schema).kind is not StatementKind.SILENT:
+            return document
+        repaired = mended(document, rule, mend, note)
+        if repaired is document or refused or is_refused_as_meant(document, repaired):
+            return repaired
+        return document
 
     return apply
 

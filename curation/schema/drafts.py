@@ -144,6 +144,13 @@ _EFFECTIVE_SOMEWHERE = KNOWN_KEYWORDS - ANNOTATIONS - CONTAINERS
 _STRINGS = frozenset({"id", "$id", "$ref"})
 #: Keywords that a `$ref` beside them silences up to draft-07.
 _SILENCED = (frozenset(_APPLIED.applicators) | ANY_DIALECT.assertions) - CONTAINERS
+#: Annotations and containers by which authors show their draft; most name any draft's.
+_TELLING = {
+    "definitions": ("draft-04", "draft-06", "draft-07"),
+    "$defs": ("2019-09", "2020-12"),
+    "examples": ("draft-06", "draft-07", "2019-09", "2020-12"),
+    "$comment": ("draft-07", "2019-09", "2020-12"),
+}
 #: Keywords of draft-03 alone, and keywords that it does not know.
 _OLD = frozenset({"divisibleBy", "extends", "disallow"})
 _LATER = _EFFECTIVE_SOMEWHERE - DRAFT_03.effective
@@ -162,6 +169,15 @@ class Usage:
     old: frozenset[str]
     #: What it uses that draft-03 does not know.
     later: frozenset[str]
+    #: Annotations and containers by which authors show their draft.
+    telling: frozenset[str]
+
+    def shown_by(self, keyword: str, dialect: Dialect) -> bool:
+        """Return whether the authors of a dialect write a keyword in use."""
+        drafts = _TELLING.get(keyword)
+        return (
+            keyword in dialect.effective if drafts is None else dialect.name in drafts
+        )
 
     def all_effective(self, dialect: Dialect) -> bool:
         """Return whether every keyword in use does something in the dialect."""
@@ -174,9 +190,11 @@ def usage(schema: Json) -> Usage:
     """Return the keywords that a schema uses in any dialect."""
     keywords: set[str] = set()
     old: set[str] = set()
+    telling: set[str] = set()
     beside_ref = array_required = False
     for subschema in subschemas(schema, _APPLIED):
         here = subschema.keys() & _EFFECTIVE_SOMEWHERE
+        telling |= subschema.keys() & _TELLING.keys()
         keywords |= {
             keyword
             for keyword in here
@@ -192,6 +210,7 @@ def usage(schema: Json) -> Usage:
         asserts_beside_ref=beside_ref,
         old=frozenset(old),
         later=frozenset(later),
+        telling=frozenset(telling),
     )
 
 

@@ -1,26 +1,31 @@
-"""The dialect of a document: as declared, or the newest draft that fits.
+"""The dialect of a document: as declared, or else as its words show.
 
-Values of `dialect_found`:
+Values of `dialect_evidence`:
 
 - `declared`: `$schema` names it, in a spelling that both validators know;
 - `repaired`: `$schema` means it, but is misspelt, a hyper-schema, a vendor's
   metaschema or draft-03 in a schema that only later drafts can read;
 - `upgraded`: the schema was draft-03, and was rewritten as draft-04;
-- `inferred`: nothing is declared; the newest draft under which the schema is valid
-  and in which every keyword that it uses has effect;
 - `fitting`: the declared draft leaves nothing to use (rule `fitting-draft`);
-- `mixed`: nothing is declared and no draft gives effect to every keyword; the
-  newest under which it is valid (lint `mixed-drafts`).
+- `words`: nothing is declared, and the words of the schema leave one draft;
+- `prior`: nothing is declared, and of the drafts that the words leave the schema gets
+  the one that its source declares most often (`PRIORS`);
+- `mixed`: nothing is declared and no draft gives effect to every keyword (lint
+  `mixed-drafts`); decided by words and prior all the same.
+
+An undeclared schema is always valid under the draft that it gets. `dialect_words` are
+the keywords that spoke against some draft.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from curation.core.documents import ABSENT, Change, Document, Lint, Reason, Rejected
 from curation.core.json_types import Json
-from curation.json.pointer import Tokens, change_at
+from curation.json.pointer import Tokens, change_at, tokens_of
 from curation.json.text import write
 from curation.json.values import SameObject
 from curation.schema.dialects import (
@@ -28,10 +33,14 @@ from curation.schema.dialects import (
     DIALECTS,
     DRAFT_03,
     DRAFT_04,
+    DRAFT_06,
+    DRAFT_07,
+    DRAFT_2019_09,
     DRAFT_2020_12,
     Dialect,
 )
 from curation.schema.drafts import StatementKind, Usage, read, statement, usage, works
+from curation.schema.keywords import KNOWN_KEYWORDS
 from curation.schema.subschemas import edited, subschemas
 from curation.schema.translation import CannotUpgradeError, upgraded
 from curation.validation.metaschemas import complaint, is_valid, valid_under
@@ -40,6 +49,21 @@ from curation.validation.metaschemas import complaint, is_valid, valid_under
 RULE_NAME = "dialect"
 #: The lint code of a schema that no draft gives effect to as a whole.
 MIXED_DRAFTS = "mixed-drafts"
+#: The order in which what words leave open is decided: the current draft first, as the
+#: Model Context Protocol and Pydantic have it.
+NEWEST_FIRST = tuple(reversed(DIALECTS))
+# As files of the GitHub corpus declare them, the most frequent first.
+_CORPUS = (DRAFT_04, DRAFT_07, DRAFT_06, DRAFT_2019_09, DRAFT_2020_12)
+#: The same by source, where its authors meant older drafts.
+PRIORS: Mapping[str, Sequence[Dialect]] = {
+    "github": _CORPUS,
+    "corpus": _CORPUS,
+    # The schemas of an OpenAPI 2.0 document, which are draft-04's.
+    "kubernetes": _CORPUS,
+    # Resource types, whose metaschema is built on draft-07.
+    "cloudformation": (DRAFT_07, DRAFT_06, DRAFT_04, DRAFT_2019_09, DRAFT_2020_12),
+}
+_IDENTIFIERS = frozenset({"$id", "id"})
 _NESTED = "a nested `$schema` makes validators change the dialect"
 _NOTES = {
     StatementKind.HYPER: "the hyper-schema adds links to this draft",
@@ -84,7 +108,7 @@ def declare(
     Args:
         document: Any document.
         dialect: Its dialect from now on.
-        decision: How it was decided, for the record's column `dialect_found`.
+        decision: How it was decided, for the record's column `dialect_evidence`.
         note: Why `$schema` changes, for the ledger.
         rule: The rule of which the change is.
     """
@@ -101,27 +125,27 @@ def declare(
         before = ABSENT if uri is None else uri
         changes.append(change_at(rule, ("$schema",), before, dialect.uri, note))
     document = document.changed(schema, changes)
-    return replace(document, dialect=dialect.name, dialect_found=decision)
+    return replace(document, dialect=dialect.name, dialect_evidence=decision)
 
 
 def _undeclared(document: Document) -> Document | Rejected:
     used = usage(document.schema)
-    fitting = inferred(document.schema, used)
-    if fitting is not None and not fitting.mixed:
-        return declare(
-            document, fitting.dialect, "inferred", _NOTES[StatementKind.SILENT]
-        )
-    if used.old and not used.later:
+    order = PRIORS.get(document.provenance.source, NEWEST_FIRST)
+    shown = inferred(document.schema, used, order)
+    mixed = shown is None or shown.evidence == "mixed"
+    if mixed and used.old and not used.later:
         old = _upgraded(document)
         if isinstance(old, Document) and is_valid(old.schema, DRAFT_04):
             return old
-    if fitting is None:
+    if shown is None:
         why = complaint(document.schema, DRAFT_2020_12)
         detail = f"valid under no draft; under 2020-12, {why}"
         where = why.pointer if why else ""
         return Rejected(reason=Reason.INVALID_SCHEMA, detail=detail, pointer=where)
-    newest = declare(document, fitting.dialect, "mixed", _NOTES[StatementKind.SILENT])
-    return newest.flagged([Lint(code=MIXED_DRAFTS, pointer="")])
+    note = _NOTES[StatementKind.SILENT]
+    decided = declare(document, shown.dialect, shown.evidence, note)
+    decided = replace(decided, dialect_words=shown.words)
+    return decided.flagged([Lint(code=MIXED_DRAFTS, pointer="")]) if mixed else decided
 
 
 def _from_draft_03(document: Document) -> Document | Rejected:
@@ -188,25 +212,81 @@ def _unswitched(document: Document) -> Document:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inferred:
-    """The dialect that fits a schema which declares none."""
+    """The dialect of a schema that declares none, with the evidence."""
 
     dialect: Dialect
-    #: Whether some keyword in use does nothing in it, as in every valid one.
-    mixed: bool
+    #: `words`, `prior` or `mixed`, as for `dialect_evidence`.
+    evidence: str
+    #: The keywords that speak against some draft, sorted.
+    words: tuple[str, ...]
 
 
-def inferred(schema: Json, used: Usage) -> Inferred | None:
-    """Return the newest draft that fits a schema, or None if it is valid in none.
+def inferred(
+    schema: Json, used: Usage, order: Sequence[Dialect] = NEWEST_FIRST
+) -> Inferred | None:
+    """Return the dialect that a schema shows, or None if it is valid in none.
 
-    A draft fits if the schema is valid and every keyword in use has effect; otherwise
-    the newest draft counts in which the schema is valid.
+    The schema is valid in it. Of those drafts the ones count that leave the fewest
+    keywords without effect; of these the ones that `id` or `$id`, then annotations and
+    containers of definitions speak for, unless that leaves none.
+
+    Args:
+        schema: A schema without a usable `$schema`.
+        used: The keywords that it uses.
+        order: All drafts, the first of what stays counts. Keywords beside a `$ref` are
+            evidence only if this one's first heeds them: authors of older drafts wrote
+            them in vain.
     """
     names = valid_under(schema)
-    valid = [dialect for dialect in reversed(DIALECTS) if dialect.name in names]
-    for dialect in valid:
-        if used.all_effective(dialect):
-            return Inferred(dialect=dialect, mixed=False)
-    return Inferred(dialect=valid[0], mixed=True) if valid else None
+    drafts = [dialect for dialect in order if dialect.name in names]
+    if not drafts:
+        return None
+    heeded = used.asserts_beside_ref and not order[0].ref_hides_siblings
+
+    def idle(dialect: Dialect) -> int:
+        return len(used.keywords - _IDENTIFIERS - dialect.effective)
+
+    mixed = not any(
+        used.keywords <= dialect.effective
+        and not (heeded and dialect.ref_hides_siblings)
+        for dialect in drafts
+    )
+    fewest = min(map(idle, drafts))
+    drafts = [dialect for dialect in drafts if idle(dialect) == fewest]
+    if heeded:
+        drafts = [each for each in drafts if not each.ref_hides_siblings] or drafts
+    for word in (*sorted(used.keywords & _IDENTIFIERS), *sorted(used.telling)):
+        drafts = [each for each in drafts if used.shown_by(word, each)] or drafts
+    evidence = "mixed" if mixed else "words" if len(drafts) == 1 else "prior"
+    words = _words_against(schema, used)
+    return Inferred(dialect=drafts[0], evidence=evidence, words=words)
+
+
+def _words_against(schema: Json, used: Usage) -> tuple[str, ...]:
+    """Return the keywords that some draft lacks, or refuses with their values."""
+    words = {
+        word
+        for word in used.keywords | used.telling
+        if not all(used.shown_by(word, dialect) for dialect in DIALECTS)
+    }
+    for dialect in DIALECTS:
+        why = complaint(schema, dialect)
+        tokens = reversed(tokens_of(why.pointer)) if why else ()
+        words |= {next((token for token in tokens if token in KNOWN_KEYWORDS), "")}
+    return tuple(sorted(words - {""}))
+
+
+def is_refused_as_meant(document: Document, repaired: Document) -> bool:
+    """Return whether an undeclared schema is invalid in the draft that it shows.
+
+    Args:
+        document: A document before a lossless repair.
+        repaired: The same after it.
+    """
+    schema = repaired.schema
+    order = PRIORS.get(document.provenance.source, NEWEST_FIRST)
+    meant = inferred(schema, usage(schema), order)
+    return meant is not None and not is_valid(document.schema, meant.dialect)
 
 
 def refused_by(schema: Json) -> Dialect | None:

@@ -52,15 +52,18 @@ _DERIVED = (
     "valid_under",
     "sha256",
     "skeleton_sha256",
-    "dialect_found",
+    "dialect_evidence",
 )
 #: The lint that says how the dialect was found.
 _LINT_OF_DIALECT = {
     "mixed": frozenset({MIXED_DRAFTS}),
     "fitting": frozenset({"other-draft"}),
 }
-_HOW = frozenset(
-    {"assumed", "declared", "fitting", "inferred", "mixed", "repaired", "upgraded"}
+_EVIDENCE = frozenset(
+    {
+        *("assumed", "declared", "fitting", "mixed", "prior", "repaired", "upgraded"),
+        "words",
+    }
 )
 #: The rule that flags defects.
 _LINTS = "lints"
@@ -162,21 +165,21 @@ def _wrong_columns(
 
 def _lint_codes(row: Mapping[str, Json], schema: Json, dialect: Dialect) -> list[Json]:
     codes = {lint.code for lint in lints(schema, dialect)}
-    codes |= _LINT_OF_DIALECT.get(str(row["dialect_found"]), frozenset())
+    codes |= _LINT_OF_DIALECT.get(str(row["dialect_evidence"]), frozenset())
     return [*sorted(codes)]
 
 
 def _dialect_faults(
     row: Mapping[str, Json], schema: Json, dialect: Dialect
 ) -> Iterator[str]:
-    """Yield contradictions of `dialect` and `dialect_found` to `$schema`."""
+    """Yield contradictions of `dialect` and `dialect_evidence` to `$schema`."""
     uri = schema.get("$schema") if isinstance(schema, dict) else None
     own = declared(uri)
     if own is not None and own is not dialect:
         yield f"dialect is {dialect.name}, but the schema declares {own.name}"
-    how = row["dialect_found"]
-    if how not in _HOW or (how == "declared" and own is None):
-        yield f"dialect_found is {how!r}, unlike the schema's `$schema`"
+    how = row["dialect_evidence"]
+    if how not in _EVIDENCE or (how == "declared" and own is None):
+        yield f"dialect_evidence is {how!r}, unlike the schema's `$schema`"
 
 
 def _judge(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResult:

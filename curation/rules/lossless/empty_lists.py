@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from curation.core.rule import Json, RepairKind, Rule
-from curation.rules.editing import mends_refused, without
+from curation.rules.editing import mends_as_meant, without
 
 _NAME = "empty-lists"
 
@@ -23,9 +23,10 @@ def _mended(schema: dict[str, Json]) -> dict[str, Json]:
 RULE = Rule(
     name=_NAME,
     summary="`required: []`, `items: []` and dependencies on nothing are dropped where "
-    "the schema's own draft does not allow them.",
+    "the schema's own draft does not allow them; that of an undeclared schema is the "
+    "one that its words then show.",
     source="Draft-04 validation, sections 5.3.1, 5.4.3 and 5.4.5 want one entry; from "
     "draft-06 on an empty `required` is legal and asks nothing",
-    apply=mends_refused(_NAME, _mended, "an empty list asks nothing"),
+    apply=mends_as_meant(_NAME, _mended, "an empty list asks nothing"),
     repair=RepairKind.LOSSLESS,
 )

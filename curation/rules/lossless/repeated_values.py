@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from curation.core.rule import Json, RepairKind, Rule
 from curation.json.text import canonical
-from curation.rules.editing import mends_refused
+from curation.rules.editing import mends_as_meant
 
 _NAME = "repeated-values"
 _LISTS = ("required", "enum", "type")
@@ -39,6 +39,6 @@ RULE = Rule(
     "first stays, where the schema's own draft does not allow them.",
     source="Draft-04 validation, sections 5.4.3, 5.5.1 and 5.5.2: entries are unique; "
     "all of these keywords ask whether something is among them",
-    apply=mends_refused(_NAME, _mended, "an entry says no more the second time"),
+    apply=mends_as_meant(_NAME, _mended, "an entry says no more the second time"),
     repair=RepairKind.LOSSLESS,
 )

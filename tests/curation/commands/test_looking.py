@@ -43,7 +43,7 @@ def test_a_kept_record_is_told(build: Path) -> None:
     for part in (
         "Github_easy/o13947  kept, in ",
         "schemas/o13947.json",
-        "draft-07, inferred",
+        "draft-07, prior",
         "draft-07, 2020-12",
         "pattern: Repairs `pattern`.",
         "at /pattern  (an unescaped bracket)",

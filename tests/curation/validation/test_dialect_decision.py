@@ -8,7 +8,8 @@ import pytest
 
 from curation.schema.dialects import BY_NAME, DIALECTS
 from curation.schema.drafts import usage
-from curation.validation.dialect_decision import inferred
+from curation.validation.dialect_decision import NEWEST_FIRST, PRIORS, inferred
+from curation.validation.metaschemas import is_valid
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -71,33 +72,74 @@ def test_asserting_siblings_of_a_reference(
     assert usage(schema).asserts_beside_ref is expected
 
 
+def decided(schema: UntypedJson, source: str = "local") -> tuple[str, str, list[str]]:
+    """Return dialect, evidence and words of an undeclared schema of a source."""
+    result = inferred(schema, usage(schema), PRIORS.get(source, NEWEST_FIRST))
+    assert result is not None
+    assert is_valid(schema, result.dialect)
+    return result.dialect.name, result.evidence, list(result.words)
+
+
 @pytest.mark.parametrize(
-    ("schema", "name"),
+    ("schema", "expected"),
     [
-        ({}, "2020-12"),
-        ({"type": "string", "format": "date", "examples": ["a"]}, "2020-12"),
-        ({"definitions": {"a": {}}, "$ref": "#/definitions/a"}, "2020-12"),
-        ({"prefixItems": [{}], "$defs": {}}, "2020-12"),
-        ({"items": [{}]}, "2019-09"),
-        ({"additionalItems": False, "items": {}}, "2019-09"),
-        ({"$recursiveAnchor": True}, "2019-09"),
+        ({"id": "http://example.com/a"}, ("draft-04", ["id"])),
+        ({"id": "a", "definitions": {"b": {}}}, ("draft-04", ["definitions", "id"])),
         (
-            {"$ref": "#/definitions/a", "items": [{}], "definitions": {"a": {}}},
-            "2019-09",
+            {"minimum": 1, "exclusiveMinimum": True},
+            ("draft-04", ["exclusiveMinimum"]),
         ),
-        ({"dependencies": {"a": ["b"]}}, "draft-07"),
-        ({"dependencies": {"a": ["b"]}, "if": {}}, "draft-07"),
-        ({"$id": "#anchor"}, "draft-07"),
-        ({"id": "http://example.com/a"}, "draft-04"),
-        ({"minimum": 1, "exclusiveMinimum": True}, "draft-04"),
-        ({"x-word": 1, "unknown": []}, "2020-12"),
+        (
+            {"if": {}, "dependencies": {"a": ["b"]}},
+            ("draft-07", ["dependencies", "if"]),
+        ),
+        (
+            {"$comment": "a", "definitions": {}},
+            ("draft-07", ["$comment", "definitions"]),
+        ),
+        (
+            {"$recursiveAnchor": True, "additionalItems": False},
+            ("2019-09", ["$recursiveAnchor", "additionalItems"]),
+        ),
+        ({"prefixItems": [{}], "$defs": {}}, ("2020-12", ["$defs", "prefixItems"])),
     ],
 )
-def test_the_newest_draft_that_fits(schema: UntypedJson, name: str) -> None:
-    """The newest is taken in which the schema is valid and all it uses has effect."""
-    found = inferred(schema, usage(schema))
-    assert found is not None
-    assert (found.dialect.name, found.mixed) == (name, False)
+@pytest.mark.parametrize("source", ["github", "local"])
+def test_words_that_leave_one_draft_decide(
+    source: str, schema: UntypedJson, expected: tuple[str, list[str]]
+) -> None:
+    """Whatever the source declares elsewhere, and the evidence is on record."""
+    name, words = expected
+    assert decided(schema, source) == (name, "words", words)
+
+
+@pytest.mark.parametrize(
+    ("schema", "corpus", "newest"),
+    [
+        ({}, "draft-04", "2020-12"),
+        ({"type": "string", "format": "date", "x-word": 1}, "draft-04", "2020-12"),
+        ({"definitions": {"a": {}}}, "draft-04", "draft-07"),
+        ({"items": [{}]}, "draft-04", "2019-09"),
+        ({"$id": "http://example.com/a"}, "draft-07", "2020-12"),
+        ({"examples": [1]}, "draft-07", "2020-12"),
+        ({"required": []}, "draft-07", "2020-12"),
+        ({"$id": "#anchor"}, "draft-07", "draft-07"),
+    ],
+)
+def test_what_words_leave_open_is_as_the_source_declares(
+    schema: UntypedJson, corpus: str, newest: str
+) -> None:
+    """The corpus's files mean draft-04, then draft-07; of others the newest counts."""
+    assert decided(schema, "github")[:2] == (corpus, "prior")
+    assert decided(schema)[:2] == (newest, "prior")
+
+
+def test_siblings_of_a_reference_are_evidence_of_newer_authors_alone() -> None:
+    """In draft-04's days they were written in vain; today they say something."""
+    schema: UntypedJson = {"$ref": "#/definitions/a", "minLength": 1}
+    schema["definitions"] = {"a": {}}
+    assert decided(schema, "github")[0] == "draft-04"
+    assert decided(schema)[0] == "2020-12"
 
 
 @pytest.mark.parametrize(
@@ -105,16 +147,14 @@ def test_the_newest_draft_that_fits(schema: UntypedJson, name: str) -> None:
     [
         ({"id": "a", "const": 1}, "2020-12"),
         ({"id": "a", "items": [{}], "if": {}}, "2019-09"),
-        ({"$ref": "#", "minLength": 1, "dependencies": {}}, "2020-12"),
+        ({"$ref": "#", "minLength": 1, "dependencies": {}}, "draft-07"),
         ({"exclusiveMinimum": True, "minimum": 1, "const": 1}, "draft-04"),
         ({"divisibleBy": 2}, "2020-12"),
     ],
 )
 def test_drafts_that_do_not_mix(schema: UntypedJson, name: str) -> None:
-    """Where no draft fits, the newest valid one is taken and called mixed."""
-    found = inferred(schema, usage(schema))
-    assert found is not None
-    assert (found.dialect.name, found.mixed) == (name, True)
+    """Where no draft fits, one with the fewest idle keywords is called mixed."""
+    assert decided(schema)[:2] == (name, "mixed")
 
 
 def test_a_schema_that_is_valid_nowhere_has_no_dialect() -> None:

@@ -67,7 +67,11 @@ RECORD_TAMPERS = list(
             ("schema respelt", record(json_schema="{ }"), "as a build writes it"),
             ("schema invalid", record(**schema({"type": "strnig"})), "invalid under"),
             ("dialect", record(dialect="draft-05"), "no such dialect"),
-            ("dialect found", record(dialect_found="guessed"), "dialect_found is"),
+            (
+                "dialect found",
+                record(dialect_evidence="guessed"),
+                "dialect_evidence is",
+            ),
             ("valid under", record(valid_under=["draft-04"]), "valid_under is"),
             ("field count", record(field_count=10_001), "field_count is 10001"),
             ("fan-out", record(max_fan_out=0), "max_fan_out is 0"),

@@ -170,9 +170,9 @@ def test_a_draft_that_leaves_nothing_gives_way(schema: UntypedJson, draft: str) 
         fitting_draft.RULE,
         schema,
         dialect=BY_NAME["draft-04" if schema["$schema"] == D4 else "draft-06"].name,
-        dialect_found="declared",
+        dialect_evidence="declared",
     )
-    assert (result.dialect, result.dialect_found) == (draft, "fitting")
+    assert (result.dialect, result.dialect_evidence) == (draft, "fitting")
     assert result.schema == {**schema, "$schema": BY_NAME[draft].uri}
     assert [lint.code for lint in result.lints] == ["other-draft"]
     (change,) = result.changes
@@ -190,5 +190,14 @@ def test_a_draft_that_leaves_nothing_gives_way(schema: UntypedJson, draft: str) 
 )
 def test_a_declared_draft_stays_where_it_can(schema: UntypedJson) -> None:
     """A keyword without effect is no reason by itself: it is flagged, and stays."""
-    given = document(schema, dialect="draft-04", dialect_found="declared")
+    given = document(schema, dialect="draft-04", dialect_evidence="declared")
     assert fitting_draft.RULE.apply(given, CONTEXT) is given
+
+
+def test_a_list_that_only_the_draft_of_an_undeclared_schema_refuses_goes() -> None:
+    """`id` says draft-04, and draft-04 wants an entry in `required`; others do not."""
+    schema = {"id": "a", "type": "object", "required": []}
+    repaired = applied(empty_lists.RULE, schema)
+    assert repaired.schema == {"id": "a", "type": "object"}
+    del schema["id"]
+    assert applied(empty_lists.RULE, schema).schema is schema
