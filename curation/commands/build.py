@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +18,7 @@ from curation.commands.options import (
     with_option_groups,
 )
 from curation.core.benchmark import SPLITS
+from curation.core.documents import Missing
 from curation.dataset.editions import DEFAULT_BUILD, SAMPLE_BUILD
 from curation.system.errors import BadUsage, CsbdataError
 from curation.system.tables import table
@@ -39,15 +39,6 @@ if TYPE_CHECKING:
     from curation.packaging.manifest import ConfigFigures
     from curation.pipeline.build import BuildResult
     from curation.pipeline.request import BuildRequest
-
-
-class Missing(StrEnum):
-    """What a build does where a source cannot be had."""
-
-    FAIL = "fail"
-    """Fail unless every source is upstream."""
-    SKIP = "skip"
-    """Leave out subsets that cannot be had."""
 
 
 _Rules = Annotated[
@@ -190,8 +181,7 @@ def build(  # noqa: PLR0913 (one parameter an option)
         rules=rules,
         extras=tuple(ExtraSource.parse(text) for text in sources.with_ or ()),
         sample=sources.sample,
-        strict=sources.missing is Missing.FAIL,
-        allow_partial=sources.missing is Missing.SKIP,
+        missing=sources.missing,
         no_gpl=sources.no_gpl,
         fastjsonschema=fastjsonschema,
         instances=instances,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from curation.core.documents import Origin
+from curation.core.documents import Missing, Origin
 from curation.download.acquire import FetchSettings
 from curation.packaging.manifest import FILE, Manifest, read_manifest
 from curation.pipeline.inputs import (
@@ -134,15 +134,14 @@ def refuse_incomplete(
     """Refuse what `--missing` and the rule set do not allow.
 
     Args:
-        request: Says whether every source must be upstream, and whether some may be
-            missing.
+        request: Says what to do without a source.
         inputs: What the build would read.
         missing: What it would lack.
 
     Raises:
         Unavailable: naming each source that is not as it must be.
     """
-    if missing and not request.allow_partial:
+    if missing and request.missing is not Missing.SKIP:
         raise Unavailable(
             "; ".join(f"{absent.source.name} ({absent.why})" for absent in missing),
             "cannot be had here",
@@ -153,7 +152,7 @@ def refuse_incomplete(
         for item in inputs
         if item.reading.origin not in {Origin.UPSTREAM, Origin.LOCAL}
     ]
-    if request.strict and lesser:
+    if request.missing is Missing.FAIL and lesser:
         raise Unavailable(
             ", ".join(lesser),
             "not from upstream",
@@ -240,12 +239,10 @@ class BuildRequest:
     extras: tuple[ExtraSource, ...] = ()
     #: Use the embedded sample alone.
     sample: bool = False
-    #: Fail unless every source is upstream.
-    strict: bool = False
+    #: None: the sample stands in for a source that cannot be had; rules paper fail.
+    missing: Missing | None = None
     #: Read no archive whose collection is under the GPL or AGPL.
     no_gpl: bool = False
-    #: Go on without a subset whose pin cannot be had (rule set `paper`).
-    allow_partial: bool = False
     #: Try fastjsonschema on every record.
     fastjsonschema: bool = False
     #: Make witnesses and near misses of every record.

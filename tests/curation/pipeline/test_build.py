@@ -14,6 +14,7 @@ import pytest
 
 from curation.commands.build import report
 from curation.core.benchmark import CONFIGS
+from curation.core.documents import Missing
 from curation.download.acquire import FetchSettings
 from curation.packaging.derived_files import differing_files
 from curation.packaging.plot_process import PlotProcess
@@ -130,12 +131,12 @@ def test_the_report_has_the_figures_that_programs_read(built: BuildResult) -> No
         assert {"changed", "origin"} <= set(figures)
 
 
-def test_strict_refuses_the_sample(tmp_path: Path) -> None:
+def test_missing_fail_refuses_the_sample(tmp_path: Path) -> None:
     """`--missing fail` wants every source upstream, and names those that are not."""
-    strict = replace(request_for(tmp_path), strict=True)
+    failing = replace(request_for(tmp_path), missing=Missing.FAIL)
     with pytest.raises(Unavailable, match=r"github \(sample\)"):
-        build(strict, Quiet())
-    assert not strict.out.exists()
+        build(failing, Quiet())
+    assert not failing.out.exists()
 
 
 def test_paper_refuses_to_leave_out_what_it_cannot_have(tmp_path: Path) -> None:
