@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from evaluation.asking.request import ModelOptions, RunRequest, RunResult
     from evaluation.asking.run import run
-    from evaluation.core.cases import Instance, Sample
+    from evaluation.core.records import Instance, Record
     from evaluation.core.run_header import TaskSettings
     from evaluation.results.reader import RecordedRun, open_run
     from evaluation.walking.engine_worker import Bounds
@@ -26,10 +26,10 @@ __all__ = [
     "Bounds",
     "Instance",
     "ModelOptions",
+    "Record",
     "RecordedRun",
     "RunRequest",
     "RunResult",
-    "Sample",
     "TaskSettings",
     "open_run",
     "run",
@@ -39,11 +39,11 @@ __all__ = [
 _MODULES: Final = {
     "ModelOptions": "evaluation.asking.request",
     "Bounds": "evaluation.walking.engine_worker",
-    "Instance": "evaluation.core.cases",
+    "Instance": "evaluation.core.records",
+    "Record": "evaluation.core.records",
     "RecordedRun": "evaluation.results.reader",
     "RunRequest": "evaluation.asking.request",
     "RunResult": "evaluation.asking.request",
-    "Sample": "evaluation.core.cases",
     "TaskSettings": "evaluation.core.run_header",
     "open_run": "evaluation.results.reader",
     "run": "evaluation.asking.run",

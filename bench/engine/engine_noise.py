@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evaluation.analysis.regression_gate import ComparedEngine, PairedEngines
-    from evaluation.core.cases import Sample
+    from evaluation.core.records import Record
     from evaluation.reporting.tables import Ratio
     from evaluation.results.reader import RecordedRun
 
@@ -123,9 +123,9 @@ def _engine_files(folder: Path, engine: str) -> Iterator[Path]:
         yield path
 
 
-def _samples(data: str) -> Sequence[Sample]:
+def _samples(data: str) -> Sequence[Record]:
     settings = FetchSettings.from_environment()
-    found = open_data(data, instances=False, settings=settings).samples()
+    found = open_data(data, instances=False, settings=settings).records()
     return [sample for sample in found if sample.instances]
 
 

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from bench.builds import clean_build
 from curation.download.acquire import FetchSettings
 from evaluation.core.cases import Result
-from evaluation.data import SampleSelection, open_data
+from evaluation.data import RecordSelection, open_data
 from evaluation.results.reader import open_run
 from evaluation.setup.engine_files import find_engine
 from evaluation.setup.environments import NotInstalled, find_interpreter
@@ -125,15 +125,15 @@ def _masks(
     data: str, engine: str, folder: Path, options: argparse.Namespace
 ) -> dict[str, Any]:
     work = folder / "work.json"
-    choice = SampleSelection(limit=options.walked)
+    choice = RecordSelection(limit=options.walked)
     settings = FetchSettings.from_environment()
     samples = open_data(
         data, settings=settings, selection=choice, instances=False
-    ).samples()
+    ).records()
     listed = [
         [
-            f"{sample.config}/{sample.id}",
-            sample.schema,
+            sample.key,
+            sample.constraint,
             [i.text for i in sample.instances],
         ]
         for sample in samples

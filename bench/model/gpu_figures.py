@@ -7,8 +7,7 @@ from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
-from evaluation.core.cases import Sample
-from evaluation.core.suite_records import Message
+from evaluation.core.records import Message, Record
 from evaluation.generation.local_writer import LocalWriter
 from evaluation.generation.loop import generate
 from evaluation.generation.text_generation import (
@@ -330,10 +329,9 @@ def _drawn_prompt(model: LanguageModel, length: int, seed: int) -> list[int]:
 def _requests(count: int, budget: int) -> list[GenerationRequest]:
     return [
         GenerationRequest(
-            sample=Sample(
+            record=Record(
                 id=str(number),
-                config="made",
-                split="",
+                group="made",
                 schema=_LONG_SCHEMA,
                 dialect="2020-12",
             ),

@@ -34,7 +34,7 @@ from bench.model.models_loop import batch_beside_generate, token_cost
 from bench.model.models_samples import published_glaive
 from bench.model.models_start import seconds_to_first_row
 from curation.download.acquire import FetchSettings
-from evaluation.data import SampleSelection, open_data
+from evaluation.data import RecordSelection, open_data
 from evaluation.generation.local_writer import LocalWriter
 from evaluation.generation.text_generation import (
     Generation,
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     import torch
 
     from bench.builds import Build
-    from evaluation.core.cases import Sample
+    from evaluation.core.records import Record
     from evaluation.models.transformers import TransformersModel
 
 #: What the figures are to reach.
@@ -121,9 +121,9 @@ class _Bench:
         data = open_data(
             str(build.folder),
             settings=FetchSettings.from_environment(),
-            selection=SampleSelection(configs=("Github_easy",), limit=options.texts),
+            selection=RecordSelection(configs=("Github_easy",), limit=options.texts),
         )
-        self.samples = list(data.samples())
+        self.samples = list(data.records())
         self.told: dict[str, int | str] = {
             f"Github_easy of the {build.name}": len(self.samples)
         }
@@ -156,20 +156,20 @@ class _Bench:
         samples = self.samples if most is None else self.more_samples(most)
         return [
             GenerationRequest(
-                sample=sample,
-                messages=template.fill(sample.schema, shots),
+                record=sample,
+                messages=template.fill(sample.constraint, shots),
                 budget=self.options.tokens,
             )
             for sample in samples
         ]
 
-    def more_samples(self, most: int) -> list[Sample]:
+    def more_samples(self, most: int) -> list[Record]:
         data = open_data(
             str(self.folder),
             settings=FetchSettings.from_environment(),
-            selection=SampleSelection(configs=("Github_easy",), limit=most),
+            selection=RecordSelection(configs=("Github_easy",), limit=most),
         )
-        return list(data.samples())
+        return list(data.records())
 
     def loop(self) -> dict[str, Any]:
         import torch  # noqa: PLC0415 - heavy

@@ -6,13 +6,13 @@ import tarfile
 from hashlib import sha256
 from pathlib import Path
 
-from evaluation.core.cases import Sample
+from evaluation.core.records import Record
 
 
-def published_glaive(reference: str, count: int) -> list[Sample]:
+def published_glaive(reference: str, count: int) -> list[Record]:
     """Return schemas of the published edition's Glaiveai2K, drawn by digest."""
     archive = Path(reference) / "published_sample.tar.xz"
-    found: list[Sample] = []
+    found: list[Record] = []
     with tarfile.open(archive) as opened:
         for member in opened:
             folder, _, name = member.name.removeprefix("published_sample/").partition(
@@ -20,10 +20,9 @@ def published_glaive(reference: str, count: int) -> list[Sample]:
             )
             content = opened.extractfile(member)
             if folder == "Glaiveai2K" and content is not None:
-                sample = Sample(
+                sample = Record(
                     id=name.removesuffix(".json"),
-                    config=folder,
-                    split="",
+                    group=folder,
                     schema=content.read().decode(),
                     dialect="2020-12",
                 )

@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evaluation.core.cases import Sample
+    from evaluation.core.records import Record
 
 _SECONDS = 600.0
 
 
-def seconds_to_first_row(sample: Sample) -> dict[str, Any]:
+def seconds_to_first_row(sample: Record) -> dict[str, Any]:
     """Return how long a run of one schema and one short text takes to its row."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        (folder / "one.json").write_text(json.dumps(json.loads(sample.schema)))
+        (folder / "one.json").write_text(json.dumps(json.loads(sample.constraint)))
         run = folder / "run"
         command = [
             *(sys.executable, "-m", "curation", "eval", "--engine", "llguidance"),

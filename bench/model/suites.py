@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evaluation.asking.request import SuiteChoice
+    from evaluation.core.records import Record, Response
     from evaluation.core.suite import KnownAnswer
-    from evaluation.core.suite_records import SuiteRecord, SuiteResponse
 
 #: Records that are drawn at once until there are answers enough.
 _RECORDS = 160
@@ -88,7 +88,7 @@ def _measure(chosen: SuiteChoice, build: Path | None, wanted: int) -> dict[str, 
 
 def _known(
     chosen: SuiteChoice, build: Path | None, wanted: int
-) -> Sequence[tuple[SuiteRecord, KnownAnswer, SuiteResponse]]:
+) -> Sequence[tuple[Record, KnownAnswer, Response]]:
     """Return known answers to records of the suite's own set, about as many."""
     data = str(build) if chosen.suite.generate is None else None
     limit = _RECORDS
@@ -111,14 +111,14 @@ def _known(
         limit *= 2
 
 
-def _is_long(known: Sequence[tuple[SuiteRecord, KnownAnswer, SuiteResponse]]) -> bool:
+def _is_long(known: Sequence[tuple[Record, KnownAnswer, Response]]) -> bool:
     """Return whether the answers to a record are as long as those people wait for."""
     lengths = [len((answer.text or "").encode()) for _, answer, _ in known]
     return bool(lengths) and median(lengths) >= _MEDIAN_BYTES
 
 
 def _timed(
-    chosen: SuiteChoice, pairs: Sequence[tuple[SuiteRecord, SuiteResponse]]
+    chosen: SuiteChoice, pairs: Sequence[tuple[Record, Response]]
 ) -> tuple[float, list[Any]]:
     """Return the processor time of scoring, with that of the child, and verdicts."""
     before = _processor_seconds()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import msgspec
 
-from evaluation.core.suite_records import FREE
+from evaluation.core.records import FREE
 from evaluation.reporting.tables import Cell, FixedFigure, MissingFigure
 from evaluation.results.suite_rows import SUITE
 

@@ -373,8 +373,8 @@ def case_of(run: RecordedRun, task: str, name: str, fetch: FetchSettings) -> Cas
     kind = task_named(task).prepared(fetch, lambda _message: None)
     where = run.header.data.name
     data = open_data(where, settings=fetch) if kind.needs_data else None
-    samples = data.samples() if data else ()
-    matching = (sample for sample in samples if f"{sample.config}/{sample.id}" == name)
+    records = data.records() if data else ()
+    matching = (record for record in records if record.key == name)
     for case in kind.cases(matching, run.header.settings):
         if f"{case.config}/{case.id}" == name:
             return case

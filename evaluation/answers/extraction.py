@@ -16,10 +16,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from curation.system.escaping import shortened
-from evaluation.core.suite_records import SuiteResponse
+
+if TYPE_CHECKING:
+    from evaluation.core.records import Response
 
 #: Characters of a message.
 _SHOWN: Final = 300
@@ -364,7 +366,7 @@ class MissingAnswer:
     unclosed: bool = False
 
 
-def triage(response: SuiteResponse, rules: TriageRules) -> str | MissingAnswer:
+def triage(response: Response, rules: TriageRules) -> str | MissingAnswer:
     """Return the answer of a response, never empty, or why it has none.
 
     Args:
@@ -372,10 +374,10 @@ def triage(response: SuiteResponse, rules: TriageRules) -> str | MissingAnswer:
         rules: The rules of the suite.
 
     Example:
-        >>> from evaluation.core.suite_records import SuiteResponse
-        >>> triage(SuiteResponse(record="a", text="<think>Hm.</think>7"), TriageRules())
+        >>> from evaluation.core.records import Response
+        >>> triage(Response(record="a", text="<think>Hm.</think>7"), TriageRules())
         '7'
-        >>> triage(SuiteResponse(record="a", text=" "), TriageRules()).kind
+        >>> triage(Response(record="a", text=" "), TriageRules()).kind
         <NoAnswer.EMPTY: 'empty'>
     """
     text = response.text
@@ -405,13 +407,13 @@ def triage(response: SuiteResponse, rules: TriageRules) -> str | MissingAnswer:
     return answer
 
 
-def _ended_as_refusal(refusals: Refusals, response: SuiteResponse) -> bool:
+def _ended_as_refusal(refusals: Refusals, response: Response) -> bool:
     if response.finish not in _REFUSED or refusals is Refusals.NEVER:
         return False
     return refusals is not Refusals.WITHOUT_TEXT or not (response.text or "").strip()
 
 
-def _without_text(response: SuiteResponse, parts: AnswerParts) -> MissingAnswer:
+def _without_text(response: Response, parts: AnswerParts) -> MissingAnswer:
     thinking = parts.unclosed or parts.thinking or response.reasoning
     kind = NoAnswer.THINKING if thinking else NoAnswer.EMPTY
     reason = "thinking that never came to an answer" if thinking else "no text"

@@ -41,7 +41,7 @@ def header(
         participants: The engines of the run.
         plan: The tasks, and their limits.
         data: The header of the data.
-        limit: The most samples; None for all.
+        limit: The most records; None for all.
         models: The header of the model that writes, for tasks in which one does.
     """
     tokenizer = plan.tokenizer

@@ -16,7 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from curation.system.errors import BadData
-from evaluation.core.suite_records import SuiteResponse
+from evaluation.core.records import Response
 
 #: What finish reasons of either interface are called here.
 _FINISH: Final = {"max_output_tokens": "length", "completed": "stop"}
@@ -105,7 +105,7 @@ class _Line(msgspec.Struct, frozen=True):
     error: dict[str, Any] | None = None
 
 
-def batch_responses(value: Any) -> list[SuiteResponse]:  # noqa: ANN401 - any JSON value
+def batch_responses(value: Any) -> list[Response]:  # noqa: ANN401 - any JSON value
     """Return the responses of one line of a batch's output, one for each choice.
 
     Args:
@@ -120,7 +120,7 @@ def batch_responses(value: Any) -> list[SuiteResponse]:  # noqa: ANN401 - any JS
     if line.error or status != 200 or line.response is None:  # noqa: PLR2004 (success)
         model = body.get("model") if isinstance(body, dict) else None
         return [
-            SuiteResponse(
+            Response(
                 record=line.custom_id,
                 model=str(model or "model"),
                 error=_error(line.error or body.get("error") or {}, status),
@@ -137,12 +137,12 @@ def _error(error: Any, status: Any) -> str:  # noqa: ANN401 - any JSON value
     return f"HTTP {status}: {message or 'no answer'}"
 
 
-def _of_choice(record: str, answer: _Body, choice: _Choice) -> SuiteResponse:
+def _of_choice(record: str, answer: _Body, choice: _Choice) -> Response:
     """Return one choice as a response; the first one has the tokens of all."""
     message = choice.message
     usage = (answer.usage if choice.index == 0 else None) or _Usage()
     refused = message.refusal is not None and not message.content
-    return SuiteResponse(
+    return Response(
         record=record,
         model=answer.model,
         repeat=choice.index,
@@ -155,7 +155,7 @@ def _of_choice(record: str, answer: _Body, choice: _Choice) -> SuiteResponse:
     )
 
 
-def _of_items(record: str, answer: _Body) -> SuiteResponse:
+def _of_items(record: str, answer: _Body) -> Response:
     """Return the items of the responses interface as one response."""
     usage = answer.usage or _Usage()
     parts = [
@@ -172,7 +172,7 @@ def _of_items(record: str, answer: _Body) -> SuiteResponse:
     ]
     refusal = "".join(part.refusal for part in parts)
     ended = answer.incomplete_details.reason if answer.incomplete_details else ""
-    return SuiteResponse(
+    return Response(
         record=record,
         model=answer.model,
         text="".join(part.text for part in parts) or refusal or None,
@@ -252,7 +252,7 @@ def is_inspect_log(path: Path) -> bool:
         return b'"eval"' in file.read(4096)
 
 
-def inspect_responses(path: Path) -> Iterator[SuiteResponse | str]:
+def inspect_responses(path: Path) -> Iterator[Response | str]:
     """Yield the responses of a log, and an explanation for every other sample.
 
     Raises:
@@ -270,7 +270,7 @@ def inspect_responses(path: Path) -> Iterator[SuiteResponse | str]:
         yield _read_sample(sample, log.eval.model, f"{path.name}, sample {place}")
 
 
-def _of_archive(path: Path) -> Iterator[SuiteResponse | str]:
+def _of_archive(path: Path) -> Iterator[Response | str]:
     try:
         with zipfile.ZipFile(path) as archive:
             header = msgspec.json.decode(_content(archive, _HEADER), type=_Log)
@@ -300,7 +300,7 @@ def _content(archive: zipfile.ZipFile, name: str) -> bytes:
     return archive.read(name)
 
 
-def _read_sample(value: Any, model: str, where: str) -> SuiteResponse | str:  # noqa: ANN401 - any JSON value
+def _read_sample(value: Any, model: str, where: str) -> Response | str:  # noqa: ANN401 - any JSON value
     try:
         sample = msgspec.convert(value, _Sample)
     except msgspec.ValidationError as error:
@@ -310,7 +310,7 @@ def _read_sample(value: Any, model: str, where: str) -> SuiteResponse | str:  # 
     text, reasoning = _parts(choice.message.content)
     failed = sample.error.message if sample.error else output.error or ""
     usage = output.usage or _LogUsage()
-    return SuiteResponse(
+    return Response(
         record=str(sample.id),
         model=output.model or model or "model",
         repeat=max(0, sample.epoch - 1),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -12,10 +11,9 @@ import msgspec
 import orjson
 
 from curation.system.errors import BadConfiguration, BadData, NoInput
+from evaluation.core.records import Prompt, Record, encode_records
 from evaluation.core.suite import RecordRequest, RecordSet
-from evaluation.core.suite_records import SuitePrompt, SuiteRecord
-from evaluation.data import Dataset, SampleSelection, open_data
-from evaluation.data.dataset import SampleName
+from evaluation.data import Dataset, RecordSelection, open_data
 from evaluation.data.sampling import draw, is_in_shard
 
 if TYPE_CHECKING:
@@ -24,28 +22,27 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.system.progress import Progress
     from evaluation.asking.request import RunRequest, SuiteChoice
-    from evaluation.core.cases import Sample
 
 
-#: What a run's header calls samples that were handed in.
+#: What a run's header calls records that were handed in.
 GIVEN = "given"
 
 
-def open_samples(
+def open_records(
     request: RunRequest, progress: Progress, *, instances: bool
 ) -> Dataset:
     """Return the data of a request.
 
     Args:
-        request: says which data, and which of its samples.
+        request: says which data, and which of its records.
         progress: shows what takes long.
-        instances: whether samples without instances get some; those that were
+        instances: whether records without instances get some; those that were
             handed in stay as they are.
 
     Raises:
         Fault: the data cannot be read or fetched; see `evaluation.data.open_data`.
     """
-    choice = SampleSelection(
+    choice = RecordSelection(
         configs=tuple(request.configs),
         splits=tuple(request.splits),
         ids=frozenset(request.only),
@@ -64,37 +61,31 @@ def open_samples(
     return _given(request.data, choice)
 
 
-def _given(samples: Sequence[Sample], choice: SampleSelection) -> Dataset:
-    digest = sha256()
-    for sample in samples:
-        digest.update(orjson.dumps(asdict(sample)))
-    selected = [sample for sample in samples if choice.allows(_name(sample))]
+def _given(records: Sequence[Record], choice: RecordSelection) -> Dataset:
+    selected = [record for record in records if choice.allows(record)]
     if choice.limit is not None and choice.limit < len(selected):
-        named = (
-            (place, sample.config, sample.id) for place, sample in enumerate(selected)
-        )
-        selected = [selected[place] for place in draw(named, choice.limit, choice.seed)]
-    shard = choice.shard
+        selected = _drawn(selected, choice.limit, choice.seed)
     own = [
-        sample for sample in selected if is_in_shard(sample.config, sample.id, shard)
+        record
+        for record in selected
+        if is_in_shard(record.group, record.id, choice.shard)
     ]
     return Dataset(
         name=GIVEN,
         origin=GIVEN,
-        sha256=digest.hexdigest(),
+        sha256=digest_of(records),
         count=len(own),
         count_of_all_shards=len(selected),
-        instances=GIVEN if any(sample.instances for sample in selected) else "none",
+        instances=GIVEN if any(record.instances for record in selected) else "none",
         selection=choice,
         left_out=(),
         read=lambda: iter(own),
     )
 
 
-def _name(sample: Sample) -> SampleName:
-    return SampleName(
-        config=sample.config, id=sample.id, split=sample.split, complete=True
-    )
+def _drawn(records: Sequence[Record], count: int, seed: int) -> list[Record]:
+    names = ((place, record.group, record.id) for place, record in enumerate(records))
+    return [records[place] for place in draw(names, count, seed)]
 
 
 #: Name of the records in a run's folder.
@@ -105,7 +96,7 @@ _JSON_LINES: Final = re.compile(r"\.jsonl\Z", re.IGNORECASE)
 def records_of(choice: SuiteChoice, request: RecordRequest) -> RecordSet:
     """Return the records of a request, as `only`, `limit` and `shard` select them.
 
-    A file of JSON lines whose every line is a `SuiteRecord` is read as such for every
+    A file of JSON lines whose every line is a `Record` is read as such for every
     suite; the suite itself reads any other data.
 
     Raises:
@@ -133,14 +124,9 @@ def records_of(choice: SuiteChoice, request: RecordRequest) -> RecordSet:
     )
 
 
-def encode_records(records: Iterable[SuiteRecord]) -> bytes:
-    """Return records as JSON lines."""
-    return b"".join(msgspec.json.encode(record) + b"\n" for record in records)
-
-
 def layout_of(
     choice: SuiteChoice, name: str | None
-) -> Callable[[Sequence[SuiteRecord]], bytes]:
+) -> Callable[[Sequence[Record]], bytes]:
     """Return what writes a file of records: ours, or a layout of the suite.
 
     Raises:
@@ -159,19 +145,19 @@ def layout_of(
     return layouts[name]
 
 
-def digest_of(records: Iterable[SuiteRecord]) -> str:
+def digest_of(records: Iterable[Record]) -> str:
     """Return the sha256 of records, in their order."""
     return sha256(encode_records(records)).hexdigest()
 
 
-def read_records(path: Path) -> list[SuiteRecord]:
+def read_records(path: Path) -> list[Record]:
     """Return the records of a file of JSON lines.
 
     Raises:
         NoInput: it cannot be read.
         BadData: a line is no record; the message names it.
     """
-    records: list[SuiteRecord] = []
+    records: list[Record] = []
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
@@ -185,9 +171,9 @@ def read_records(path: Path) -> list[SuiteRecord]:
     return records
 
 
-def _record(line: bytes, path: Path, number: int) -> SuiteRecord:
+def _record(line: bytes, path: Path, number: int) -> Record:
     try:
-        return msgspec.json.decode(line, type=SuiteRecord)
+        return msgspec.json.decode(line, type=Record)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise BadData(f"no record: {error}", f"{path}:{number}") from error
 
@@ -202,7 +188,7 @@ def _own_file(data: str | None) -> RecordSet | None:
         with Path(data).open("rb") as file:
             first = file.readline()
         try:
-            msgspec.json.decode(first, type=SuiteRecord)
+            msgspec.json.decode(first, type=Record)
         except (msgspec.DecodeError, UnicodeDecodeError):
             # Another layout from the first line on: the suite may read it.
             return None
@@ -220,9 +206,7 @@ def _check_keys(records: RecordSet) -> None:
         raise NoInput("no records", records.name)
 
 
-def _select(
-    records: Sequence[SuiteRecord], request: RecordRequest
-) -> Sequence[SuiteRecord]:
+def _select(records: Sequence[Record], request: RecordRequest) -> Sequence[Record]:
     selected = [
         record
         for record in records
@@ -235,13 +219,11 @@ def _select(
         if request.first:
             selected = selected[: request.limit]
         else:
-            names = [(i, record.group, record.id) for i, record in enumerate(selected)]
-            places = draw(iter(names), request.limit, request.seed)
-            selected = [selected[i] for i in places]
+            selected = _drawn(selected, request.limit, request.seed)
     return selected
 
 
-def prompt_line(choice: SuiteChoice, record: SuiteRecord) -> bytes:
+def prompt_line(choice: SuiteChoice, record: Record) -> bytes:
     """Return one record's prompt as a JSON line."""
     prompt = choice.suite.prompt(record, choice.settings)
     return orjson.dumps(
@@ -254,7 +236,7 @@ def prompt_line(choice: SuiteChoice, record: SuiteRecord) -> bytes:
     )
 
 
-def batch_line(choice: SuiteChoice, record: SuiteRecord, model: str) -> bytes:
+def batch_line(choice: SuiteChoice, record: Record, model: str) -> bytes:
     """Return one record's prompt as a request of OpenAI's batch interface."""
     prompt = choice.suite.prompt(record, choice.settings)
     return orjson.dumps(
@@ -271,5 +253,5 @@ def batch_line(choice: SuiteChoice, record: SuiteRecord, model: str) -> bytes:
     )
 
 
-def _messages(prompt: SuitePrompt) -> list[Json]:
+def _messages(prompt: Prompt) -> list[Json]:
     return [{"role": turn.role, "content": turn.content} for turn in prompt.messages]

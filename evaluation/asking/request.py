@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from curation.core.json_types import Json
-    from evaluation.core.cases import Sample
+    from evaluation.core.records import Record
     from evaluation.walking.plan import RunTotals
 
 #: Where a run's folder is made, unless the request names one.
@@ -39,9 +39,9 @@ _PAPER_SECONDS: Final = 40.0
 _Limits = TypeVar("_Limits", LoopOptions, Bounds)
 
 #: A build, a folder of JSON Schemas or of MaskBench's files, one such file, or
-#: `owner/name[@revision]` on the Hub; or the samples themselves. None: the local
+#: `owner/name[@revision]` on the Hub; or the records themselves. None: the local
 #: build, else the published benchmark, else the embedded sample.
-Data: TypeAlias = "str | Path | Sequence[Sample] | None"
+Data: TypeAlias = "str | Path | Sequence[Record] | None"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

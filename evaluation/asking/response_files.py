@@ -1,6 +1,6 @@
 """Read files of responses, of our own runs and of other programs.
 
-Ours are JSON lines, one `SuiteResponse` each; only `record` and `text` are needed. The
+Ours are JSON lines, one `Response` each; only `record` and `text` are needed. The
 output of OpenAI's batch interface and logs of Inspect are recognised by their content.
 """
 
@@ -22,10 +22,10 @@ from evaluation.asking.other_layouts import (
     inspect_responses,
     is_inspect_log,
 )
-from evaluation.core.suite_records import SuiteResponse
+from evaluation.core.records import Response
 
 #: Returns the response of a line of a benchmark's authors; None of another layout.
-PublishedResponse: TypeAlias = "Callable[[Mapping[str, Json]], SuiteResponse | None]"
+PublishedResponse: TypeAlias = "Callable[[Mapping[str, Json]], Response | None]"
 #: Name of the responses in a run's folder.
 RESPONSES: Final = "responses.jsonl"
 _SHOWN: Final = 160
@@ -36,7 +36,7 @@ class ResponseFile:
     """The responses of a file, and the lines that are none."""
 
     path: Path
-    responses: Sequence[SuiteResponse]
+    responses: Sequence[Response]
     #: One line for each line that is no response: `FILE:LINE: why`.
     problems: Sequence[str]
 
@@ -46,7 +46,7 @@ class ResponseFile:
         return sha256(encode_responses(self.responses)).hexdigest()
 
 
-def encode_responses(responses: Iterable[SuiteResponse]) -> bytes:
+def encode_responses(responses: Iterable[Response]) -> bytes:
     """Return responses as JSON lines."""
     return b"".join(msgspec.json.encode(response) + b"\n" for response in responses)
 
@@ -65,7 +65,7 @@ def read_responses(
         NoInput: it cannot be read.
         BadData: nothing in it is a response.
     """
-    responses: list[SuiteResponse] = []
+    responses: list[Response] = []
     problems: list[str] = []
     try:
         for item in (
@@ -89,7 +89,7 @@ def read_responses(
     return ResponseFile(path=path, responses=responses, problems=problems)
 
 
-def parse_response(line: bytes) -> SuiteResponse:
+def parse_response(line: bytes) -> Response:
     """Return the response of one line of ours.
 
     Half of a surrogate pair becomes its JSON escape, which any process can be sent.
@@ -97,12 +97,10 @@ def parse_response(line: bytes) -> SuiteResponse:
     Raises:
         ValueError: it is none; says why.
     """
-    return msgspec.convert(_value(line), SuiteResponse)
+    return msgspec.convert(_value(line), Response)
 
 
-def _lines(
-    path: Path, published: PublishedResponse | None
-) -> Iterator[SuiteResponse | str]:
+def _lines(path: Path, published: PublishedResponse | None) -> Iterator[Response | str]:
     """Yield the responses of JSON lines, and an explanation for every other line."""
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
@@ -118,7 +116,7 @@ def _lines(
                 elif isinstance(value, dict) and "custom_id" in value:
                     yield from batch_responses(value)
                 else:
-                    yield msgspec.convert(value, SuiteResponse)
+                    yield msgspec.convert(value, Response)
             except (ValueError, RecursionError) as error:
                 yield f"{path.name}:{number}: no response: {str(error)[:_SHOWN]}"
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from curation.system.errors import BadConfiguration
 from evaluation.answers.extraction import split_thinking
 from evaluation.asking.request import ModelOptions, RunRequest, SuiteChoice
 from evaluation.asking.writers import engines_of, open_writers
-from evaluation.core.cases import Sample
+from evaluation.core.records import Record
 from evaluation.generation.text_generation import (
     Generation,
     GenerationRequest,
@@ -19,16 +21,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from curation.download.acquire import FetchSettings
-    from evaluation.core.suite_records import SuitePrompt, SuiteRecord
+    from evaluation.core.records import Prompt, Record
 
 
 def reworded_records(
     choice: SuiteChoice,
-    records: Sequence[SuiteRecord],
+    records: Sequence[Record],
     model: ModelOptions,
     fetch: FetchSettings,
     say: Callable[[str], None],
-) -> list[SuiteRecord]:
+) -> list[Record]:
     """Return the records with a model's texts, each kept as it was if that lost a fact.
 
     Args:
@@ -72,15 +74,9 @@ def reworded_records(
     return reworded
 
 
-def _request(record: SuiteRecord, prompt: SuitePrompt) -> GenerationRequest:
+def _request(record: Record, prompt: Prompt) -> GenerationRequest:
     return GenerationRequest(
-        sample=Sample(
-            id=record.id,
-            config=record.group,
-            split="",
-            schema="true",
-            dialect=record.dialect,
-        ),
+        record=msgspec.structs.replace(record, schema=None),
         messages=prompt.messages,
         budget=prompt.budget,
     )

@@ -29,8 +29,7 @@ from evaluation.asking.checks import (
 from evaluation.asking.header import header, suite_header
 from evaluation.asking.records import (
     RECORDS,
-    encode_records,
-    open_samples,
+    open_records,
     read_records,
     records_of,
 )
@@ -50,6 +49,7 @@ from evaluation.asking.response_files import (
 from evaluation.asking.scoring import LiveScorer, score_into
 from evaluation.asking.writers import Writer, engines_of, open_writers
 from evaluation.asking.writing import Questioner, ResponseStore
+from evaluation.core.records import encode_records
 from evaluation.core.run_header import Participant, RunHeader
 from evaluation.core.suite import RecordSet
 from evaluation.results.description import describe
@@ -237,7 +237,7 @@ def _open_data(
     if not any(task.needs_data for task in tasks):
         return None
     wanted = not request.given_only and any(task.needs_instances for task in tasks)
-    return open_samples(request, progress, instances=wanted)
+    return open_records(request, progress, instances=wanted)
 
 
 def _plan(
@@ -257,7 +257,7 @@ def _plan(
         tokenizer = get_tokenizer(request.tokenizer, request.fetch, say=progress.say)
     return RunPlan(
         tasks=tasks,
-        samples=tuple if data is None else data.samples,
+        records=tuple if data is None else data.records,
         tokenizer=tokenizer,
         settings=request.settings,
         bounds=request.bounds,
@@ -326,9 +326,9 @@ def _count_cases(
 ) -> int:
     """Return how many cases engines are given."""
     usable = sum(not engine.unavailable for engine in engines)
-    samples = 0 if data is None else data.count
+    records = 0 if data is None else data.count
     return usable * sum(
-        (samples if task.needs_data else sum(1 for _ in wanted_cases(task, (), plan)))
+        (records if task.needs_data else sum(1 for _ in wanted_cases(task, (), plan)))
         * (plan.repeats if task.takes_turns else 1)
         for task in (plan.tasks if plan else ())
         if plan and not task.needs_model

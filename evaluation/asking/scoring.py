@@ -24,13 +24,13 @@ from curation.workers.process import Program
 from curation.workers.worker import Worker
 from evaluation.asking import scoring_worker
 from evaluation.asking.scoring_worker import ScoringCase, ScoringSetup
+from evaluation.core.records import FREE, Record, Response, Verdict
 from evaluation.core.suite import (
     SCORING_CLASSES,
     SCORING_FAILED,
     SCORING_TIMEOUT,
     ScoredResponse,
 )
-from evaluation.core.suite_records import FREE, SuiteRecord, SuiteResponse, Verdict
 from evaluation.results.suite_rows import row_from_scored
 from evaluation.suites.registry import is_path
 
@@ -52,8 +52,8 @@ _FOREVER: Final = 1 << 40
 def score_into(  # noqa: PLR0913 (one parameter an independent choice)
     path: Path,
     choice: SuiteChoice,
-    records: Sequence[SuiteRecord],
-    responses: Iterable[SuiteResponse],
+    records: Sequence[Record],
+    responses: Iterable[Response],
     *,
     jobs: int,
     advance: Callable[[int], None] = lambda _steps: None,
@@ -85,7 +85,7 @@ def score_into(  # noqa: PLR0913 (one parameter an independent choice)
 
 
 def _scored(
-    pairs: Sequence[tuple[SuiteRecord, SuiteResponse]], verdicts: Sequence[Verdict]
+    pairs: Sequence[tuple[Record, Response]], verdicts: Sequence[Verdict]
 ) -> Iterator[tuple[ScoredResponse, list[str]]]:
     """Yield the attempts at one answer as one, with what identifies them."""
     judged = zip(pairs, verdicts, strict=True)
@@ -111,7 +111,7 @@ def _scored(
         yield scored, [answer.fingerprint or str(answer.text) for answer in answers]
 
 
-def _answer_key(record: SuiteRecord, response: SuiteResponse) -> AnswerKey:
+def _answer_key(record: Record, response: Response) -> AnswerKey:
     return record.key, response.repeat, response.model, response.condition
 
 
@@ -126,7 +126,7 @@ class MatchedResponses:
     """Every response with its record, and the responses without one."""
 
     #: By record in the records' order, then by model, condition, repeat and attempt.
-    pairs: list[tuple[SuiteRecord, SuiteResponse]] = field(default_factory=list)
+    pairs: list[tuple[Record, Response]] = field(default_factory=list)
     #: One line for each kind of trouble.
     problems: list[str] = field(default_factory=list)
     #: Number of responses to unknown records, and of second responses to the same.
@@ -137,7 +137,7 @@ class MatchedResponses:
 
 
 def match_responses(
-    records: Sequence[SuiteRecord], responses: Iterable[SuiteResponse]
+    records: Sequence[Record], responses: Iterable[Response]
 ) -> MatchedResponses:
     """Return the responses with their records.
 
@@ -147,9 +147,7 @@ def match_responses(
     """
     matched = MatchedResponses()
     by_name = _names(records)
-    by_record: dict[str, dict[tuple[str, str, int, int], SuiteResponse]] = defaultdict(
-        dict
-    )
+    by_record: dict[str, dict[tuple[str, str, int, int], Response]] = defaultdict(dict)
     unknown: list[str] = []
     repeated: list[str] = []
     labels: dict[tuple[str, str], set[str]] = {}
@@ -191,9 +189,9 @@ def match_responses(
     return matched
 
 
-def _names(records: Sequence[SuiteRecord]) -> dict[str, SuiteRecord]:
+def _names(records: Sequence[Record]) -> dict[str, Record]:
     """Return records by key, and by id where only one has it."""
-    by_id: dict[str, list[SuiteRecord]] = defaultdict(list)
+    by_id: dict[str, list[Record]] = defaultdict(list)
     for record in records:
         by_id[record.id].append(record)
     names = {name: same[0] for name, same in by_id.items() if len(same) == 1}
@@ -209,7 +207,7 @@ def _line(names: Sequence[str], what: str) -> str:
 
 def score_all(
     choice: SuiteChoice,
-    pairs: Sequence[tuple[SuiteRecord, SuiteResponse]],
+    pairs: Sequence[tuple[Record, Response]],
     *,
     jobs: int,
     advance: Callable[[int], None] = lambda _steps: None,
@@ -243,7 +241,7 @@ def score_all(
 
 def _verdicts(
     choice: SuiteChoice,
-    pairs: Sequence[tuple[SuiteRecord, SuiteResponse]],
+    pairs: Sequence[tuple[Record, Response]],
     jobs: int,
     advance: Callable[[int], None] = lambda _steps: None,
     *,
@@ -283,7 +281,7 @@ class LiveScorer:
         """End the process."""
         self._worker.close()
 
-    def score(self, record: SuiteRecord, response: SuiteResponse) -> Verdict:
+    def score(self, record: Record, response: Response) -> Verdict:
         """Return the verdict on one response.
 
         Raises:

@@ -12,7 +12,7 @@ import msgspec
 
 from curation.core.json_types import UntypedJson
 from curation.workers.protocol import serve
-from evaluation.core.suite_records import SuiteRecord, SuiteResponse, Verdict
+from evaluation.core.records import Record, Response, Verdict
 from evaluation.suites.registry import suite_named
 
 
@@ -29,8 +29,8 @@ class ScoringSetup(msgspec.Struct, frozen=True, kw_only=True):
 class ScoringCase(msgspec.Struct, frozen=True, kw_only=True):
     """One response to score."""
 
-    record: SuiteRecord
-    response: SuiteResponse
+    record: Record
+    response: Response
 
 
 def start(message: dict[str, Any]) -> Callable[[Any], Verdict]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from curation.system.progress import Progress, Quiet
 from evaluation.asking.scoring import score_all
-from evaluation.core.suite_records import SuiteRecord, SuiteResponse, Verdict
+from evaluation.core.records import Record, Response, Verdict
 from evaluation.reporting.tables import Cell, Rate, Table
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _SHOWN = 20
 class TestedAnswer:
     """One known answer with the verdict that it got."""
 
-    record: SuiteRecord
+    record: Record
     answer: KnownAnswer
     verdict: Verdict
 
@@ -42,9 +42,9 @@ class TestedAnswer:
 
 def known_pairs(
     choice: SuiteChoice,
-    records: Sequence[SuiteRecord],
+    records: Sequence[Record],
     advance: Callable[[int], None] = lambda _steps: None,
-) -> list[tuple[SuiteRecord, KnownAnswer, SuiteResponse]]:
+) -> list[tuple[Record, KnownAnswer, Response]]:
     """Return every known answer of some records, as a response too.
 
     Args:
@@ -63,8 +63,8 @@ def known_pairs(
     return pairs
 
 
-def _as_response(record: SuiteRecord, answer: KnownAnswer, place: int) -> SuiteResponse:
-    return SuiteResponse(
+def _as_response(record: Record, answer: KnownAnswer, place: int) -> Response:
+    return Response(
         record=record.key,
         model=answer.kind,
         repeat=place,
@@ -77,7 +77,7 @@ def _as_response(record: SuiteRecord, answer: KnownAnswer, place: int) -> SuiteR
 
 def self_test(
     choice: SuiteChoice,
-    records: Sequence[SuiteRecord],
+    records: Sequence[Record],
     *,
     jobs: int,
     progress: Progress | None = None,

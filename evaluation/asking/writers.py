@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 from curation.system.errors import BadConfiguration
-from evaluation.core.suite_records import FREE, Message, SuiteRecord
+from evaluation.core.records import FREE, Message, Record
 from evaluation.generation.text_generation import AUTO_BATCH, TextWriter
 from evaluation.models.base import Decoding, LanguageModel, RowLogits, TokenQuestion
 from evaluation.models.store import DEFAULT, check_installed, get_model
@@ -303,7 +303,7 @@ class Writer:
         """Return the tokens of a text."""
         return self.loaded.count(text)
 
-    def answers(self, record: SuiteRecord) -> bool:
+    def answers(self, record: Record) -> bool:
         """Return whether it is asked for a record: free, or held to its schema."""
         return self.condition == FREE or record.schema is not None
 

@@ -16,8 +16,7 @@ import msgspec
 from curation.workers.fingerprint import fingerprint
 from curation.workers.worker import WorkerDidNotStart
 from evaluation.asking.response_files import RESPONSES, parse_response
-from evaluation.core.cases import Sample
-from evaluation.core.suite_records import Message, SuiteRecord, SuiteResponse, Verdict
+from evaluation.core.records import Message, Record, Response, Verdict
 from evaluation.generation.text_generation import (
     FINISHES,
     Generation,
@@ -37,8 +36,6 @@ if TYPE_CHECKING:
     from evaluation.asking.scoring import LiveScorer
     from evaluation.asking.writers import Writer
 
-#: A schema for records without one: an answer that is written free needs none.
-_ANYTHING: Final = "true"
 _NS: Final = 1e9
 
 
@@ -49,7 +46,7 @@ class ResponseStore:
         """Open the responses of a folder whose lock the caller holds."""
         path = folder / RESPONSES
         #: By fingerprint.
-        self.finished: dict[str, SuiteResponse] = {}
+        self.finished: dict[str, Response] = {}
         self._lines = AppendedLines(path)
         for line in whole_lines(path):
             try:
@@ -67,7 +64,7 @@ class ResponseStore:
         """Let every response reach the disk."""
         self._lines.close()
 
-    def write(self, response: SuiteResponse) -> None:
+    def write(self, response: Response) -> None:
         """Add a response.
 
         Raises:
@@ -81,12 +78,12 @@ class ResponseStore:
 class _Conversation:
     """One record, put once to one writer, with the turns so far."""
 
-    record: SuiteRecord
+    record: Record
     repeat: int
     messages: tuple[Message, ...]
     budget: int
     #: The last response; None before the first.
-    answer: SuiteResponse | None = None
+    answer: Response | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -105,7 +102,7 @@ class Questioner:
     totals: RunTotals = field(default_factory=RunTotals)
 
     def ask_all(
-        self, records: Iterable[SuiteRecord], writers: Sequence[Writer]
+        self, records: Iterable[Record], writers: Sequence[Writer]
     ) -> RunTotals:
         """Put every record to every writer; return the totals."""
         for writer in writers:
@@ -118,7 +115,7 @@ class Questioner:
                     self._ask(group, writer)
         return self.totals
 
-    def _ask(self, records: Sequence[SuiteRecord], writer: Writer) -> None:
+    def _ask(self, records: Sequence[Record], writer: Writer) -> None:
         """Put a group of records to one writer, its repairs included.
 
         A record without a schema is asked free alone: nothing constrains the answer.
@@ -144,9 +141,7 @@ class Questioner:
                 ]
         self.advance(count)
 
-    def _conversations(
-        self, record: SuiteRecord, writer: Writer
-    ) -> Iterator[_Conversation]:
+    def _conversations(self, record: Record, writer: Writer) -> Iterator[_Conversation]:
         prompt = self.choice.suite.prompt(record, self.choice.settings)
         budget = writer.options.budget or prompt.tokens(writer.count)
         for repeat in range(writer.options.samples):
@@ -190,13 +185,7 @@ class Questioner:
         record = conversation.record
         named = f"{self.seed} {record.key} {conversation.repeat} {attempt}".encode()
         return GenerationRequest(
-            sample=Sample(
-                id=record.id,
-                config=record.group,
-                split="",
-                schema=record.schema or _ANYTHING,
-                dialect=record.dialect,
-            ),
+            record=record,
             messages=conversation.messages,
             budget=conversation.budget,
             repeat=conversation.repeat,
@@ -229,7 +218,7 @@ def _correction(verdict: Verdict) -> str:
     )
 
 
-def _groups(items: Iterable[SuiteRecord], size: int) -> Iterator[list[SuiteRecord]]:
+def _groups(items: Iterable[Record], size: int) -> Iterator[list[Record]]:
     waiting = iter(items)
     while group := list(islice(waiting, size)):
         yield group
@@ -247,8 +236,8 @@ def _mark(
         writer=writer.identity,
         label=writer.label,
         record=conversation.record.key,
-        schema=request.sample.schema,
-        dialect=request.sample.dialect,
+        schema=request.record.constraint,
+        dialect=request.record.dialect,
         messages=[[turn.role, turn.content] for turn in request.messages],
         budget=request.budget,
         repeat=conversation.repeat,
@@ -264,13 +253,13 @@ def _response(
     writer: Writer,
     attempt: int,
     mark: str,
-) -> SuiteResponse:
+) -> Response:
     error = ""
     declined = generation.ending in {TextEnding.REFUSED, TextEnding.FILTERED}
     if not (generation.generated or declined):
         error = f"{generation.result}: {generation.detail or generation.ending}"
     text = generation.text.encode("utf-8", "backslashreplace").decode()
-    return SuiteResponse(
+    return Response(
         record=conversation.record.key,
         model=writer.model,
         condition=writer.condition,

@@ -1,8 +1,8 @@
-"""The nouns of a measurement: samples, cases, results, rows.
+"""The nouns of a measurement: cases, results, rows.
 
-A `Sample` is a schema with instances. A task turns samples into `Case`s: each is one
-schema to compile, and texts to walk through the engine's masks. Running a case yields
-exactly one `Row`, also where the engine crashes or hangs.
+A task turns records (`evaluation.core.records`) into `Case`s: each is one schema to
+compile, and texts to walk through the engine's masks. Running a case yields exactly one
+`Row`, also where the engine crashes or hangs.
 """
 
 from __future__ import annotations
@@ -29,38 +29,6 @@ else:
 _LARGEST: Final = (1 << 63) - 1
 #: An integer from 0 to 2^63 - 1: a count, a position, or nanoseconds.
 Whole: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=_LARGEST)]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Instance:
-    """A JSON text and whether its schema accepts it."""
-
-    text: str
-    valid: bool
-    #: What it was made for: `minimal`, `full`, `random`, `near_miss`, `suite`, ...
-    kind: str
-    #: The keyword that alone refuses it; empty for a valid one or where unknown.
-    keyword: str = ""
-    #: Where in the schema that keyword stands, a JSON pointer.
-    schema_pointer: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
-    """One schema to measure with."""
-
-    #: The record's `unique_id`, or the file's name.
-    id: str
-    config: str
-    #: `train`, `val`, `test`; empty where the data has no splits.
-    split: str
-    #: JSON text, key order and number spelling kept.
-    schema: str
-    #: The dialect's name (`curation.schema.dialects`).
-    dialect: str
-    instances: tuple[Instance, ...] = ()
-    #: Feature names, as the `features` column has them.
-    features: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""The task: samples in, cases out; rows in, tables out.
+"""The task: records in, cases out; rows in, tables out.
 
 A task is a folder of `evaluation.tasks` whose module `task` holds a `TASK`. It never
 runs an engine: it says what is asked of engines, and what their answers mean.
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.download.acquire import FetchSettings
-    from evaluation.core.cases import Case, Row, Sample
+    from evaluation.core.cases import Case, Row
+    from evaluation.core.records import Record
     from evaluation.core.run_header import RunHeader, TaskSettings
     from evaluation.reporting.report import Report
 
@@ -73,13 +74,13 @@ class Task:
         A task that asks each engine to compile every schema, and shows what every
         task's report can show:
 
-        >>> def cases(samples, settings):
-        ...     for sample in samples:
+        >>> def cases(records, settings):
+        ...     for record in records:
         ...         yield Case(
         ...             task="compiles",
-        ...             id=sample.id,
-        ...             config=sample.config,
-        ...             schema=sample.schema,
+        ...             id=record.id,
+        ...             config=record.group,
+        ...             schema=record.constraint,
         ...         )
         >>> TASK = Task(
         ...     name="compiles",
@@ -101,8 +102,8 @@ class Task:
     #: Reads a whole run; of its rows only those of the task's own name count.
     report: Callable[[RunRows], Report]
     #: Returns what is asked of every engine, in the same order every time.
-    cases: Callable[[Iterable[Sample], TaskSettings], Iterator[Case]] = (
-        lambda _samples, _settings: iter(())
+    cases: Callable[[Iterable[Record], TaskSettings], Iterator[Case]] = (
+        lambda _records, _settings: iter(())
     )
     #: Whether a row is as it should be; None: its outcome says so (`passed`).
     passes: Callable[[Row], bool] | None = None
@@ -144,7 +145,7 @@ class Task:
 
     @property
     def needs_instances(self) -> bool:
-        """Whether samples without instances are to be given some."""
+        """Whether records without instances are to be given some."""
         return self.input in (TaskInput.INSTANCES, TaskInput.MODEL)
 
     @property

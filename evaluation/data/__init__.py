@@ -1,6 +1,6 @@
 """The schemas and instances that engines are measured with."""
 
-from evaluation.data.dataset import Dataset, SampleSelection
+from evaluation.data.dataset import Dataset, RecordSelection
 from evaluation.data.find_data import open_data
 
-__all__ = ["Dataset", "SampleSelection", "open_data"]
+__all__ = ["Dataset", "RecordSelection", "open_data"]

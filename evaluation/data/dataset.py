@@ -1,21 +1,23 @@
-"""The data of a run: a name, a digest, and samples that are read one by one."""
+"""The data of a run: a name, a digest, and records that are read one by one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from curation.core.json_types import Json
-from evaluation.core.cases import Sample
+
+if TYPE_CHECKING:
+    from evaluation.core.records import Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SampleSelection:
-    """Which samples of all; by default all of them.
+class RecordSelection:
+    """Which records of all; by default all of them.
 
     Example:
-        >>> SampleSelection(configs=("Github_easy",), limit=50)
+        >>> RecordSelection(configs=("Github_easy",), limit=50)
     """
 
     configs: tuple[str, ...] = ()
@@ -24,26 +26,26 @@ class SampleSelection:
     ids: frozenset[str] = frozenset()
     #: At most so many, each config by its share (`evaluation.data.sampling`).
     limit: int | None = None
-    #: Decides which samples are drawn if there is a limit.
+    #: Decides which records are drawn if there is a limit.
     seed: int = 0
     #: Which part of what is drawn, counted from 1, of how many.
     shard: tuple[int, int] = (1, 1)
 
-    def allows(self, name: SampleName) -> bool:
-        """Return whether a sample may be drawn."""
-        own = {name.id, f"{name.config}/{name.id}"}
+    def allows(self, name: RecordName | Record) -> bool:
+        """Return whether a record may be drawn."""
+        own = {name.id, f"{name.group}/{name.id}"}
         return (
-            (not self.configs or name.config in self.configs)
+            (not self.configs or name.group in self.configs)
             and (not self.splits or name.split in self.splits)
             and (not self.ids or not own.isdisjoint(self.ids))
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SampleName:
-    """The name of one sample, known before it is read."""
+class RecordName:
+    """The name of one record, known before it is read."""
 
-    config: str
+    group: str
     id: str
     #: Empty where the data has no splits.
     split: str = ""
@@ -51,16 +53,16 @@ class SampleName:
     complete: bool
 
 
-class SampleReader(Protocol):
-    """Reads the samples of data in one layout, such as a folder of parquet files.
+class RecordReader(Protocol):
+    """Reads the records of data in one layout, such as a folder of parquet files.
 
-    `names` and `samples` are in the same order, which never changes.
+    `names` and `records` are in the same order, which never changes.
 
     Example:
         >>> reader = OwnSchemaReader.of(open_source("my_schemas"))
         >>> [name.id for name in reader.names()]
         ['crate', 'lid']
-        >>> [sample.schema for sample in reader.samples({1})]
+        >>> [record.schema for record in reader.records({1})]
         ['{"type": "object"}']
     """
 
@@ -71,11 +73,11 @@ class SampleReader(Protocol):
     def sha256(self) -> str:
         """Return the digest of everything that is read."""
 
-    def names(self) -> Iterator[SampleName]:
-        """Yield the name of every sample."""
+    def names(self) -> Iterator[RecordName]:
+        """Yield the name of every record."""
 
-    def samples(self, places: Collection[int]) -> Iterator[Sample]:
-        """Yield the samples at these places of `names`."""
+    def records(self, places: Collection[int]) -> Iterator[Record]:
+        """Yield the records at these places of `names`."""
 
     def left_out(self) -> tuple[str, ...]:
         """Return one line for everything that is no schema; known after `names`."""
@@ -86,7 +88,7 @@ class SampleReader(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
-    """The samples of one run."""
+    """The records of one run."""
 
     #: As `--data` names it.
     name: str
@@ -94,24 +96,24 @@ class Dataset:
     origin: str
     #: Digest of all the data, chosen or not.
     sha256: str
-    #: Number of samples, those of the shard alone.
+    #: Number of records, those of the shard alone.
     count: int
-    #: Number of samples of all shards together.
+    #: Number of records of all shards together.
     count_of_all_shards: int
     #: Where instances come from: `given`, `made`, `given and made` or `none`.
     instances: str
-    selection: SampleSelection
+    selection: RecordSelection
     #: One line for everything that is no schema: what it is, and why.
     left_out: tuple[str, ...]
     #: One line for every schema that is invalid and stays in.
     remarks: tuple[str, ...] = ()
     #: Why figures on it are none of the benchmark's, a line each.
     partial: tuple[str, ...] = ()
-    #: Reads the samples anew at each call, in the same order.
-    read: Callable[[], Iterator[Sample]]
+    #: Reads the records anew at each call, in the same order.
+    read: Callable[[], Iterator[Record]]
 
-    def samples(self) -> Iterator[Sample]:
-        """Yield the samples; memory does not grow with their number."""
+    def records(self) -> Iterator[Record]:
+        """Yield the records; memory does not grow with their number."""
         return self.read()
 
     def header(self) -> dict[str, Json]:

@@ -13,14 +13,14 @@ from curation.packaging.manifest import read_origins
 from curation.sources.local import open_source
 from curation.system.errors import BadData, NoInput, NotPermitted, Unavailable
 from curation.system.progress import Progress, Quiet
-from evaluation.data.dataset import Dataset, SampleName, SampleReader, SampleSelection
+from evaluation.data.dataset import Dataset, RecordName, RecordReader, RecordSelection
 from evaluation.data.own_schemas import OwnSchemaReader
 from evaluation.data.parquet_tables import ParquetTables
 from evaluation.data.sampling import draw, is_in_shard
 
 if TYPE_CHECKING:
     from curation.download.acquire import FetchSettings
-    from evaluation.core.cases import Sample
+    from evaluation.core.records import Record
     from evaluation.data.instance_store import InstanceStore
 
 #: The published benchmark.
@@ -33,7 +33,7 @@ SAMPLE_LINE = "the embedded sample: none of its schemas is one of the benchmark"
 def open_data(  # noqa: PLR0913 (one parameter an independent choice)
     where: str | None = None,
     *,
-    selection: SampleSelection | None = None,
+    selection: RecordSelection | None = None,
     instances: bool = True,
     settings: FetchSettings,
     jobs: int | None = None,
@@ -45,7 +45,7 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
         where: A source expression (`curation.sources.local.open_source`), also of
             MaskBench's files; by default the local build, else the published
             benchmark, else the embedded sample, which is built into the cache.
-        selection: Which samples of all; by default all of them.
+        selection: Which records of all; by default all of them.
         instances: Whether schemas without instances get some, made now and kept in the
             cache.
         settings: Where the cache is, and how things are fetched.
@@ -59,18 +59,18 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
 
     Example:
         >>> settings = FetchSettings.from_environment()
-        >>> selection = SampleSelection(limit=50)
+        >>> selection = RecordSelection(limit=50)
         >>> data = open_data("my_schemas", settings=settings, selection=selection)
-        >>> for sample in data.samples():
-        ...     print(sample.id, len(sample.instances))
+        >>> for record in data.records():
+        ...     print(record.id, len(record.instances))
     """
-    selection, progress = selection or SampleSelection(), progress or Quiet()
+    selection, progress = selection or RecordSelection(), progress or Quiet()
     name, reader = _reader(where, settings, progress)
     selected = _select(reader, selection, name)
     complete_by_place = {
-        place: sample.complete
-        for place, sample in selected.items()
-        if is_in_shard(sample.config, sample.id, selection.shard)
+        place: record.complete
+        for place, record in selected.items()
+        if is_in_shard(record.group, record.id, selection.shard)
     }
     _say_lines("left out", reader.left_out(), progress)
     _say_lines("invalid, and counted all the same", reader.remarks(), progress)
@@ -80,7 +80,7 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
         store = _instance_store(settings, selection.seed, jobs or os.cpu_count() or 1)
         title = f"Making instances of {len(lacking):,} schemas"
         with progress.bar(title, len(lacking)) as advance:
-            store.fill(reader.samples(lacking), advance)
+            store.fill(reader.records(lacking), advance)
     return Dataset(
         name=name,
         origin=reader.origin,
@@ -92,7 +92,7 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
         left_out=reader.left_out(),
         remarks=reader.remarks(),
         partial=_partial(reader, selection),
-        read=partial(_samples, reader, complete_by_place.keys(), lacking, store),
+        read=partial(_records, reader, complete_by_place.keys(), lacking, store),
     )
 
 
@@ -123,7 +123,7 @@ def partial_lines(folder: Path, configs: Collection[str]) -> tuple[str, ...]:
     )
 
 
-def _partial(reader: SampleReader, selection: SampleSelection) -> tuple[str, ...]:
+def _partial(reader: RecordReader, selection: RecordSelection) -> tuple[str, ...]:
     """Return why figures on the data are none of the benchmark's, a line each."""
     if reader.origin == "sample":
         return (SAMPLE_LINE,)
@@ -141,7 +141,7 @@ def _say_lines(what: str, lines: Sequence[str], progress: Progress) -> None:
 
 def _reader(
     where: str | None, settings: FetchSettings, progress: Progress
-) -> tuple[str, SampleReader]:
+) -> tuple[str, RecordReader]:
     if where is not None:
         return where, _of_source(where, progress)
     if DEFAULT_BUILD.is_dir():
@@ -158,13 +158,13 @@ def _reader(
     return PUBLISHED, reader
 
 
-def _of_source(expression: str, progress: Progress) -> SampleReader:
+def _of_source(expression: str, progress: Progress) -> RecordReader:
     source = open_source(expression, progress.say)
     tables = source.tables and ParquetTables.of(source.tables, source.origin)
     return tables or OwnSchemaReader.of(source)
 
 
-def built_sample(settings: FetchSettings, progress: Progress) -> SampleReader:
+def built_sample(settings: FetchSettings, progress: Progress) -> RecordReader:
     """Build the embedded sample into the cache, where it is not yet; open it."""
     from curation.pipeline.build import build  # noqa: PLC0415 - heavy, rarely asked
     from curation.pipeline.request import BuildRequest  # noqa: PLC0415 - as above
@@ -180,9 +180,9 @@ def built_sample(settings: FetchSettings, progress: Progress) -> SampleReader:
 
 
 def _select(
-    reader: SampleReader, selection: SampleSelection, name: str
-) -> dict[int, SampleName]:
-    """Return the places that are selected, of all shards, with their samples' names.
+    reader: RecordReader, selection: RecordSelection, name: str
+) -> dict[int, RecordName]:
+    """Return the places that are selected, of all shards, with their records' names.
 
     Raises:
         NoInput: there is none.
@@ -190,11 +190,11 @@ def _select(
     """
     configs: dict[str, None] = {}
     splits: dict[str, None] = {}
-    allowed: dict[int, SampleName] = {}
-    for place, sample in enumerate(reader.names()):
-        configs[sample.config] = splits[sample.split] = None
-        if selection.allows(sample):
-            allowed[place] = sample
+    allowed: dict[int, RecordName] = {}
+    for place, record in enumerate(reader.names()):
+        configs[record.group] = splits[record.split] = None
+        if selection.allows(record):
+            allowed[place] = record
     if not configs:
         raise NoInput("no schema in it", name)
     for names, present, what in (
@@ -208,21 +208,21 @@ def _select(
     if not allowed:
         raise NoInput(f"no schema in it is {_describe(selection)}", name)
     if selection.limit is not None and selection.limit < len(allowed):
-        named = ((place, sample.config, sample.id) for place, sample in allowed.items())
+        named = ((place, record.group, record.id) for place, record in allowed.items())
         places = draw(named, selection.limit, selection.seed)
         return {place: allowed[place] for place in places}
     return allowed
 
 
-def _describe(selection: SampleSelection) -> str:
+def _describe(selection: RecordSelection) -> str:
     ids = sorted(selection.ids)
     return ", ".join(ids[:3]) if ids else "of that config and split"
 
 
-def _origin(selected: Collection[SampleName], *, makes: bool) -> str:
+def _origin(selected: Collection[RecordName], *, makes: bool) -> str:
     """Return where instances come from, in the words of `Dataset.instances`."""
-    present = "given" if any(sample.complete for sample in selected) else ""
-    new = "made" if makes and not all(sample.complete for sample in selected) else ""
+    present = "given" if any(record.complete for record in selected) else ""
+    new = "made" if makes and not all(record.complete for record in selected) else ""
     return " and ".join(filter(None, (present, new))) or "none"
 
 
@@ -232,17 +232,17 @@ def _instance_store(settings: FetchSettings, seed: int, jobs: int) -> InstanceSt
     return InstanceStore(settings.cache, seed, jobs)
 
 
-def _samples(
-    reader: SampleReader,
+def _records(
+    reader: RecordReader,
     places: Collection[int],
     lacking: set[int],
     store: InstanceStore | None,
-) -> Iterator[Sample]:
-    """Yield samples in order, those that lack instances with what was made."""
-    samples = reader.samples(places)
+) -> Iterator[Record]:
+    """Yield records in order, those that lack instances with what was made."""
+    records = reader.records(places)
     if store is None:
-        return samples
+        return records
     return store.complete(
-        (sample, place in lacking)
-        for place, sample in zip(sorted(places), samples, strict=True)
+        (record, place in lacking)
+        for place, record in zip(sorted(places), records, strict=True)
     )

@@ -12,7 +12,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -30,7 +30,7 @@ from curation.system.errors import BadData, CannotCreate
 from curation.workers.fingerprint import code_digest, fingerprint, versions
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.pool import Pool, in_batches
-from evaluation.core.cases import Instance, Sample
+from evaluation.core.records import Instance, Record
 
 if TYPE_CHECKING:
     from curation.instances.dataset.make_instances import SchemaInstances
@@ -58,8 +58,8 @@ class InstanceStore:
 
     Example:
         >>> store = InstanceStore(cache_folder, seed=0, jobs=2)
-        >>> store.fill(samples, advance=lambda _count: None)
-        >>> [sample.instances for sample in store.complete((s, True) for s in samples)]
+        >>> store.fill(records, advance=lambda _count: None)
+        >>> [record.instances for record in store.complete((s, True) for s in records)]
     """
 
     folder: Path
@@ -72,12 +72,12 @@ class InstanceStore:
         """Work out what decides instances beside their schema and the seed."""
         self._code = fingerprint(code=code_digest(), versions=dict(versions()))
 
-    def fill(self, samples: Iterable[Sample], advance: Callable[[int], None]) -> None:
-        """Make the instances of samples for which none are kept yet.
+    def fill(self, records: Iterable[Record], advance: Callable[[int], None]) -> None:
+        """Make the instances of records for which none are kept yet.
 
         Args:
-            samples: Schemas without instances.
-            advance: Called with the number of samples that are done in addition.
+            records: Schemas without instances.
+            advance: Called with the number of records that are done in addition.
 
         Raises:
             WorkerDidNotStart: a worker cannot be started.
@@ -92,7 +92,7 @@ class InstanceStore:
             old = (self._code, int(time.time()) - _KEPT_SECONDS)
             database.execute("delete from made where code != ? and at < ?", old)
             database.commit()
-            missing = self._missing(samples, database, advance)
+            missing = self._missing(records, database, advance)
             failed = list(self._round(pool, missing, database, advance))
             # Asked once more for what has cost too much, for its witnesses alone.
             lean = (
@@ -102,34 +102,34 @@ class InstanceStore:
             for _ in self._round(pool, lean, database, advance):
                 pass
 
-    def complete(self, samples: Iterable[tuple[Sample, bool]]) -> Iterator[Sample]:
-        """Yield samples, those that lack instances with what is kept for them.
+    def complete(self, records: Iterable[tuple[Record, bool]]) -> Iterator[Record]:
+        """Yield records, those that lack instances with what is kept for them.
 
         Args:
-            samples: Each with whether it lacks instances.
+            records: Each with whether it lacks instances.
 
         Raises:
             BadData: `fill` was not called for one of them.
             CannotCreate: what is kept is damaged.
         """
         with self._database() as database:
-            for sample, lacks in samples:
+            for record, lacks in records:
                 if not lacks:
-                    yield sample
+                    yield record
                     continue
-                content = _stored_content(database, self._key(_request(sample)))
+                content = _stored_content(database, self._key(_request(record)))
                 if content is None:
-                    name = f"{sample.config}/{sample.id}"
+                    name = f"{record.group}/{record.id}"
                     raise BadData("changed while it was measured", name)
                 stored = self._decoded(content)
-                yield replace(
-                    sample,
-                    dialect=stored.dialect or sample.dialect,
+                yield msgspec.structs.replace(
+                    record,
+                    dialect=stored.dialect or record.dialect,
                     instances=stored.instances,
                 )
 
     def _decoded(self, content: bytes) -> _StoredInstances:
-        """Return what is kept of a sample.
+        """Return what is kept of a record.
 
         Raises:
             CannotCreate: it is damaged.
@@ -145,12 +145,12 @@ class InstanceStore:
 
     def _missing(
         self,
-        samples: Iterable[Sample],
+        records: Iterable[Record],
         database: sqlite3.Connection,
         advance: Callable[[int], None],
     ) -> Iterator[tuple[InstanceRequest, None]]:
-        for sample in samples:
-            request = _request(sample)
+        for record in records:
+            request = _request(record)
             if _stored_content(database, self._key(request)) is None:
                 yield request, None
             else:
@@ -267,5 +267,5 @@ def _stored_content(database: sqlite3.Connection, key: bytes) -> bytes | None:
     return None if row is None else row[0]
 
 
-def _request(sample: Sample) -> InstanceRequest:
-    return InstanceRequest(schema=sample.schema, dialect=sample.dialect)
+def _request(record: Record) -> InstanceRequest:
+    return InstanceRequest(schema=record.constraint, dialect=record.dialect)

@@ -1,4 +1,4 @@
-"""Read the samples of a user's own schemas, and MaskBench's files.
+"""Read the records of a user's own schemas, and MaskBench's files.
 
 A text with `schema` and `tests` is one of MaskBench's files and brings its instances;
 any other JSON object is a schema. In a folder the config is the first folder, the id
@@ -26,8 +26,8 @@ from curation.sources.local import OwnSchemas, OwnText, unread_files
 from curation.system.errors import BadData
 from curation.validation.metaschemas import complaint, is_valid
 from curation.workers.limits import Limits, too_big
-from evaluation.core.cases import Instance, Sample
-from evaluation.data.dataset import SampleName
+from evaluation.core.records import Instance, Record
+from evaluation.data.dataset import RecordName
 
 #: Config of a schema that is in no folder below the one that was named.
 FILES: Final = "files"
@@ -85,7 +85,7 @@ def complaint_about(schema: Json) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaText:
-    """A schema of the user's; a `Sample` once it is drawn.
+    """A schema of the user's; a `Record` once it is drawn.
 
     Features are computed only for schemas that are drawn.
     """
@@ -98,16 +98,15 @@ class SchemaText:
     #: Why the schema is invalid; such a schema stays in where it has tests.
     complaint: str = ""
 
-    def name(self) -> SampleName:
-        """Return the name of the sample."""
-        return SampleName(config=self.config, id=self.id, complete=bool(self.tests))
+    def name(self) -> RecordName:
+        """Return the name of the record."""
+        return RecordName(group=self.config, id=self.id, complete=bool(self.tests))
 
-    def sample(self) -> Sample:
-        """Return the sample, without split or dialect."""
-        return Sample(
+    def record(self) -> Record:
+        """Return the record, without split or dialect."""
+        return Record(
             id=self.id,
-            config=self.config,
-            split="",
+            group=self.config,
             schema=write(self.schema),
             dialect="",
             instances=tuple(map(_instance, self.tests)),
@@ -190,7 +189,7 @@ def _text(data: Json) -> str:
 
 @dataclass(slots=True)
 class OwnSchemaReader:
-    """The samples of a file or folder of schemas, of a table, or of a form."""
+    """The records of a file or folder of schemas, of a table, or of a form."""
 
     source: OwnSchemas
     origin: str = "files"
@@ -223,7 +222,7 @@ class OwnSchemaReader:
             total.update(f"{content}  {text.place}\n".encode())
         return total.hexdigest()
 
-    def names(self) -> Iterator[SampleName]:
+    def names(self) -> Iterator[RecordName]:
         """Yield the name of every schema.
 
         Raises:
@@ -248,7 +247,7 @@ class OwnSchemaReader:
             if len(self._bad) == 1:
                 raise BadData(self._bad.popitem()[1], self.source.expression)
 
-    def samples(self, places: Collection[int]) -> Iterator[Sample]:
+    def records(self, places: Collection[int]) -> Iterator[Record]:
         """Yield the schemas at these places."""
         good = (text for text in self.source.texts() if text.place not in self._bad)
         for place, text in enumerate(good):
@@ -257,7 +256,7 @@ class OwnSchemaReader:
                 if isinstance(schema, str):
                     what = f"changed while it was read: {schema}"
                     raise BadData(what, text.place)
-                yield schema.sample()
+                yield schema.record()
 
     def left_out(self) -> tuple[str, ...]:
         """Return the texts that are no schema, and why."""

@@ -24,8 +24,8 @@ from curation.json.text import parse
 from curation.schema.dialects import ANY_DIALECT
 from curation.system.checksums import file_digest
 from curation.system.errors import BadConfiguration, BadData
-from evaluation.core.cases import Instance, Sample
-from evaluation.data.dataset import SampleName
+from evaluation.core.records import Instance, Record
+from evaluation.data.dataset import RecordName
 
 #: Rows that are held at a time; a schema may have a megabyte.
 _BATCH: Final = 64
@@ -75,17 +75,17 @@ class ParquetTables:
                 total.update(f"{file_digest(path)}  {name}\n".encode())
         return total.hexdigest()
 
-    def names(self) -> Iterator[SampleName]:
+    def names(self) -> Iterator[RecordName]:
         """Yield the name of every record."""
         for part in self.parts:
             complete = part.instances is not None
             for batch in _batches(part.schemas, ("unique_id",)):
                 for name in batch.column("unique_id").to_pylist():
-                    yield SampleName(
-                        config=part.config, id=name, split=part.split, complete=complete
+                    yield RecordName(
+                        group=part.config, id=name, split=part.split, complete=complete
                     )
 
-    def samples(self, places: Collection[int]) -> Iterator[Sample]:
+    def records(self, places: Collection[int]) -> Iterator[Record]:
         """Yield the records at these places, with their instances if there are any.
 
         Raises:
@@ -197,12 +197,12 @@ def _batches(
 
 def _sample(
     batch: pa.RecordBatch, row: int, part: _Part, instances: tuple[Instance, ...]
-) -> Sample:
+) -> Record:
     values = {name: batch.column(name)[row].as_py() for name in batch.schema.names}
     named, schema = values.get("features"), values["json_schema"]
-    return Sample(
+    return Record(
         id=values["unique_id"],
-        config=part.config,
+        group=part.config,
         split=part.split,
         schema=schema,
         dialect=values.get("dialect") or "",

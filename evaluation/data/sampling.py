@@ -1,4 +1,4 @@
-"""Draw samples, the same ones on every machine.
+"""Draw records, the same ones on every machine.
 
 A digest of the seed and the name decides. A larger draw holds the smaller one, but for
 rounding between configs.
@@ -12,13 +12,13 @@ from collections.abc import Iterable, Mapping
 
 
 def draw(names: Iterable[tuple[int, str, str]], limit: int, seed: int) -> list[int]:
-    """Draw some samples, from each config by its share of all.
+    """Draw some records, from each config by its share of all.
 
-    Shares are rounded by largest remainder; every config has one sample at least, if
+    Shares are rounded by largest remainder; every config has one record at least, if
     the limit allows it.
 
     Args:
-        names: The place, config and id of each sample.
+        names: The place, config and id of each record.
         limit: How many are drawn.
         seed: Another seed draws others.
 
@@ -65,7 +65,7 @@ def _shares(counts: Mapping[str, int], limit: int) -> dict[str, int]:
 
 
 def is_in_shard(config: str, name: str, shard: tuple[int, int]) -> bool:
-    """Return whether a sample or a case is of one shard of a run.
+    """Return whether a record or a case is of one shard of a run.
 
     Its name alone decides: another machine, other files beside it, or another order
     of them leave it where it is.

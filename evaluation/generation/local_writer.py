@@ -215,8 +215,8 @@ class LocalWriter:
         length = self._model.context_length
         room = _NEVER if length is None else length - len(prompt)
         return TokenizedRequest(
-            id=request.sample.id,
-            schema=request.sample.schema,
+            id=request.record.id,
+            schema=request.record.constraint,
             prompt=prompt,
             budget=min(request.budget, room) if room >= _LEAST_ROOM else 0,
             temperature=request.temperature,

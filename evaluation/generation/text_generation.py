@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 
 from curation.core.json_types import Json, UntypedJson
-from evaluation.core.cases import Result, Sample
-from evaluation.core.suite_records import Message, SuiteResponse
+from evaluation.core.cases import Result
+
+if TYPE_CHECKING:
+    from evaluation.core.records import Message, Record, Response
 
 _NS: Final = 1e9
 
@@ -20,7 +22,7 @@ _NS: Final = 1e9
 class TokenizedRequest:
     """One text to generate, its prompt as tokens."""
 
-    #: The id of the sample that it is written for.
+    #: The id of the record that it is written for.
     id: str
     #: JSON text; what the engine compiles.
     schema: str
@@ -120,7 +122,7 @@ class DecodingStep:
 class Generation:
     """What came of one request; times in nanoseconds, by one monotonic clock."""
 
-    #: The id of the sample that it was written for.
+    #: The id of the record that it was written for.
     id: str
     result: Result
     ending: TextEnding
@@ -247,7 +249,7 @@ FINISHES: Final[Mapping[TextEnding, str]] = {
 _ENDINGS: Final = {finish: ending for ending, finish in FINISHES.items() if finish}
 
 
-def generation_of(response: SuiteResponse) -> Generation:
+def generation_of(response: Response) -> Generation:
     """Return how a response was written; of one from elsewhere as far as it tells."""
     if response.writing is not None:
         return generation_from_json(response.writing)
@@ -284,13 +286,13 @@ _MILLION: Final = 1_000_000
 class GenerationRequest:
     """One text that a model is asked for."""
 
-    #: The schema that the text is to satisfy.
-    sample: Sample
+    #: The record that the text is to answer.
+    record: Record
     #: The conversation that asks for it.
     messages: tuple[Message, ...]
     #: Most tokens of the text.
     budget: int
-    #: Which of the texts for this sample it is, from 0.
+    #: Which of the texts for this record it is, from 0.
     repeat: int = 0
     #: Seed of the draw, where the temperature is not 0.
     seed: int = 0

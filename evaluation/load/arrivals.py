@@ -210,7 +210,7 @@ def plan_stream(
         warms = number < warm_up
         own = choice is SchemaChoice.EACH and not warms
         request = requests[order[number - warm_up]] if own else common
-        schema = request.sample.schema
+        schema = request.record.constraint
         if not own and choice is not SchemaChoice.ONE:
             schema = mark_schema(schema, f"request {number}")
         planned.append(
@@ -244,8 +244,8 @@ def _common_request(requests: Sequence[GenerationRequest]) -> GenerationRequest:
         BadUsage: no schema is an object.
     """
     ordered = sorted(
-        (one for one in requests if one.sample.schema.lstrip()[:1] == "{"),
-        key=lambda one: (len(one.sample.schema), one.sample.id, one.repeat),
+        (one for one in requests if one.record.constraint.lstrip()[:1] == "{"),
+        key=lambda one: (len(one.record.constraint), one.record.id, one.repeat),
     )
     if not ordered:
         raise BadUsage("no schema of the data is a JSON object")
@@ -358,8 +358,8 @@ class OpenLoopSender:
 
     def _ask(self, planned: PlannedRequest, moment: int) -> SentRequest:
         sent = perf_counter_ns()
-        sample = planned.request.sample
-        schema, edits = self._dialect.adapt(planned.schema, sample.dialect)
+        record = planned.request.record
+        schema, edits = self._dialect.adapt(planned.schema, record.dialect)
         text = AskedText(planned.request, schema if edits else "", edits, None)
         gaps: tuple[int, ...] = ()
         try:

@@ -18,10 +18,10 @@ from curation.system.terminal import command_line
 from curation.workers.fingerprint import fingerprint
 from evaluation.asking.request import SuiteChoice, choose_suite
 from evaluation.asking.scoring import LiveScorer
-from evaluation.core.cases import Result, Sample
+from evaluation.core.cases import Result
+from evaluation.core.records import Response
 from evaluation.core.suite import RecordRequest
-from evaluation.core.suite_records import SuiteRecord, SuiteResponse
-from evaluation.data import SampleSelection, open_data
+from evaluation.data import RecordSelection, open_data
 from evaluation.generation.text_generation import GenerationRequest
 from evaluation.load.arrivals import (
     LoadSettings,
@@ -141,7 +141,7 @@ def run_load(request: LoadRequest, progress: Progress | None = None) -> LoadRun:
     servers = served_model(request.address, request.engines, limits)
     data = open_data(
         request.data,
-        selection=SampleSelection(limit=request.limit, seed=request.settings.seed),
+        selection=RecordSelection(limit=request.limit, seed=request.settings.seed),
         settings=request.fetch,
         progress=progress,
     )
@@ -197,15 +197,14 @@ def _rows(  # noqa: PLR0913, PLR0917 - the run's own parts
     sitting = datetime.datetime.now(datetime.UTC).isoformat()
     for sent in _send(server, _closed_up(stream), settings):
         planned, generation = sent.planned, sent.generation
-        sample = planned.request.sample
+        record = planned.request.record
         verdict = scorer.score(
-            SuiteRecord(id=sample.id, schema=sample.schema, dialect=sample.dialect),
-            SuiteResponse(record=sample.id, writing=generation.as_json()),
+            record, Response(record=record.key, writing=generation.as_json())
         )
         yield LoadRow(
             engine=server.label,
-            config=sample.config,
-            record=sample.id,
+            config=record.group,
+            record=record.id,
             times=RequestTimes(
                 choice=planned.choice,
                 number=planned.number,
@@ -241,16 +240,9 @@ def _requests(
     requests = []
     for record in suite.suite.records(records, suite.settings).records:
         prompt = suite.suite.prompt(record, suite.settings)
-        sample = Sample(
-            id=record.id,
-            config=record.group,
-            split="",
-            schema=record.schema or "true",
-            dialect=record.dialect,
-        )
         requests.append(
             GenerationRequest(
-                sample=sample,
+                record=record,
                 messages=prompt.messages,
                 budget=request.budget or prompt.tokens(count),
             )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import torch
 
     from curation.core.json_types import Json
-    from evaluation.core.suite_records import Message
+    from evaluation.core.records import Message
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from jinja2 import TemplateError
 from transformers.utils import chat_template_utils
 
 from curation.system.errors import BadConfiguration
-from evaluation.core.suite_records import Message
+from evaluation.core.records import Message
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -7,7 +7,7 @@ import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import torch
 from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase
@@ -15,7 +15,6 @@ from transformers.cache_utils import DynamicLayer
 
 from curation.core.json_types import Json
 from curation.system.errors import BadConfiguration, NoInput
-from evaluation.core.suite_records import Message
 from evaluation.models.abilities import CacheAbilities, find_abilities
 from evaluation.models.base import (
     ChosenTokens,
@@ -39,6 +38,9 @@ from evaluation.models.kept_steps import KeptSteps
 from evaluation.models.token_choice import TokenChooser
 from evaluation.setup.machine import usable_cores
 from evaluation.tokenizers.store import tokenizer_file
+
+if TYPE_CHECKING:
+    from evaluation.core.records import Message
 
 #: Share of a logit within which two of them may come out the other way round where
 #: they are summed in another order. Ten times what blocks and batches of SmolLM2

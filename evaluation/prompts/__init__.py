@@ -23,7 +23,7 @@ from jinja2 import StrictUndefined, TemplateError
 from jinja2.sandbox import SandboxedEnvironment
 
 from curation.system.errors import BadConfiguration, NoInput
-from evaluation.core.suite_records import Message
+from evaluation.core.records import Message
 
 _FOLDER = Path(__file__).parent
 _SHOTS = _FOLDER / "shots.json"

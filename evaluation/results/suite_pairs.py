@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
-from evaluation.core.suite_records import FREE
+from evaluation.core.records import FREE
 from evaluation.reporting.bootstrap import ratio_over, share_difference
 from evaluation.reporting.statistics import holm, sign_flip
 from evaluation.reporting.tables import Cell, Rate, Ratio, Shift, Table

@@ -80,7 +80,7 @@ class AskedText:
     def failed(self, result: Result, ending: TextEnding, detail: str) -> Generation:
         """Return the generation of a request that has no answer."""
         return Generation(
-            id=self.request.sample.id,
+            id=self.request.record.id,
             result=result,
             ending=ending,
             detail=detail,
@@ -103,7 +103,7 @@ class AskedText:
         ending = _ending(answer)
         odd = f"finish_reason {answer.finish!r}" if ending is TextEnding.MODEL else ""
         return Generation(
-            id=self.request.sample.id,
+            id=self.request.record.id,
             result=Result.OK,
             ending=ending,
             detail=answer.refusal or odd,
@@ -205,8 +205,8 @@ class ServerWriter:
             return [future.result() for future in futures]
 
     def _write_one(self, request: GenerationRequest) -> Generation:
-        sample = request.sample
-        schema, edits = self._dialect.adapt(sample.schema, sample.dialect)
+        record = request.record
+        schema, edits = self._dialect.adapt(record.constraint, record.dialect)
         text = AskedText(request, schema if edits else "", edits, self._prices)
         try:
             answer, start = self._client.ask(

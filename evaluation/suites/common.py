@@ -5,15 +5,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from evaluation.core.records import Record
 from evaluation.core.suite import RecordRequest, RecordSet
-from evaluation.core.suite_records import SuiteRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
-    from evaluation.core.cases import Sample
 
 
 def imported_late(module: str, name: str) -> Callable[..., Any]:
@@ -37,49 +36,53 @@ def schema_records(
     request: RecordRequest,
     *,
     dialect: str = "",
-    fields: Callable[[Sample], dict[str, Json]] | None = None,
+    witnesses: bool = False,
 ) -> RecordSet:
     """Return the schemas of a build, a folder, a file or a dataset on the Hub.
 
     Args:
         request: The request for records.
         dialect: The dialect for every schema; empty for its own.
-        fields: Returns the fields of a schema's record, from its instances too; None
-            for records without fields, for which no instances are read.
+        witnesses: Whether each record's valid instances are among its fields, as
+            `witnesses`; otherwise no instances are read.
 
     Raises:
         Fault: the data cannot be read or fetched; see `evaluation.data.open_data`.
     """
     data = request.opened
     if data is None:
-        from evaluation.data import SampleSelection, open_data  # noqa: PLC0415 - heavy
+        from evaluation.data import RecordSelection, open_data  # noqa: PLC0415 - heavy
 
         data = open_data(
             request.data,
-            selection=SampleSelection(
+            selection=RecordSelection(
                 configs=request.configs,
                 splits=request.splits,
                 ids=request.only,
                 limit=None if request.first else request.limit,
                 seed=request.seed,
             ),
-            instances=fields is not None,
+            instances=witnesses,
             settings=request.fetch,
         )
     return RecordSet(
         name=data.name,
         origin=data.origin,
         records=[
-            SuiteRecord(
-                id=sample.id,
-                group=sample.config,
-                schema=sample.schema,
-                dialect=dialect or sample.dialect,
-                fields={} if fields is None else fields(sample),
+            Record(
+                id=record.id,
+                group=record.group,
+                schema=record.schema,
+                dialect=dialect or record.dialect,
+                fields={"witnesses": _witnesses(record)} if witnesses else {},
             )
-            for sample in data.samples()
+            for record in data.records()
         ],
     )
+
+
+def _witnesses(record: Record) -> list[Json]:
+    return [instance.text for instance in record.instances if instance.valid]
 
 
 def first_witness(schema: str, dialect: str) -> Iterator[tuple[CompiledSchema, Json]]:

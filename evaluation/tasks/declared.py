@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import Rejected
 from curation.core.json_types import Json
 from curation.dataset.features import MIN_MAX_FEATURES, formats
 from curation.json.text import parse
 from curation.schema.dialects import BY_NAME
-from evaluation.core.cases import Case, Result, Row, Sample
+from evaluation.core.cases import Case, Result, Row
 from evaluation.core.run_header import RefusalPattern, TaskSettings
 from evaluation.core.task import RunRows, Task, TaskInput
 from evaluation.reporting.report import Report
 from evaluation.reporting.tables import Cell, Rate, Table
 from evaluation.results.outcomes import features_of
 from evaluation.tasks.refusal_messages import Refusal, explain
+
+if TYPE_CHECKING:
+    from evaluation.core.records import Record
 
 NAME: Final = "declared"
 UNMAPPED: Final = "unmapped"
@@ -262,29 +265,29 @@ def _line(text: str) -> str:
     return words if len(words) <= _LINE else f"{words[: _LINE - 1]}…"
 
 
-def cases(samples: Iterable[Sample], _settings: TaskSettings) -> Iterator[Case]:
-    """Yield one case a sample, without texts."""
-    for sample in samples:
+def cases(records: Iterable[Record], _settings: TaskSettings) -> Iterator[Case]:
+    """Yield one case a record, without texts."""
+    for record in records:
         yield Case(
             task=NAME,
-            id=sample.id,
-            config=sample.config,
-            schema=sample.schema,
+            id=record.id,
+            config=record.group,
+            schema=record.constraint,
             label={
-                "dialect": sample.dialect,
-                "features": list(sample.features),
-                "formats": _formats(sample),
-                "size": len(sample.schema),
+                "dialect": record.dialect,
+                "features": list(record.features),
+                "formats": _formats(record),
+                "size": len(record.constraint),
             },
         )
 
 
-def _formats(sample: Sample) -> list[Json]:
+def _formats(record: Record) -> list[Json]:
     """Return the values of `format`; the schema is read only if it has any."""
-    dialect = BY_NAME.get(sample.dialect)
-    if "format" not in sample.features or dialect is None:
+    dialect = BY_NAME.get(record.dialect)
+    if "format" not in record.features or dialect is None:
         return []
-    schema = parse(sample.schema.encode("utf-8", "surrogatepass"))
+    schema = parse(record.constraint.encode("utf-8", "surrogatepass"))
     return [] if isinstance(schema, Rejected) else list(formats(schema, dialect))
 
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from evaluation.core.cases import Sample
+    from evaluation.core.records import Record
     from evaluation.core.run_header import TaskSettings
     from evaluation.core.task import Task
     from evaluation.tokenizers import TokenizerFiles
@@ -21,8 +21,8 @@ class RunPlan:
     """Everything that a run is about, but for who takes part."""
 
     tasks: Sequence[Task]
-    #: Gives the samples of the shard anew at each call, in the same order.
-    samples: Callable[[], Iterable[Sample]]
+    #: Gives the records of the shard anew at each call, in the same order.
+    records: Callable[[], Iterable[Record]]
     tokenizer: TokenizerFiles
     settings: TaskSettings
     bounds: Bounds

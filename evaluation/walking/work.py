@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import orjson
 
 from curation.workers.process import exchange
-from evaluation.core.cases import Case, Result, Row, Sample
+from evaluation.core.cases import Case, Result, Row
 from evaluation.data.sampling import is_in_shard
 from evaluation.setup.machine import usable_cores
 from evaluation.walking.code_digest import measuring_digest
@@ -21,6 +21,7 @@ from evaluation.walking.reproducers import is_engine_defect, write_reproducer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from evaluation.core.records import Record
     from evaluation.core.task import Task
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.walking.plan import RunPlan, RunTotals
@@ -101,8 +102,8 @@ class SharedWork:
 
     def cases(self, task: Task) -> Iterator[Case]:
         """Yield the cases of a task that the plan wants."""
-        samples = self.plan.samples() if task.needs_data else ()
-        return wanted_cases(task, samples, self.plan)
+        records = self.plan.records() if task.needs_data else ()
+        return wanted_cases(task, records, self.plan)
 
     def is_finished(self, fingerprint: str) -> bool:
         """Return whether a row is there already; then it is counted."""
@@ -132,10 +133,10 @@ class SharedWork:
 
 
 def wanted_cases(
-    task: Task, samples: Iterable[Sample], plan: RunPlan
+    task: Task, records: Iterable[Record], plan: RunPlan
 ) -> Iterator[Case]:
-    """Yield the cases of the shard; samples are those of the shard alone already."""
-    for case in task.cases(samples, plan.settings):
+    """Yield the cases of the shard; records are those of the shard alone already."""
+    for case in task.cases(records, plan.settings):
         names = {case.id, f"{case.config}/{case.id}"}
         if plan.only and not names & plan.only:
             continue

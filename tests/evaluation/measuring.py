@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from curation.download.acquire import FetchSettings
 from evaluation.asking.request import RunRequest
 from evaluation.asking.run import run
-from evaluation.core.cases import Instance, Sample
+from evaluation.core.records import Instance, Record
 from evaluation.tokenizers import get_tokenizer
 from evaluation.walking.engine_worker import Bounds
 from tests.evaluation.tokenizers import made
@@ -41,12 +41,11 @@ def tokenizer(folder: Path, *, padding: int = 0) -> TokenizerFiles:
     return get_tokenizer(str(path), _fetch(folder))
 
 
-def sample(title: str, *texts: str, valid: bool = True) -> Sample:
+def sample(title: str, *texts: str, valid: bool = True) -> Record:
     """Return a sample whose schema has that title; miniatures act on it."""
-    return Sample(
+    return Record(
         id=title,
-        config="Made",
-        split="",
+        group="Made",
         schema=f'{{"title": "{title}"}}',
         dialect="2020-12",
         instances=tuple(
@@ -55,7 +54,7 @@ def sample(title: str, *texts: str, valid: bool = True) -> Sample:
     )
 
 
-def request_of(folder: Path, samples: Sequence[Sample], **fields: Any) -> RunRequest:  # noqa: ANN401 (fields of the request)
+def request_of(folder: Path, samples: Sequence[Record], **fields: Any) -> RunRequest:  # noqa: ANN401 (fields of the request)
     """Return a request for task `masks` over a tiny tokenizer, one worker."""
     padding = fields.pop("padding", 0)
     defaults = {"tasks": ("masks",), "bounds": BRISK, "jobs": 1}

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.download.acquire import FetchSettings
-from evaluation.core.cases import Instance, Result, Sample, WalkVerdict
+from evaluation.core.cases import Result, WalkVerdict
+from evaluation.core.records import Instance, Record
 from evaluation.setup.engine_files import find_engine
 from evaluation.setup.environments import NotInstalled, find_interpreter
 from evaluation.walking.engine_worker import Bounds
@@ -76,17 +77,16 @@ NASTY: dict[str, UntypedJson] = {
 _WELL = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
 
 
-def _samples() -> list[Sample]:
+def _samples() -> list[Record]:
     """Return every nasty schema, each followed by one that is well."""
     schemas = []
     for name, schema in NASTY.items():
         schemas += [(name, schema), (f"after {name}", _WELL)]
     instance = Instance(text='{"a": 1}', valid=True, kind="made")
     return [
-        Sample(
+        Record(
             id=name,
-            config="Nasty",
-            split="",
+            group="Nasty",
             schema=json.dumps(schema),
             dialect="2020-12",
             instances=(instance,),

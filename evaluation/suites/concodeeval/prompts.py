@@ -10,7 +10,7 @@ from typing import Final
 
 from curation.core.json_types import Json
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from evaluation.core.suite_records import Message, SuitePrompt, SuiteRecord
+from evaluation.core.records import Message, Prompt, Record
 from evaluation.suites.concodeeval.representations import REPRESENTATIONS, write_sample
 from evaluation.suites.concodeeval.settings import (
     ConcodeSettings,
@@ -54,7 +54,7 @@ _OPEN_FENCE: Final = "```\n"
 _ARTICLES: Final = {Output.JSON: "a JSON", Output.YAML: "a YAML", Output.XML: "an XML"}
 
 
-def prompt(record: SuiteRecord, settings: ConcodeSettings) -> SuitePrompt:
+def prompt(record: Record, settings: ConcodeSettings) -> Prompt:
     """Return the prompt of one record."""
     fields = fields_of(record)
     if fields.task is TaskName.GENERATION:
@@ -62,7 +62,7 @@ def prompt(record: SuiteRecord, settings: ConcodeSettings) -> SuitePrompt:
     return _validation_prompt(fields, settings)
 
 
-def _generation_prompt(fields: RecordFields, settings: ConcodeSettings) -> SuitePrompt:
+def _generation_prompt(fields: RecordFields, settings: ConcodeSettings) -> Prompt:
     schema: Json = json.loads(fields.schema)
     body = (
         _few_shot(schema, fields, settings)
@@ -129,7 +129,7 @@ def shots(reading: SuiteReading) -> tuple[tuple[Json, Json], ...]:
     return tuple(examples)
 
 
-def _validation_prompt(fields: RecordFields, settings: ConcodeSettings) -> SuitePrompt:
+def _validation_prompt(fields: RecordFields, settings: ConcodeSettings) -> Prompt:
     schema: Json = json.loads(fields.schema)
     sample: Json = json.loads(fields.sample)
     body = _question(schema, sample, fields)
@@ -183,7 +183,7 @@ def _sentence(section: str, name: str, fields: RecordFields) -> str:
 
 def _suite_prompt(
     body: str, tail: str, budget: int, fields: RecordFields, settings: ConcodeSettings
-) -> SuitePrompt:
+) -> Prompt:
     """Return a prompt in the form of the settings.
 
     Args:
@@ -199,7 +199,7 @@ def _suite_prompt(
     if settings.form == "chat":
         turns = [Message(role="system", content=system)] if system else []
         turns.append(Message(role="user", content=body))
-        return SuitePrompt(messages=tuple(turns), budget=budget)
+        return Prompt(messages=tuple(turns), budget=budget)
     text = f"{body}\n\n{tail}\n{_OPEN_FENCE}"
     if settings.template in ("question", "question_fence"):
         text = f"Question:\n{body}\n\nAnswer:\n{_OPEN_FENCE}"
@@ -208,4 +208,4 @@ def _suite_prompt(
     if system:
         text = f"{system}\n\n{text}"
     turn = Message(role="user", content=text)
-    return SuitePrompt(messages=(turn,), budget=budget)
+    return Prompt(messages=(turn,), budget=budget)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from curation.instances.dataset.make_instances import SchemaInstances, make_instances
 from curation.instances.regex.words import WORDS
-from evaluation.core.cases import Instance, Sample
+from evaluation.core.records import Instance, Record
 from evaluation.suites.concodeeval.settings import DEFAULT_COUNT, SuiteReading
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class GeneratedSchema:
     """A schema of the suite with its instances."""
 
     #: Its `config` is the family's name.
-    sample: Sample
+    record: Record
     #: `satisfiable` unless the reading is the paper's.
     satisfiable: Satisfiability
     #: Schemas drawn and dropped before it: unsatisfiable, without a witness, or without
@@ -133,7 +133,7 @@ def generate_schemas(
 
     Example:
         >>> first = next(generate_schemas(12))
-        >>> first.sample.id, first.satisfiable
+        >>> first.record.id, first.satisfiable
         ('number_0_10_i_0', <Satisfiability.SATISFIABLE: 'satisfiable'>)
     """
     for family, number in members(count):
@@ -155,16 +155,15 @@ def generate_schema(
         text = json.dumps(draw_schema(family, rng, reading))
         instances = make_instances(text, reading.dialect, seed, count=_WITNESSES)
         if reading is SuiteReading.PAPER or _is_answerable(instances):
-            sample = Sample(
+            record = Record(
                 id=name,
-                config=family.name,
-                split="",
+                group=family.name,
                 schema=text,
                 dialect=reading.dialect,
                 instances=_instances(instances),
             )
             return GeneratedSchema(
-                sample=sample, satisfiable=instances.answer, dropped=attempt
+                record=record, satisfiable=instances.answer, dropped=attempt
             )
     raise ValueError(f"{name}: no schema of {_DRAWS} drawn has a short witness")
 

@@ -26,7 +26,7 @@ from evaluation.answers.extraction import (
     triage,
 )
 from evaluation.answers.json_answers import SchemaCache
-from evaluation.core.suite_records import FREE, SuiteRecord, SuiteResponse, Verdict
+from evaluation.core.records import FREE, Record, Response, Verdict
 from evaluation.suites.concodeeval.answer_text import (
     ENGINE_RULES,
     FREE_RULES,
@@ -92,7 +92,7 @@ class ConcodeScorer:
 
     Example:
         >>> scorer = ConcodeScorer(ConcodeSettings())
-        >>> answer = SuiteResponse(record=record.key, text="```\n[1]\n```")
+        >>> answer = Response(record=record.key, text="```\n[1]\n```")
         >>> scorer(record, answer).failure_class
         'wrong_root'
     """
@@ -104,7 +104,7 @@ class ConcodeScorer:
         self._schemas = SchemaCache()
         self._places: dict[CompiledSchema, Places] = {}
 
-    def __call__(self, record: SuiteRecord, response: SuiteResponse) -> Verdict:
+    def __call__(self, record: Record, response: Response) -> Verdict:
         """Return the verdict on one response, with what reports slice by."""
         fields = msgspec.convert(record.fields, RecordFields)
         length: Json = msgspec.to_builtins(fields.length)
@@ -122,7 +122,7 @@ class ConcodeScorer:
         return msgspec.structs.replace(verdict, details={**labels, **verdict.details})
 
     def _verdict(
-        self, fields: RecordFields, dialect: str, response: SuiteResponse
+        self, fields: RecordFields, dialect: str, response: Response
     ) -> Verdict:
         generates = fields.task is TaskName.GENERATION
         # Under an engine the text is the sample alone, without a fence.

@@ -11,7 +11,7 @@ import msgspec
 from curation.core.documents import Explained
 from curation.core.json_types import Json
 from curation.system.errors import BadConfiguration
-from evaluation.core.suite_records import SuiteRecord
+from evaluation.core.records import Record
 
 
 class SuiteReading(StrEnum):
@@ -229,10 +229,10 @@ class RecordFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
         """Task, representation and format of samples: the beginning of an id."""
         return f"{self.task}-{self.representation}-{self.output}"
 
-    def record(self, name: str, dialect: str) -> SuiteRecord:
+    def record(self, name: str, dialect: str) -> Record:
         """Return the record; only a sample asked for as JSON can be constrained."""
         constrained = self.task is TaskName.GENERATION and self.output is Output.JSON
-        return SuiteRecord(
+        return Record(
             id=f"{self.cell}:{name}",
             group=self.family,
             schema=self.schema if constrained else None,
@@ -241,7 +241,7 @@ class RecordFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
         )
 
 
-def fields_of(record: SuiteRecord) -> RecordFields:
+def fields_of(record: Record) -> RecordFields:
     """Return the fields of a record.
 
     Raises:

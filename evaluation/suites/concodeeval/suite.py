@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from evaluation.core.suite import KnownAnswer, Suite
-from evaluation.core.suite_records import SuiteRecord
 from evaluation.suites.common import first_witness, imported_late
 from evaluation.suites.concodeeval.settings import (
     AnswerClass,
@@ -17,6 +16,9 @@ from evaluation.suites.concodeeval.settings import (
     as_published,
     fields_of,
 )
+
+if TYPE_CHECKING:
+    from evaluation.core.records import Record
 
 #: Texts without a value, by format.
 _HOSTILE: Final = {
@@ -32,9 +34,7 @@ _HOSTILE: Final = {
 }
 
 
-def _known_answers(
-    record: SuiteRecord, settings: ConcodeSettings
-) -> Iterator[KnownAnswer]:
+def _known_answers(record: Record, settings: ConcodeSettings) -> Iterator[KnownAnswer]:
     """Yield right and wrong answers of the main classes; few if there is no witness."""
     fields = fields_of(record)
     kinds = AnswerClass

@@ -18,8 +18,8 @@ from evaluation.suites.concodeeval.settings import TaskName, TextLength
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from evaluation.core.records import Verdict
     from evaluation.core.suite import ScoredResponse, ScoredRun
-    from evaluation.core.suite_records import Verdict
     from evaluation.reporting.report import Plot
 
 #: The two replies of task 2.

@@ -29,8 +29,8 @@ from referencing import Registry
 from curation.instances.grading import grade
 from curation.validation.python_validators import jsonschema
 from evaluation.core.cases import Result
+from evaluation.core.records import Record, Response, Verdict
 from evaluation.core.suite import KnownAnswer
-from evaluation.core.suite_records import SuiteRecord, SuiteResponse, Verdict
 from evaluation.generation.text_generation import Generation, generation_of
 from evaluation.suites.coverage.judgement import (
     Judgement,
@@ -51,8 +51,8 @@ class CoverageScorer:
     """Judge texts; a text that is valid under its own dialect is compliant.
 
     Example:
-        >>> record = SuiteRecord(id="a", schema='{"type": "object"}')
-        >>> CoverageScorer()(record, SuiteResponse(record="a", text="[]")).failure_class
+        >>> record = Record(id="a", schema='{"type": "object"}')
+        >>> CoverageScorer()(record, Response(record="a", text="[]")).failure_class
         'violates'
     """
 
@@ -64,7 +64,7 @@ class CoverageScorer:
         """
         self._published = published
 
-    def __call__(self, record: SuiteRecord, response: SuiteResponse) -> Verdict:
+    def __call__(self, record: Record, response: Response) -> Verdict:
         """Return the verdict on one response."""
         generation = generation_of(response)
         judgement = self._judge(record, generation)
@@ -90,12 +90,12 @@ class CoverageScorer:
             },
         )
 
-    def _judge(self, record: SuiteRecord, generation: Generation) -> Judgement | None:
+    def _judge(self, record: Record, generation: Generation) -> Judgement | None:
         if not generation.generated:
             return None
         return judge(
             generation.text,
-            record.schema or "true",
+            record.constraint,
             record.dialect,
             generation.adapted,
             published=self._published,
@@ -271,7 +271,7 @@ def _as_published() -> FormatChecker:
     return formats
 
 
-def known_answers(record: SuiteRecord, _settings: object) -> Iterable[KnownAnswer]:
+def known_answers(record: Record, _settings: object) -> Iterable[KnownAnswer]:
     """Yield answers to a record with the class that each must get."""
     witnesses = record.fields.get("witnesses")
     for text in witnesses if isinstance(witnesses, list) else ():

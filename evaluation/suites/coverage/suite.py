@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from evaluation.core.records import Prompt, Record
 from evaluation.core.suite import RecordRequest, RecordSet, Scorer, Suite
-from evaluation.core.suite_records import SuitePrompt, SuiteRecord
 from evaluation.suites.common import imported_late, schema_records
 from evaluation.suites.coverage.judgement import TextClass
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from curation.core.json_types import Json
-    from evaluation.core.cases import Sample
+    from evaluation.core.records import Record
     from evaluation.prompts import Template, WorkedExample
 
 #: Tokens of a text whose schema has no witness.
@@ -47,12 +47,7 @@ def as_published(settings: CoverageSettings) -> CoverageSettings:
 
 def records(request: RecordRequest, settings: CoverageSettings) -> RecordSet:
     """Return the schemas of any data, with their valid instances as witnesses."""
-
-    def fields(sample: Sample) -> dict[str, Json]:
-        valid = [instance.text for instance in sample.instances if instance.valid]
-        return {"witnesses": [*valid]}
-
-    return schema_records(request, dialect=settings.dialect, fields=fields)
+    return schema_records(request, dialect=settings.dialect, witnesses=True)
 
 
 @cache
@@ -62,7 +57,7 @@ def _template(prompt: str, shots: int) -> tuple[Template, tuple[WorkedExample, .
     return read_template(prompt), worked_examples(shots)
 
 
-def prompt(record: SuiteRecord, settings: CoverageSettings) -> SuitePrompt:
+def prompt(record: Record, settings: CoverageSettings) -> Prompt:
     """Return the conversation that asks for an instance of a record's schema.
 
     Raises:
@@ -70,8 +65,8 @@ def prompt(record: SuiteRecord, settings: CoverageSettings) -> SuitePrompt:
     """
     template, shots = _template(settings.prompt, settings.shots)
     witnesses = record.fields.get("witnesses") or ()
-    return SuitePrompt(
-        messages=template.fill(record.schema or "true", shots),
+    return Prompt(
+        messages=template.fill(record.constraint, shots),
         budget=UNKNOWN_BUDGET,
         witnesses=tuple(map(str, witnesses)) if isinstance(witnesses, list) else (),
     )

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from curation.core.benchmark import in_benchmark_order
 from evaluation.core.cases import Result
 from evaluation.core.suite import SCORING_CLASSES, ScoredResponse, ScoredRun
-from evaluation.core.suite_records import Verdict
 from evaluation.generation.text_generation import (
     Generation,
     TextEnding,
@@ -20,6 +19,9 @@ from evaluation.generation.text_generation import (
 )
 from evaluation.setup.engine_files import UNCONSTRAINED
 from evaluation.suites.coverage.judgement import Judgement, TextClass, TextVerdict
+
+if TYPE_CHECKING:
+    from evaluation.core.records import Verdict
 
 #: The line over all configs.
 ALL: Final = "all"

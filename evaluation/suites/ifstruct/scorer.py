@@ -21,7 +21,7 @@ from evaluation.answers.extraction import (
     TriageRules,
     triage,
 )
-from evaluation.core.suite_records import FREE, SuiteRecord, SuiteResponse, Verdict
+from evaluation.core.records import FREE, Record, Response, Verdict
 from evaluation.suites.ifstruct.answer_text import (
     AnswerValue,
     Flaw,
@@ -91,7 +91,7 @@ class IfstructScorer:
         self._requirements: Requirements
         self._facts: Mapping[str, Json]
 
-    def __call__(self, record: SuiteRecord, response: SuiteResponse) -> Verdict:
+    def __call__(self, record: Record, response: Response) -> Verdict:
         """Return the verdict on one response, with all that a report slices it by."""
         if record.schema is None and response.condition != FREE:
             return _NOT_RUN
@@ -213,7 +213,7 @@ def _rank(finding: Flaw) -> tuple[bool, int]:
 
 
 def verify(
-    response: SuiteResponse,
+    response: Response,
     requirements: Requirements,
     settings: IfstructSettings | None = None,
 ) -> StructureVerdict:

@@ -15,7 +15,7 @@ from curation.json.pointer import member, tokens_of_fragment
 from curation.json.text import parse, plain
 from curation.json.values import type_of
 from curation.system.errors import NoInput
-from evaluation.core.suite_records import Message, SuitePrompt, SuiteRecord
+from evaluation.core.records import Message, Prompt, Record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,7 +33,7 @@ SYSTEM: Final = (
 )
 
 
-def prompt(record: SuiteRecord, settings: PassrateSettings) -> SuitePrompt:
+def prompt(record: Record, settings: PassrateSettings) -> Prompt:
     """Return the conversation that asks for an instance of a record's schema.
 
     Raises:
@@ -48,7 +48,7 @@ def prompt(record: SuiteRecord, settings: PassrateSettings) -> SuitePrompt:
         messages.append(Message(role="assistant", content=shot.output))
     text = question(record.schema or "true", record.id, settings)
     messages.append(Message(role="user", content=text))
-    return SuitePrompt(messages=tuple(messages), budget=settings.budget)
+    return Prompt(messages=tuple(messages), budget=settings.budget)
 
 
 def question(schema: str, name: str, settings: PassrateSettings) -> str:

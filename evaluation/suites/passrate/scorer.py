@@ -29,7 +29,7 @@ from evaluation.answers.extraction import (
     triage,
 )
 from evaluation.answers.json_answers import SchemaCache, read_json_answer
-from evaluation.core.suite_records import SuiteRecord, SuiteResponse, Verdict
+from evaluation.core.records import Record, Response, Verdict
 from evaluation.suites.passrate.settings import FailureClass, Mode, PassrateSettings
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ class PassrateScorer:
 
     Example:
         >>> scorer = PassrateScorer(PassrateSettings())
-        >>> record = SuiteRecord(id="a", schema='{"type": "object"}')
-        >>> scorer(record, SuiteResponse(record="a", text="[]")).failure_class
+        >>> record = Record(id="a", schema='{"type": "object"}')
+        >>> scorer(record, Response(record="a", text="[]")).failure_class
         'schema_violation'
     """
 
@@ -84,7 +84,7 @@ class PassrateScorer:
         )
         self._schemas = SchemaCache()
 
-    def __call__(self, record: SuiteRecord, response: SuiteResponse) -> Verdict:
+    def __call__(self, record: Record, response: Response) -> Verdict:
         """Return the verdict on one response."""
         compiled = self._schemas.compiled(record.schema, record.dialect)
         if isinstance(compiled, str):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from curation.core.json_types import Json
-    from evaluation.core.suite_records import SuiteRecord
+    from evaluation.core.records import Record
     from evaluation.reporting.report import Report
     from evaluation.reporting.tables import Cell, Table
 
@@ -48,9 +48,7 @@ def _records(request: RecordRequest, _settings: PassrateSettings) -> RecordSet:
     return schema_records(request)
 
 
-def _known_answers(
-    record: SuiteRecord, settings: PassrateSettings
-) -> Iterator[KnownAnswer]:
+def _known_answers(record: Record, settings: PassrateSettings) -> Iterator[KnownAnswer]:
     """Yield right and wrong answers to a record; none if its schema has no witness."""
     from evaluation.suites.passrate.scorer import undeclared_members  # noqa: PLC0415 - heavy
 

@@ -15,8 +15,8 @@ import polars as pl
 
 from curation.core.json_types import Json
 from curation.system.errors import BadConfiguration, BadData, NoInput
+from evaluation.core.records import Record
 from evaluation.core.suite import RecordRequest, RecordSet
-from evaluation.core.suite_records import SuiteRecord
 from evaluation.suites.quality import gsm8k, last_letter, shuffled_objects
 from evaluation.suites.quality.problems import ANSWER, REASONING, Problem, QualityTask
 
@@ -117,9 +117,7 @@ def quality_records(request: RecordRequest, settings: QualitySettings) -> Record
     )
 
 
-def own_records(
-    count: int, seed: int, settings: QualitySettings
-) -> Iterator[SuiteRecord]:
+def own_records(count: int, seed: int, settings: QualitySettings) -> Iterator[Record]:
     """Return so many records of our own, tasks and orders in turn."""
     groups = _groups((), settings)
     problems = {
@@ -131,7 +129,7 @@ def own_records(
 
 def _in_turns(
     groups: Sequence[tuple[str, Orders]], problems: Mapping[str, Sequence[Problem]]
-) -> Iterator[SuiteRecord]:
+) -> Iterator[Record]:
     """Yield the first record of every group, then the second, and so on."""
     lists = [as_records(TASKS[name], order, problems[name]) for name, order in groups]
     for turn in zip_longest(*lists):
@@ -140,14 +138,14 @@ def _in_turns(
 
 def as_records(
     task: QualityTask, order: Orders, problems: Iterable[Problem]
-) -> Iterator[SuiteRecord]:
+) -> Iterator[Record]:
     """Yield a task's problems as records that ask for one order of members.
 
     A problem has the same id in every order, so that orders can be paired.
     """
     schema = task.schema(MEMBERS[order])
     for number, problem in enumerate(problems):
-        yield SuiteRecord(
+        yield Record(
             id=f"{number:04d}",
             group=group_name(task.name, order),
             schema=schema,
@@ -166,7 +164,7 @@ def group_name(task: str, order: Orders) -> str:
     return task if order is Orders.REASONING_FIRST else f"{task} ({order.value})"
 
 
-def problem_of_record(record: SuiteRecord) -> tuple[QualityTask, Orders, Problem]:
+def problem_of_record(record: Record) -> tuple[QualityTask, Orders, Problem]:
     """Return the task, the order and the problem of a record."""
     fields = record.fields
     problem = Problem(

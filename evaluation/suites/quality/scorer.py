@@ -20,7 +20,7 @@ from evaluation.answers.json_answers import (
     SchemaCache,
     read_json_answer,
 )
-from evaluation.core.suite_records import SuiteRecord, SuiteResponse, Verdict
+from evaluation.core.records import Record, Response, Verdict
 from evaluation.suites.quality.problems import ANSWER
 from evaluation.suites.quality.records import (
     MEMBERS,
@@ -59,7 +59,7 @@ class QualityScorer:
         self._rules = TriageRules(splits_thinking=not self._is_published)
         self._schemas = SchemaCache()
 
-    def __call__(self, record: SuiteRecord, response: SuiteResponse) -> Verdict:
+    def __call__(self, record: Record, response: Response) -> Verdict:
         """Return the verdict on one response."""
         text = triage(response, self._rules)
         if isinstance(text, MissingAnswer):
@@ -72,7 +72,7 @@ class QualityScorer:
             return _failure("truncated" if is_cut else "syntax_error", answer.detail)
         return self._by_value(record, answer)
 
-    def _by_value(self, record: SuiteRecord, answer: JsonAnswer) -> Verdict:
+    def _by_value(self, record: Record, answer: JsonAnswer) -> Verdict:
         fields = record.fields
         task, order = TASKS[str(fields["task"])], Orders(str(fields["order"]))
         members = answer.value
@@ -108,7 +108,7 @@ def _json_in(text: str) -> JsonAnswer:
     return answer if inner is None else read_json_answer(inner)
 
 
-def _by_published_code(record: SuiteRecord, text: str, *, is_cut: bool) -> Verdict:
+def _by_published_code(record: Record, text: str, *, is_cut: bool) -> Verdict:
     value = TASKS[str(record.fields["task"])].published_answer(text)
     if value is not None:
         return _compared(value, str(record.fields["answer"]), {})

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from curation.core.json_types import Json
+from evaluation.core.records import Message, Prompt, Record
 from evaluation.core.suite import KnownAnswer, Suite
-from evaluation.core.suite_records import Message, SuitePrompt, SuiteRecord
 from evaluation.suites.quality.problems import ANSWER, REASONING
 from evaluation.suites.quality.records import (
     MEMBERS,
@@ -27,7 +27,7 @@ _FORMS: Final = {
 }
 
 
-def quality_prompt(record: SuiteRecord, settings: QualitySettings) -> SuitePrompt:
+def quality_prompt(record: Record, settings: QualitySettings) -> Prompt:
     """Return the conversation that asks for a problem's answer.
 
     The worked examples are turns of their own. Only the order of members differs
@@ -46,12 +46,10 @@ def quality_prompt(record: SuiteRecord, settings: QualitySettings) -> SuitePromp
     messages.append(Message(role="user", content=problem.question))
     published = settings.published_budgets
     budget = task.published_budget if published else task.budget
-    return SuitePrompt(messages=tuple(messages), budget=budget)
+    return Prompt(messages=tuple(messages), budget=budget)
 
 
-def known_answers(
-    record: SuiteRecord, _settings: QualitySettings
-) -> Iterator[KnownAnswer]:
+def known_answers(record: Record, _settings: QualitySettings) -> Iterator[KnownAnswer]:
     """Yield answers as the JSON reading judges them."""
     task, order, problem = problem_of_record(record)
     right = task.answer_text(problem, MEMBERS[order])

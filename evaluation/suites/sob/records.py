@@ -22,7 +22,7 @@ from curation.core.json_types import Json, UntypedJson
 from curation.json.text import parse, write
 from curation.json.values import is_number
 from curation.system.errors import BadData, NoInput
-from evaluation.core.suite_records import SuiteRecord, SuiteResponse
+from evaluation.core.records import Record, Response
 from evaluation.suites.sob.schemas import dialect_of
 
 #: Where a context comes from: texts, OCR of images, transcripts of speech.
@@ -120,7 +120,7 @@ def complexity_of(schema: Json) -> Complexity:
     return names[min(deepest, 3)]
 
 
-def suite_record(record: SobRecord, *, any_object: bool = False) -> SuiteRecord:
+def suite_record(record: SobRecord, *, any_object: bool = False) -> Record:
     """Return a record as every suite's are; the group is its source.
 
     Args:
@@ -128,7 +128,7 @@ def suite_record(record: SobRecord, *, any_object: bool = False) -> SuiteRecord:
         any_object: Whether a constrained answer may be any object.
     """
     schema = record.json_schema
-    return SuiteRecord(
+    return Record(
         id=record.record_id,
         group=record.source,
         schema=_ANY_OBJECT if any_object else write(schema),
@@ -137,7 +137,7 @@ def suite_record(record: SobRecord, *, any_object: bool = False) -> SuiteRecord:
     )
 
 
-def sob_record(record: SuiteRecord) -> SobRecord:
+def sob_record(record: Record) -> SobRecord:
     """Return the record that `suite_record` was made of.
 
     Raises:
@@ -300,7 +300,7 @@ def _value(row: Mapping[str, Json], column: str, where: str) -> Json:
     return parsed
 
 
-def response_of_line(line: Mapping[str, Json]) -> SuiteResponse | None:
+def response_of_line(line: Mapping[str, Json]) -> Response | None:
     """Return the response of a line of a published response file; None of another.
 
     The authors store what they parsed. A text that they could not parse is a string
@@ -313,7 +313,7 @@ def response_of_line(line: Mapping[str, Json]) -> SuiteResponse | None:
         return None
     candidate, info = output["candidate_response"], line.get("eval_info")
     tokens = info if isinstance(info, dict) else {}
-    return SuiteResponse(
+    return Response(
         record=str(metadata["record_id"]),
         model=str(metadata.get("model_id", "")) or "model",
         text=None if candidate is None else json.dumps(candidate, ensure_ascii=False),

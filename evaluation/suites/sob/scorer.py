@@ -24,7 +24,7 @@ from evaluation.answers.json_answers import (
     JsonProblem,
     read_json_answer,
 )
-from evaluation.core.suite_records import SuiteRecord, SuiteResponse, Verdict
+from evaluation.core.records import Record, Response, Verdict
 from evaluation.suites.sob.metrics import (
     SEVEN,
     ZERO,
@@ -80,9 +80,9 @@ class SobScorer:
     def __init__(self, rules: ScoringRules) -> None:
         """Set the reading."""
         self._rules = rules
-        self._cache: dict[tuple[str, str], tuple[SuiteRecord, PreparedRecord]] = {}
+        self._cache: dict[tuple[str, str], tuple[Record, PreparedRecord]] = {}
 
-    def __call__(self, record: SuiteRecord, response: SuiteResponse) -> Verdict:
+    def __call__(self, record: Record, response: Response) -> Verdict:
         """Return the verdict on one response.
 
         Raises:
@@ -130,7 +130,7 @@ class PreparedRecord:
         )
 
 
-def judge(prepared: PreparedRecord, response: SuiteResponse) -> Verdict:
+def judge(prepared: PreparedRecord, response: Response) -> Verdict:
     """Return the verdict on one response; it depends on nothing else."""
     if response.text is None:
         error = response.error or "the model gave no answer"

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from curation.core.json_types import Json
 from curation.json.pointer import at, replaced
+from evaluation.core.records import Message, Prompt, Record
 from evaluation.core.suite import KnownAnswer, RecordRequest, RecordSet, Suite
-from evaluation.core.suite_records import Message, SuitePrompt, SuiteRecord
 from evaluation.suites.common import imported_late
 from evaluation.suites.sob.generator import OWN_RECORDS, generated_records
 from evaluation.suites.sob.metrics import (
@@ -84,7 +84,7 @@ def suite_records(request: RecordRequest, settings: SobSettings) -> RecordSet:
     return RecordSet(name=name, origin=origin, records=records)
 
 
-def _generate(count: int, seed: int, settings: SobSettings) -> Iterator[SuiteRecord]:
+def _generate(count: int, seed: int, settings: SobSettings) -> Iterator[Record]:
     any_object = settings.constraint == "object"
     for record in generated_records(count, seed):
         yield suite_record(record, any_object=any_object)
@@ -98,7 +98,7 @@ _SYSTEM: Final = (
 )
 
 
-def prompt_of(record: SuiteRecord, settings: SobSettings) -> SuitePrompt:
+def prompt_of(record: Record, settings: SobSettings) -> Prompt:
     """Return two messages, as the paper's section 5.2 describes them.
 
     They say in other words what the authors' messages say. Like these they ask for
@@ -118,10 +118,10 @@ def prompt_of(record: SuiteRecord, settings: SobSettings) -> SuitePrompt:
         Message(role="system", content=system),
         Message(role="user", content="\n\n".join(parts)),
     )
-    return SuitePrompt(messages=messages, budget=settings.max_tokens)
+    return Prompt(messages=messages, budget=settings.max_tokens)
 
 
-def known_answers(record: SuiteRecord, _settings: SobSettings) -> Iterator[KnownAnswer]:
+def known_answers(record: Record, _settings: SobSettings) -> Iterator[KnownAnswer]:
     """Yield answers to a generated record; both readings agree on them."""
     own = sob_record(record)
     truth = own.ground_truth

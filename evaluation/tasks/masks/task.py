@@ -7,13 +7,14 @@ import json
 import random
 from typing import TYPE_CHECKING, Any, Final
 
-from evaluation.core.cases import Case, Instance, InstanceWalk, Sample
+from evaluation.core.cases import Case, InstanceWalk
 from evaluation.core.task import AcceptedSetting, RunRows, Task, TaskInput
 from evaluation.tasks.masks import NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from evaluation.core.records import Instance, Record
     from evaluation.core.run_header import TaskSettings
     from evaluation.reporting.report import Report
 
@@ -85,11 +86,11 @@ def _written(value: Any) -> str:  # noqa: ANN401 (any JSON)
     return json.dumps(value, ensure_ascii=False)
 
 
-def cases(samples: Iterable[Sample], settings: TaskSettings) -> Iterator[Case]:
-    """Yield one case a sample, with all its instances."""
-    for sample in samples:
-        walks = [_walk(instance) for instance in sample.instances]
-        for instance in sample.instances:
+def cases(records: Iterable[Record], settings: TaskSettings) -> Iterator[Case]:
+    """Yield one case a record, with all its instances."""
+    for record in records:
+        walks = [_walk(instance) for instance in record.instances]
+        for instance in record.instances:
             if instance.valid:
                 walks += [
                     InstanceWalk(
@@ -103,15 +104,15 @@ def cases(samples: Iterable[Sample], settings: TaskSettings) -> Iterator[Case]:
                 ]
         yield Case(
             task=NAME,
-            id=sample.id,
-            config=sample.config,
-            schema=sample.schema,
+            id=record.id,
+            config=record.group,
+            schema=record.constraint,
             walks=tuple(walks),
             label={
-                "dialect": sample.dialect,
-                "split": sample.split,
-                "features": list(sample.features),
-                "size": len(sample.schema),
+                "dialect": record.dialect,
+                "split": record.split,
+                "features": list(record.features),
+                "size": len(record.constraint),
             },
         )
 

@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -30,11 +30,14 @@ from curation.system.errors import (
     Unavailable,
 )
 from curation.system.package_data import raw_folder
-from evaluation.core.cases import Case, InstanceWalk, Sample
+from evaluation.core.cases import Case, InstanceWalk
 from evaluation.core.run_header import TaskSettings
 from evaluation.core.task import AcceptedSetting, Task, TaskInput
 from evaluation.tasks.official_suite import NAME
 from evaluation.tasks.official_suite.report import outcome, report
+
+if TYPE_CHECKING:
+    from evaluation.core.records import Record
 
 #: Where the suite's own server would be; nothing is ever asked there.
 _REMOTES: Final = "http://localhost:1234/"
@@ -210,7 +213,7 @@ _LEFT_OUT: Final = frozenset({"format"})
 
 def cases(
     acquired: Callable[[], Acquired],
-    _samples: Iterable[Sample],
+    _records: Iterable[Record],
     settings: TaskSettings,
 ) -> Iterator[Case]:
     """Yield every case of the suite of `drafts` (2020-12), `optional` ones after.

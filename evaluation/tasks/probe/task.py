@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from curation.schema.dialects import BY_NAME, DIALECTS, Dialect
 from curation.system.errors import BadConfiguration, BadUsage
-from evaluation.core.cases import Case, InstanceWalk, Sample
+from evaluation.core.cases import Case, InstanceWalk
 from evaluation.core.run_header import TaskSettings
 from evaluation.core.task import AcceptedSetting, Task, TaskInput
 from evaluation.tasks.probe import NAME
@@ -17,6 +17,9 @@ from evaluation.tasks.probe.outcomes import GOOD, outcome
 from evaluation.tasks.probe.probe import NOTHING, PlacedProbe, Probe, place_probe
 from evaluation.tasks.probe.report import report
 from evaluation.tasks.probe.values import ARRAYS, FORMATS, VALUES
+
+if TYPE_CHECKING:
+    from evaluation.core.records import Record
 
 #: In the order of the reports.
 PROBES: Final[tuple[Probe, ...]] = (
@@ -49,7 +52,7 @@ def _select(probe: Probe, dialects: Sequence[Dialect]) -> Sequence[Dialect]:
     )
 
 
-def cases(_samples: Iterable[Sample], settings: TaskSettings) -> Iterator[Case]:
+def cases(_records: Iterable[Record], settings: TaskSettings) -> Iterator[Case]:
     """Yield a case for every probe in every context.
 
     In the dialects of the setting `drafts`; without it, each probe in the newest

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from curation.system.errors import BadConfiguration
-from evaluation.core.cases import Case, InstanceWalk, Sample
+from evaluation.core.cases import Case, InstanceWalk
 from evaluation.core.task import AcceptedSetting, RunRows, Task, TaskInput
 from evaluation.tasks.scaling import NAME
 from evaluation.tasks.scaling.families import Family, SizedSchema, families
@@ -13,6 +13,7 @@ from evaluation.tasks.scaling.families import Family, SizedSchema, families
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from evaluation.core.records import Record
     from evaluation.core.run_header import TaskSettings
     from evaluation.reporting.report import Report
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 REPEATS: Final = 3
 
 
-def cases(_samples: Iterable[Sample], settings: TaskSettings) -> Iterator[Case]:
+def cases(_records: Iterable[Record], settings: TaskSettings) -> Iterator[Case]:
     """Yield a case for every family, size and repetition; small sizes first.
 
     The settings `families` (a list of names), `largest` (no size above it) and

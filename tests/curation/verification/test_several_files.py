@@ -111,7 +111,7 @@ def test_an_engine_is_asked_the_same(several: Path, sound: Path) -> None:
     assert one is not None
     assert other is not None
     places = range(len(list(one.names())))
-    assert list(one.samples(places)) == list(other.samples(places))
+    assert list(one.records(places)) == list(other.records(places))
 
 
 def test_a_record_of_the_last_file_is_found(several: Path) -> None:

@@ -12,8 +12,8 @@ from curation.system.errors import BadUsage, NoInput
 from evaluation.analysis.paper_setup import _figures, printed
 from evaluation.analysis.paper_tables import paper_table
 from evaluation.core.cases import Result
+from evaluation.core.records import FREE, Verdict
 from evaluation.core.suite import ScoredResponse
-from evaluation.core.suite_records import FREE, Verdict
 from evaluation.generation.text_generation import Generation, TextEnding
 from evaluation.reporting.printing import as_json, as_markdown
 from evaluation.results.reader import HEADER, RecordedRun, open_run

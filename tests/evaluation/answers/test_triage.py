@@ -12,13 +12,13 @@ from evaluation.answers.extraction import (
     outer_fence,
     triage,
 )
-from evaluation.core.suite_records import SuiteResponse
+from evaluation.core.records import Response
 
 
 def kind_of(rules: TriageRules | None = None, **response: str | None) -> str:
     """Return the reason why a response has no answer, or its answer."""
     answer = triage(
-        SuiteResponse(record="a", **response),  # type: ignore[arg-type]  # fields by name
+        Response(record="a", **response),  # type: ignore[arg-type]  # fields by name
         rules or TriageRules(),
     )
     return str(answer.kind) if isinstance(answer, MissingAnswer) else answer

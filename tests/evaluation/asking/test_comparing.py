@@ -9,11 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 from curation.download.acquire import FetchSettings
-from evaluation.asking.records import encode_records
 from evaluation.asking.request import RunRequest, choose_suite
 from evaluation.asking.run import score_file
 from evaluation.commands.results import app
-from evaluation.core.suite_records import SuiteRecord
+from evaluation.core.records import Record, encode_records
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,8 +27,7 @@ def _scored(folder: Path, texts: dict[str, str]) -> Path:
     """Score a file of twelve answers of each model; `1` is right, `0` is wrong."""
     folder.mkdir()
     records = [
-        SuiteRecord(id=f"r{number}", group="g", schema=_SCHEMA)
-        for number in range(_COUNT)
+        Record(id=f"r{number}", group="g", schema=_SCHEMA) for number in range(_COUNT)
     ]
     (folder / "made.jsonl").write_bytes(encode_records(records))
     lines = [

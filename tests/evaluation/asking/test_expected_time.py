@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Self
 
-    from evaluation.core.suite_records import Message
+    from evaluation.core.records import Message
     from evaluation.models.base import LanguageModel
 
 

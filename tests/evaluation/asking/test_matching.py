@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from evaluation.asking.scoring import match_responses
-from evaluation.core.suite_records import SuiteRecord, SuiteResponse
+from evaluation.core.records import Record, Response
 
 
-def _response(record: str, text: str = "{}", **more: object) -> SuiteResponse:
-    return SuiteResponse(record=record, text=text, **more)  # type: ignore[arg-type] # as named
+def _response(record: str, text: str = "{}", **more: object) -> Response:
+    return Response(record=record, text=text, **more)  # type: ignore[arg-type] # as named
 
 
 _RECORDS = [
-    SuiteRecord(id="1", group="a"),
-    SuiteRecord(id="1", group="b"),
-    SuiteRecord(id="2", group="b"),
+    Record(id="1", group="a"),
+    Record(id="1", group="b"),
+    Record(id="2", group="b"),
 ]
 
 
@@ -65,7 +65,7 @@ def test_records_without_any_response_are_counted_for_every_model() -> None:
 
 def test_a_record_without_a_schema_is_asked_free_alone() -> None:
     """Under an engine there is nothing to hold an answer to, and nothing is missing."""
-    held = SuiteRecord(id="3", group="b", schema="{}")
+    held = Record(id="3", group="b", schema="{}")
     answers = [_response("b/3", condition="llguidance"), _response("a/1")]
     found = match_responses([*_RECORDS, held], answers)
     assert found.unanswered == {"model llguidance": 0, "model free": 3}

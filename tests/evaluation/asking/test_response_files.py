@@ -14,7 +14,7 @@ from evaluation.asking.response_files import (
     parse_response,
     read_responses,
 )
-from evaluation.core.suite_records import SuiteResponse
+from evaluation.core.records import Response
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +30,7 @@ def _write(tmp_path: Path, *lines: UntypedJson, name: str = "r.jsonl") -> Path:
 
 def test_lines_of_ours_come_back_as_they_were_written(tmp_path: Path) -> None:
     """Nothing is lost between a run and the file of its responses."""
-    response = SuiteResponse(
+    response = Response(
         record="a/b", model="m", text='{"ä": "\\n"}', reasoning="r", cost=0.5, repeat=2
     )
     path = tmp_path / "r.jsonl"

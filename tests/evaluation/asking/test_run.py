@@ -13,7 +13,6 @@ from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration
 from evaluation.analysis.page import page
 from evaluation.analysis.run_report import reports
-from evaluation.asking.records import encode_records
 from evaluation.asking.request import (
     ModelOptions,
     RunRequest,
@@ -21,8 +20,8 @@ from evaluation.asking.request import (
 )
 from evaluation.asking.run import _most_seconds, run, score_file
 from evaluation.asking.writers import Writer
+from evaluation.core.records import Record, encode_records
 from evaluation.core.suite import RecordSet
-from evaluation.core.suite_records import SuiteRecord
 from evaluation.generation.text_generation import TokenPrices
 from evaluation.results.suite_rows import scored_run
 from tests.evaluation.servers.loopback import Said, answer, loopback
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
     from evaluation.asking.request import RunResult
     from evaluation.asking.writers import LoadedModel
-    from evaluation.core.suite_records import Message
+    from evaluation.core.records import Message
     from evaluation.setup.selected_engines import EngineUnderTest
 
 _SCHEMA = json.dumps(
@@ -44,7 +43,7 @@ _SCHEMA = json.dumps(
         "additionalProperties": False,
     }
 )
-_RECORDS = [SuiteRecord(id=f"r{n}", group="g", schema=_SCHEMA) for n in range(3)]
+_RECORDS = [Record(id=f"r{n}", group="g", schema=_SCHEMA) for n in range(3)]
 
 
 def _request(tmp_path: Path, base: str, **more: Any) -> RunRequest:  # noqa: ANN401 - as the request's
@@ -133,7 +132,7 @@ def test_a_record_without_a_schema_is_not_asked_under_a_constraint(
 
     with loopback(reply) as server:
         request = _request(tmp_path, server.base, engines=("none", "json_schema"))
-        bare = SuiteRecord(id="bare", group="g")
+        bare = Record(id="bare", group="g")
         (tmp_path / "made.jsonl").write_bytes(encode_records([_RECORDS[0], bare]))
         result = run(request)
     assert sorted(asked) == [("bare", False), ("r0", False), ("r0", True)]
@@ -262,7 +261,7 @@ def test_a_folder_is_scored_again_under_another_reading(tmp_path: Path) -> None:
     with loopback(lambda _body, _number: answer(text)) as server:
         request = _request(tmp_path, server.base)
         data = tmp_path / "made.jsonl"
-        record = SuiteRecord(id="r0", group="g", schema=json.dumps(opened))
+        record = Record(id="r0", group="g", schema=json.dumps(opened))
         data.write_bytes(encode_records([record]))
         result = run(request)
     assert _verdicts(result) == {"small free": [["hallucination"]]}
@@ -298,7 +297,7 @@ def test_whatever_a_server_says_has_its_class(tmp_path: Path) -> None:
     with loopback(lambda body, _number: replies[_asked(body)][0]) as server:
         request = _request(tmp_path, server.base)
         (tmp_path / "made.jsonl").write_bytes(
-            encode_records(SuiteRecord(id=name, schema=_SCHEMA) for name in replies)
+            encode_records(Record(id=name, schema=_SCHEMA) for name in replies)
         )
         result = run(request)
     recorded = result.open()

@@ -9,7 +9,7 @@ import pytest
 
 from evaluation.asking.request import choose_suite
 from evaluation.asking.scoring import LiveScorer, score_all
-from evaluation.core.suite_records import SuiteRecord, SuiteResponse
+from evaluation.core.records import Record, Response
 from tests.evaluation.asking.doubling import lay_out
 
 if TYPE_CHECKING:
@@ -51,10 +51,10 @@ def troubled(tmp_path: Path) -> SuiteChoice:
 
 def test_every_response_has_a_verdict(troubled: SuiteChoice) -> None:
     """In order; those that go wrong have classes that every suite has."""
-    record = SuiteRecord(id="a")
+    record = Record(id="a")
     texts = ["x", "hang", "x", "die", "raise", "grow", "x"]
     pairs = [
-        (record, SuiteResponse(record="a", text=text, repeat=place))
+        (record, Response(record="a", text=text, repeat=place))
         for place, text in enumerate(texts)
     ]
     verdicts = score_all(troubled, pairs, jobs=1)
@@ -75,10 +75,10 @@ def test_every_response_has_a_verdict(troubled: SuiteChoice) -> None:
 @pytest.mark.slow
 def test_a_live_scorer_goes_on_after_trouble(troubled: SuiteChoice) -> None:
     """A run whose answers are handed back does not end with one of them."""
-    record = SuiteRecord(id="a")
+    record = Record(id="a")
     with LiveScorer(troubled) as scorer:
         found = [
-            scorer.score(record, SuiteResponse(record="a", text=text)).failure_class
+            scorer.score(record, Response(record="a", text=text)).failure_class
             for text in ("hang", "x", "die", "x")
         ]
     assert found == ["scoring_timeout", "", "scoring_failed", ""]

@@ -13,11 +13,10 @@ from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration, BadUsage
 from curation.workers.ray_shards import Shard
 from evaluation.asking import shards
-from evaluation.asking.records import encode_records
 from evaluation.asking.request import ModelOptions, RunRequest, choose_suite
 from evaluation.asking.run import run, score_file
 from evaluation.asking.shards import PlainRequest, run_here_or_in_shards, run_shard
-from evaluation.core.suite_records import SuiteRecord
+from evaluation.core.records import Record, encode_records
 from evaluation.results.merging import merge
 from evaluation.results.reader import open_run
 from tests.evaluation.measuring import miniature, request_of, sample
@@ -31,7 +30,7 @@ _SCHEMA = json.dumps({"type": "object", "required": ["n"]})
 
 def _request(folder: Path, base: str) -> RunRequest:
     data = folder / "made.jsonl"
-    records = [SuiteRecord(id=f"r{n}", group="g", schema=_SCHEMA) for n in range(8)]
+    records = [Record(id=f"r{n}", group="g", schema=_SCHEMA) for n in range(8)]
     data.write_bytes(encode_records(records))
     return RunRequest(
         suite=choose_suite("passrate", {"mode": "schema"}),

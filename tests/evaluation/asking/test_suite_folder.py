@@ -12,10 +12,11 @@ import evaluation.suites
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration, NoInput
 from evaluation.analysis.run_report import reports
-from evaluation.asking.records import encode_records, records_of
+from evaluation.asking.records import records_of
 from evaluation.asking.request import RunRequest, choose_suite
 from evaluation.asking.run import score_file
 from evaluation.asking.self_test import self_test
+from evaluation.core.records import encode_records
 from evaluation.core.suite import RecordRequest
 from evaluation.suites.registry import suite_named, suites
 from tests.evaluation.asking.doubling import doubling_source, lay_out

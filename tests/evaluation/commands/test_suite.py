@@ -9,9 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from curation.system.errors import BadUsage
-from evaluation.asking.records import encode_records
 from evaluation.commands.suite import app
-from evaluation.core.suite_records import SuiteRecord
+from evaluation.core.records import Record, encode_records
 from evaluation.results.reader import open_run
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ _SCHEMA = '{"type": "object", "required": ["n"]}'
 def data(tmp_path: Path) -> Path:
     """Return a file of two records."""
     path = tmp_path / "made.jsonl"
-    records = [SuiteRecord(id=name, group="g", schema=_SCHEMA) for name in "ab"]
+    records = [Record(id=name, group="g", schema=_SCHEMA) for name in "ab"]
     path.write_bytes(encode_records(records))
     return path
 

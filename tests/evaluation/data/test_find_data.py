@@ -49,7 +49,7 @@ def test_a_dataset_of_the_hub_is_read_like_a_build(
     here = open_data(str(folder), settings=settings)
     for where in (NAME, f"{NAME}@main", f"hf://datasets/{NAME}@main"):
         there = open_data(where, settings=settings)
-        assert list(there.samples()) == list(here.samples())
+        assert list(there.records()) == list(here.records())
         assert (there.origin, there.sha256) == ("hub", here.sha256)
 
 
@@ -124,6 +124,6 @@ def test_the_sample_has_schemas_of_every_config_with_instances(tmp_path: Path) -
     settings = FetchSettings(mirror=None, cache=tmp_path / "cache", offline=True)
     reader = find_data.built_sample(settings, Quiet())
     names = list(reader.names())
-    assert {name.config for name in names} == {*CONFIGS, "Github_vacuous"}
+    assert {name.group for name in names} == {*CONFIGS, "Github_vacuous"}
     assert all(each.complete for each in names)
-    assert all(each.schema for each in reader.samples(range(len(names))))
+    assert all(each.schema for each in reader.records(range(len(names))))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
     from curation.workers.pool import BatchResult
-    from evaluation.core.cases import Sample
+    from evaluation.core.records import Record
     from evaluation.data import Dataset
 
 SCHEMA = '{"type":"object","required":["a"],"properties":{"a":{"minimum":1.50}}}'
@@ -52,8 +52,8 @@ def _open(where: Path, told: Quiet | None = None, *, instances: bool = True) -> 
     )
 
 
-def _named(data: Dataset) -> dict[str, Sample]:
-    return {f"{each.config}/{each.id}": each for each in data.samples()}
+def _named(data: Dataset) -> dict[str, Record]:
+    return {each.key: each for each in data.records()}
 
 
 def test_a_folder_of_schemas_is_read_in_natural_order(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_a_folder_of_schemas_is_read_in_natural_order(tmp_path: Path) -> None:
     data = _open(folder, instances=False)
     found = _named(data)
     assert list(found) == ["deep/er/x", "files/o9", "files/o10"]
-    schema = found["files/o9"].schema
+    schema = found["files/o9"].constraint
     assert "1.50" in schema
     assert list(json.loads(schema)) == ["type", "required", "properties"]
     assert (data.origin, data.instances, data.count) == ("files", "none", 3)
@@ -184,13 +184,13 @@ def test_instances_are_made_once_for_each_schema(
             yield result
 
     monkeypatch.setattr(Pool, "run_batches", counted)
-    first = list(_open(folder).samples())
+    first = list(_open(folder).records())
     assert (sum(asked), all(each.instances for each in first)) == (3, True)
     assert first[0].dialect == "2020-12"
-    assert list(_open(folder).samples()) == first
+    assert list(_open(folder).records()) == first
     assert sum(asked) == 3
     (folder / "1.json").write_text('{"const": 5}')
-    edited = list(_open(folder).samples())
+    edited = list(_open(folder).records())
     assert sum(asked) == 4
     assert [edited[0], edited[2]] == [first[0], first[2]]
     assert edited[1].instances[0].text == "5"
@@ -200,12 +200,12 @@ def test_a_damaged_store_of_instances_is_made_anew(tmp_path: Path) -> None:
     """What is kept is a convenience: broken bytes in it cost only time."""
     path = tmp_path / "mine.json"
     path.write_text('{"const": 5}')
-    first = list(_open(path).samples())
+    first = list(_open(path).records())
     kept = tmp_path / "cache" / "instances.sqlite"
     for beside in tmp_path.glob("cache/instances.sqlite-*"):
         beside.unlink()
     kept.write_bytes(b"SQLite format 3\x00" + b"\xff" * 4000)
-    assert list(_open(path).samples()) == first
+    assert list(_open(path).records()) == first
 
 
 def test_a_store_that_is_damaged_further_in_is_named(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_a_store_that_is_damaged_further_in_is_named(tmp_path: Path) -> None:
     pages = bytearray(kept.read_bytes())
     pages[2 * 4096 : 3 * 4096] = b"\xff" * 4096
     kept.write_bytes(pages)
-    for reads in (lambda: _open(path), lambda: list(data.samples())):
+    for reads in (lambda: _open(path), lambda: list(data.records())):
         with pytest.raises(CannotCreate, match=r"instances\.sqlite: .*malformed"):
             reads()
 
@@ -227,7 +227,7 @@ def test_a_schema_that_is_hopeless_has_no_instances(tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
     path.write_text('{"type": "object", "minProperties": 2, "maxProperties": 1}')
     data = _open(path)
-    assert [each.instances for each in data.samples()] == [()]
+    assert [each.instances for each in data.records()] == [()]
     assert (data.count, data.instances) == (1, "made")
 
 
@@ -268,7 +268,7 @@ def test_what_was_made_before_a_stop_is_kept(tmp_path: Path) -> None:
     kept.close()
     assert 32 <= found < 70
     data = _open(folder)
-    assert [each.instances[0].text for each in data.samples()] == [
+    assert [each.instances[0].text for each in data.records()] == [
         str(number) for number in range(70)
     ]
 
@@ -293,7 +293,7 @@ def test_a_schema_that_costs_too_much_has_no_instances(
         lambda _seed: Program(file=worker, setup=None),
     )
     data = _open(_folder(tmp_path, 2))
-    assert [each.instances for each in data.samples()] == [(), ()]
+    assert [each.instances for each in data.records()] == [(), ()]
     assert (data.count, data.instances) == (2, "made")
 
 
@@ -333,6 +333,6 @@ def test_small_files_are_parsed_once(
     (tmp_path / "a.json").write_text('{"type": "object"}')
     files = OwnSchemaReader.of(open_source(str(tmp_path)))
     assert [name.id for name in files.names()] == ["a"]
-    (sample,) = files.samples({0})
+    (sample,) = files.records({0})
     assert sample.schema == '{"type": "object"}'
     assert len(asked) == times

@@ -57,14 +57,14 @@ def test_each_line_is_a_schema_a_row_or_a_file_of_maskbench(tmp_path: Path) -> N
         {},
     )
     data = _opened(path)
-    samples = list(data.samples())
-    assert [sample.config for sample in samples] == ["mine"] * 5
+    samples = list(data.records())
+    assert [sample.group for sample in samples] == ["mine"] * 5
     ids = [sample.id for sample in samples]
     assert ids[:2] == ["mine-1", "named"]
     assert ids[2].startswith("named-")
     assert len(set(ids)) == 5
     assert [len(sample.instances) for sample in samples] == [0, 0, 0, 1, 0]
-    assert json.loads(samples[1].schema) == _OBJECT
+    assert json.loads(samples[1].constraint) == _OBJECT
     assert (data.count, data.origin) == (5, "files")
     names = [name for _, name, _ in made_unique(json_lines(path.read_bytes()), "mine")]
     assert ids == names
@@ -76,7 +76,7 @@ def test_a_parquet_file_of_ones_own_is_read_in_the_same_way(tmp_path: Path) -> N
     texts = [json.dumps(_OBJECT), "{"]
     pl.DataFrame({"unique_id": ["a", "b"], "json_schema": texts}).write_parquet(path)
     data = _opened(path)
-    assert [sample.id for sample in data.samples()] == ["a"]
+    assert [sample.id for sample in data.records()] == ["a"]
     assert data.left_out[0].startswith("row 2: not a JSON text")
 
 
@@ -113,7 +113,7 @@ def test_an_invalid_schema_in_a_folder_counts_against_nobody(tmp_path: Path) -> 
     (folder / "odd.json").write_text('{"type": "strin"}')
     told = _Told()
     data = _opened(folder, told)
-    assert [sample.id for sample in data.samples()] == ["good"]
+    assert [sample.id for sample in data.records()] == ["good"]
     assert told.lines[0].startswith("left out: odd.json: not valid under 2020-12")
     with pytest.raises(BadData, match="not valid under 2020-12"):
         _opened(folder / "odd.json")

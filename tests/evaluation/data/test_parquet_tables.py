@@ -8,8 +8,8 @@ import pytest
 
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration, BadData, NoInput
-from evaluation.core.cases import Instance
-from evaluation.data import SampleSelection, open_data
+from evaluation.core.records import Instance
+from evaluation.data import RecordSelection, open_data
 from tests.evaluation.data.written_tables import SCHEMA, write, write_tables
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ def build(tmp_path: Path) -> Path:
 
 
 def _ids(data: Dataset) -> list[str]:
-    return [each.id for each in data.samples()]
+    return [each.id for each in data.records()]
 
 
-def _open(where: Path, choice: SampleSelection | None = None) -> Dataset:
+def _open(where: Path, choice: RecordSelection | None = None) -> Dataset:
     settings = FetchSettings(mirror=None, cache=where.parent / "cache")
     return open_data(str(where), selection=choice, settings=settings)
 
@@ -41,9 +41,9 @@ def _open(where: Path, choice: SampleSelection | None = None) -> Dataset:
 def test_a_build_is_read_in_its_order_as_often_as_asked(build: Path) -> None:
     """Every record comes with its instances; a second walk gives the same."""
     data = _open(build)
-    first = list(data.samples())
-    assert list(data.samples()) == first
-    assert [each.config for each in first[:200]] == ["Github_easy"] * 200
+    first = list(data.records())
+    assert list(data.records()) == first
+    assert [each.group for each in first[:200]] == ["Github_easy"] * 200
     assert [each.id for each in first[200:]] == ["s3", "s1", "bare2"]
     assert (data.count, data.instances, data.origin) == (203, "given", "build")
     sample = first[0]
@@ -64,29 +64,29 @@ def test_a_build_is_read_in_its_order_as_often_as_asked(build: Path) -> None:
 
 def test_configs_splits_ids_and_a_limit_choose(build: Path) -> None:
     """Each choice keeps the order, and a limit gives every config its share."""
-    assert _ids(_open(build, SampleSelection(configs=("Snowplow",)))) == [
+    assert _ids(_open(build, RecordSelection(configs=("Snowplow",)))) == [
         "s3",
         "s1",
         "bare2",
     ]
-    assert _ids(_open(build, SampleSelection(splits=("test", "train")))) == [
+    assert _ids(_open(build, RecordSelection(splits=("test", "train")))) == [
         "s3",
         "s1",
         "bare2",
     ]
     assert _ids(
-        _open(build, SampleSelection(ids=frozenset({"Snowplow/s1", "g7"})))
+        _open(build, RecordSelection(ids=frozenset({"Snowplow/s1", "g7"})))
     ) == [
         "g7",
         "s1",
     ]
-    small, large = (_open(build, SampleSelection(limit=limit)) for limit in (20, 60))
+    small, large = (_open(build, RecordSelection(limit=limit)) for limit in (20, 60))
     assert (small.count, large.count) == (20, 60)
-    assert [each.config for each in small.samples()].count("Snowplow") == 1
+    assert [each.group for each in small.records()].count("Snowplow") == 1
     assert set(_ids(small)) < set(_ids(large))
-    assert _ids(_open(build, SampleSelection(limit=20))) == _ids(small)
-    assert _ids(_open(build, SampleSelection(limit=20, seed=1))) != _ids(small)
-    assert all(each.instances for each in small.samples() if each.id != "bare2")
+    assert _ids(_open(build, RecordSelection(limit=20))) == _ids(small)
+    assert _ids(_open(build, RecordSelection(limit=20, seed=1))) != _ids(small)
+    assert all(each.instances for each in small.records() if each.id != "bare2")
 
 
 def test_the_digest_is_that_of_the_content(build: Path, tmp_path: Path) -> None:
@@ -101,14 +101,14 @@ def test_the_digest_is_that_of_the_content(build: Path, tmp_path: Path) -> None:
     ("choice", "said"),
     [
         (
-            SampleSelection(configs=("Snowplough",)),
+            RecordSelection(configs=("Snowplough",)),
             "no config Snowplough: there are: Github_easy",
         ),
-        (SampleSelection(splits=("dev",)), "no split dev: there are: val, test, train"),
+        (RecordSelection(splits=("dev",)), "no split dev: there are: val, test, train"),
     ],
 )
 def test_what_does_not_exist_is_said(
-    build: Path, choice: SampleSelection, said: str
+    build: Path, choice: RecordSelection, said: str
 ) -> None:
     """A config or a split that is not there is named, with those that are."""
     with pytest.raises(NoInput, match=said):
@@ -118,7 +118,7 @@ def test_what_does_not_exist_is_said(
 def test_nothing_chosen_is_said(build: Path) -> None:
     """An id that is nobody's is no empty run."""
     with pytest.raises(NoInput, match="no schema in it is nobody"):
-        _open(build, SampleSelection(ids=frozenset({"nobody"})))
+        _open(build, RecordSelection(ids=frozenset({"nobody"})))
 
 
 def test_instances_in_another_order_are_refused(build: Path) -> None:
@@ -130,7 +130,7 @@ def test_instances_in_another_order_are_refused(build: Path) -> None:
     ]
     write(build / "instances/Snowplow/train-00000-of-00001.pq", rows)
     with pytest.raises(BadData, match="'s1' stand where it does not"):
-        list(_open(build).samples())
+        list(_open(build).records())
 
 
 def test_a_table_without_schemas_is_refused(build: Path) -> None:
@@ -138,7 +138,7 @@ def test_a_table_without_schemas_is_refused(build: Path) -> None:
     path = build / "Snowplow" / "test-00000-of-00001.parquet"
     write(path, [{"unique_id": "s3"}])
     with pytest.raises(BadConfiguration, match="no column json_schema"):
-        list(_open(build).samples())
+        list(_open(build).records())
     path.write_bytes(b"PAR1 and no more")
     with pytest.raises(BadData, match="not readable as parquet"):
         _open(build)
@@ -148,7 +148,7 @@ def test_records_without_instances_get_some(tmp_path: Path) -> None:
     """A build without instances is measured with instances made now, and says so."""
     folder = write_tables(tmp_path / "b", {"A": {"test": ["x", "y"]}}, instances=False)
     data = _open(folder)
-    found = list(data.samples())
+    found = list(data.records())
     assert data.instances == "made"
     assert found[0].instances == found[1].instances
     assert {each.valid for each in found[0].instances} == {True, False}

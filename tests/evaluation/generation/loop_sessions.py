@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from curation.workers.limits import Limits
 from curation.workers.process import Program
-from evaluation.core.suite_records import Message
+from evaluation.core.records import Message
 from evaluation.generation.engine_session import EngineProcess
 from evaluation.generation.loop import generate
 from evaluation.generation.text_generation import LoopOptions, TokenizedRequest

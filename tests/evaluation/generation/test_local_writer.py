@@ -16,8 +16,8 @@ import torch
 
 from curation.download.acquire import FetchSettings
 from curation.system.errors import Unavailable
-from evaluation.core.cases import Result, Sample
-from evaluation.core.suite_records import Message
+from evaluation.core.cases import Result
+from evaluation.core.records import Message, Record
 from evaluation.generation.local_writer import LocalWriter
 from evaluation.generation.text_generation import (
     DecidedApart,
@@ -66,7 +66,7 @@ def writer(
 def _asked(*said: str, budget: int = 12) -> list[GenerationRequest]:
     return [
         GenerationRequest(
-            sample=Sample(id=text, config="c", split="", schema=_SCHEMA, dialect=""),
+            record=Record(id=text, group="c", schema=_SCHEMA, dialect=""),
             messages=(Message(role="user", content=text),),
             budget=budget,
         )

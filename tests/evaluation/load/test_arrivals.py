@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from curation.system.errors import BadUsage
-from evaluation.core.cases import Sample
-from evaluation.core.suite_records import Message
+from evaluation.core.records import Message, Record
 from evaluation.generation.text_generation import GenerationRequest
 from evaluation.load.arrivals import (
     LoadSettings,
@@ -24,10 +23,9 @@ from evaluation.load.arrivals import (
 def _requests(*schemas: str) -> list[GenerationRequest]:
     return [
         GenerationRequest(
-            sample=Sample(
+            record=Record(
                 id=f"s{number}",
-                config="made",
-                split="",
+                group="made",
                 schema=schema,
                 dialect="2020-12",
             ),

@@ -8,8 +8,8 @@ from typing import cast
 import msgspec
 import pytest
 
-from evaluation.core.cases import Result, Sample
-from evaluation.core.suite_records import Message
+from evaluation.core.cases import Result
+from evaluation.core.records import Message, Record
 from evaluation.generation.text_generation import (
     Generation,
     GenerationRequest,
@@ -29,7 +29,7 @@ from evaluation.suites.coverage.judgement import Judgement, TextVerdict, classif
 
 _MS = 1_000_000
 _REQUEST = GenerationRequest(
-    sample=Sample(id="a", config="made", split="", schema="{}", dialect="2020-12"),
+    record=Record(id="a", group="made", schema="{}", dialect="2020-12"),
     messages=(Message(role="user", content="write"),),
     budget=9,
 )

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from curation.system.errors import NotPermitted
-from evaluation.core.cases import Result, Sample
-from evaluation.core.suite_records import Message
+from evaluation.core.cases import Result
+from evaluation.core.records import Message, Record
 from evaluation.generation.text_generation import GenerationRequest, TextEnding
 from evaluation.load.arrivals import (
     LoadSettings,
@@ -40,9 +40,7 @@ def _send(
     seconds: float = 5.0,
 ) -> list[SentRequest]:
     request = GenerationRequest(
-        sample=Sample(
-            id="ferry", config="made", split="", schema=_SCHEMA, dialect="2020-12"
-        ),
+        record=Record(id="ferry", group="made", schema=_SCHEMA, dialect="2020-12"),
         messages=(Message(role="user", content="a ferry"),),
         budget=40,
     )

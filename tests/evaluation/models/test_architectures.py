@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evaluation.core.suite_records import Message
+from evaluation.core.records import Message
 from evaluation.models import forward as prefixes
 from evaluation.models.loading import LoadOptions, load_model
 from tests.evaluation.models.tiny_models import KINDS, tiny_model

@@ -8,7 +8,7 @@ import pytest
 from transformers import PreTrainedTokenizerFast
 
 from curation.system.errors import BadConfiguration
-from evaluation.core.suite_records import Message
+from evaluation.core.records import Message
 from evaluation.models.chat import TEMPLATE_DATE, ChatPrompts
 from tests.evaluation.tokenizers import made
 

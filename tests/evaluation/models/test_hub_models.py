@@ -11,7 +11,7 @@ from huggingface_hub import constants
 
 from curation.download.acquire import FetchSettings
 from curation.system.errors import NoInput, NotPermitted
-from evaluation.core.suite_records import Message
+from evaluation.core.records import Message
 from evaluation.models.loading import LoadOptions, load_model
 from evaluation.tokenizers import get_tokenizer
 from tests.evaluation.small_model import small_model

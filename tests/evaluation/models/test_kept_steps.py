@@ -11,7 +11,7 @@ import torch
 from transformers import DynamicCache
 
 from curation.system.errors import BadConfiguration
-from evaluation.core.suite_records import Message
+from evaluation.core.records import Message
 from evaluation.generation.loop import generate
 from evaluation.generation.text_generation import LoopOptions, TokenizedRequest
 from evaluation.models.kept_step import (

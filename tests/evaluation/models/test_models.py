@@ -14,7 +14,7 @@ from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration, NoInput, Unavailable
 from evaluation.asking.request import ModelOptions, choose_suite
 from evaluation.commands.options import split_revision
-from evaluation.core.suite_records import Message
+from evaluation.core.records import Message
 from evaluation.generation.text_generation import LoopOptions
 from evaluation.models import hardware as memory
 from evaluation.models import loading

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from evaluation.core.records import Verdict
 from evaluation.core.suite import ScoredResponse
-from evaluation.core.suite_records import Verdict
 from evaluation.results.suite_pairs import pairs_with_free
 
 

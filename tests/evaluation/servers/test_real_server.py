@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 import requests
 
-from evaluation.core.cases import Result, Sample
-from evaluation.core.suite_records import Message
+from evaluation.core.cases import Result
+from evaluation.core.records import Message, Record
 from evaluation.generation.text_generation import (
     GenerationRequest,
     TextEnding,
@@ -83,11 +83,11 @@ def _wait_for(url: str, server: subprocess.Popen[bytes]) -> None:
 
 
 def _asked(name: str) -> GenerationRequest:
-    subject = Sample(
-        id=name, config="made", split="", schema='{"type": "null"}', dialect="2020-12"
+    subject = Record(
+        id=name, group="made", schema='{"type": "null"}', dialect="2020-12"
     )
     message = Message(role="user", content=f"write {name}")
-    return GenerationRequest(sample=subject, messages=(message,), budget=_BUDGET)
+    return GenerationRequest(record=subject, messages=(message,), budget=_BUDGET)
 
 
 def test_what_the_server_writes_is_read(served: tuple[str, str]) -> None:

@@ -6,10 +6,11 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
-from evaluation.core.cases import Result, Sample
-from evaluation.core.suite_records import Message
+from evaluation.core.cases import Result
+from evaluation.core.records import Message, Record
 from evaluation.generation.text_generation import GenerationRequest, TextEnding
 from evaluation.servers.client import RequestLimits, ServerClient, SharedBackoff
 from evaluation.servers.model_server import server_participants
@@ -26,12 +27,12 @@ if TYPE_CHECKING:
     from evaluation.suites.coverage.texts import GeneratedText
 
 _SCHEMA = '{"type": "object", "required": ["deck"]}'
-_SAMPLE = Sample(id="ferry", config="made", split="", schema=_SCHEMA, dialect="2020-12")
+_RECORD = Record(id="ferry", group="made", schema=_SCHEMA, dialect="2020-12")
 
 
 def _request(name: str = "ferry") -> GenerationRequest:
     return GenerationRequest(
-        sample=replace(_SAMPLE, id=name),
+        record=msgspec.structs.replace(_RECORD, id=name),
         messages=(Message(role="user", content="a ferry"),),
         budget=40,
     )

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evaluation.core.cases import Result, Sample
+from evaluation.core.cases import Result
+from evaluation.core.records import Record
 from evaluation.core.run_header import TaskSettings
 from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import Rate
@@ -75,10 +76,9 @@ def _table(run: RecordedRun, name: str) -> Table:
 
 def test_it_asks_for_nothing_but_compiling() -> None:
     """One case a subject, without walks, and with its features."""
-    sample = Sample(
+    sample = Record(
         id="o1",
-        config="x",
-        split="",
+        group="x",
         schema='{"not": {}}',
         dialect="2020-12",
         features=("not",),
@@ -101,10 +101,9 @@ def test_it_asks_for_nothing_but_compiling() -> None:
 )
 def test_formats_are_told_by_their_values(schema: str, formats: list[str]) -> None:
     """In keyword position; a schema that cannot be read says none."""
-    sample = Sample(
+    sample = Record(
         id="o1",
-        config="x",
-        split="",
+        group="x",
         schema=schema,
         dialect="2020-12",
         features=("format",),

@@ -22,10 +22,10 @@ from evaluation.core.task import Task, TaskInput
 from evaluation.reporting.report import Report
 from evaluation.reporting.tables import Table
 
-def cases(samples, settings):
-    for sample in samples:
+def cases(records, settings):
+    for record in records:
         yield Case(
-            task="compiles", id=sample.id, config=sample.config, schema=sample.schema
+            task="compiles", id=record.id, config=record.group, schema=record.constraint
         )
 
 def report(run):

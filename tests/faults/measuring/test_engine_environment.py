@@ -67,7 +67,7 @@ def test_an_engine_lives_in_an_environment_that_knows_nothing(
     task = task_named("masks")
     plan = RunPlan(
         tasks=[task],
-        samples=lambda: [sample("well", '{"a": 1}')],
+        records=lambda: [sample("well", '{"a": 1}')],
         tokenizer=tokenizer(tmp_path),
         settings=request.settings,
         bounds=request.bounds,

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evaluation.asking.request import RunRequest
-    from evaluation.core.cases import Row, Sample
+    from evaluation.core.cases import Row
+    from evaluation.core.records import Record
     from evaluation.results.reader import RecordedRun
 
 _UNITS = 30
@@ -36,7 +37,7 @@ measured(folder, [miniature("troubled")], request(folder))
 """
 
 
-def samples() -> list[Sample]:
+def samples() -> list[Record]:
     """Return cases that take some fiftieths of a second each, and a few that fail."""
     listed = [sample(f"slow-walk-{each}", "{}", "[1]") for each in range(_UNITS)]
     return [*listed[:10], sample("refuse", "{}"), *listed[10:], sample("lie", "{}")]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evaluation.core.cases import Instance, Result, Sample, WalkVerdict
+from evaluation.core.cases import Result, WalkVerdict
+from evaluation.core.records import Instance, Record
 from evaluation.reporting.tables import Duration
 from evaluation.results.outcomes import Outcome, outcome_of
 from evaluation.tasks.masks.report import WarmTimes
@@ -89,10 +90,9 @@ def test_an_engine_that_answers_for_another_schema_is_wrong_both_ways(
 ) -> None:
     """It takes the texts of the schema before, and blocks those of this one."""
     samples = [
-        Sample(
+        Record(
             id=str(number),
-            config="Made",
-            split="",
+            group="Made",
             schema=f'{{"const": {number}}}',
             dialect="2020-12",
             instances=(

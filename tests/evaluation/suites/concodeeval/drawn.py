@@ -19,7 +19,7 @@ from evaluation.suites.concodeeval.settings import SuiteReading
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from evaluation.core.suite_records import SuiteRecord
+    from evaluation.core.records import Record
     from evaluation.suites.concodeeval.schemas import SchemaFamily
     from evaluation.suites.concodeeval.settings import ConcodeSettings
 
@@ -47,6 +47,6 @@ def made_schemas(count: int = 24) -> tuple[GeneratedSchema, ...]:
     return tuple(generate_schemas(count, SEED))
 
 
-def made_records(settings: ConcodeSettings, count: int = 24) -> list[SuiteRecord]:
+def made_records(settings: ConcodeSettings, count: int = 24) -> list[Record]:
     """Return the records of these schemas."""
-    return list(records_of((made.sample for made in made_schemas(count)), 0, settings))
+    return list(records_of((made.record for made in made_schemas(count)), 0, settings))

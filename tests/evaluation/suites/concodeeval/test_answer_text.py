@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evaluation.answers.extraction import triage
-from evaluation.core.suite_records import SuiteResponse
+from evaluation.core.records import Response
 from evaluation.suites.concodeeval.answer_text import (
     FREE_RULES,
     fenced_answer,
@@ -34,7 +34,7 @@ def _why(found: Read | NotRead) -> AnswerClass | None:
 
 
 def _fenced(text: str, *, continues: bool) -> str | NotRead:
-    answer = triage(SuiteResponse(record="a", text=text), FREE_RULES)
+    answer = triage(Response(record="a", text=text), FREE_RULES)
     return fenced_answer(answer, continues=continues)
 
 

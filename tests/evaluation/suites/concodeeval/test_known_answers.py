@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evaluation.core.suite_records import SuiteResponse
+from evaluation.core.records import Response
 from evaluation.suites.concodeeval.scorer import ConcodeScorer
 from evaluation.suites.concodeeval.settings import ConcodeSettings, SuiteReading
 from evaluation.suites.concodeeval.suite import SUITE
@@ -18,8 +18,8 @@ from tests.evaluation.suites.concodeeval.known_answers.generation import (
 )
 
 if TYPE_CHECKING:
+    from evaluation.core.records import Record, Verdict
     from evaluation.core.suite import KnownAnswer
-    from evaluation.core.suite_records import SuiteRecord, Verdict
 
 _SETTINGS = [
     ConcodeSettings(representations="nl"),
@@ -32,8 +32,8 @@ _SETTINGS = [
 
 
 def _judged(
-    settings: ConcodeSettings, records: list[SuiteRecord]
-) -> list[tuple[SuiteRecord, KnownAnswer, Verdict]]:
+    settings: ConcodeSettings, records: list[Record]
+) -> list[tuple[Record, KnownAnswer, Verdict]]:
     scorer = ConcodeScorer(settings)
     return [
         (
@@ -41,7 +41,7 @@ def _judged(
             known,
             scorer(
                 record,
-                SuiteResponse(record=record.key, text=known.text, error=known.error),
+                Response(record=record.key, text=known.text, error=known.error),
             ),
         )
         for record in records
@@ -70,9 +70,7 @@ def test_the_answers_of_the_selftest_get_their_verdicts(
     classes = set()
     for record in made_records(settings)[::7]:
         for known in SUITE.known_answers(record, settings):
-            response = SuiteResponse(
-                record=record.key, text=known.text, error=known.error
-            )
+            response = Response(record=record.key, text=known.text, error=known.error)
             verdict = scorer(record, response)
             assert verdict.failure_class == known.expected, (record.key, known)
             classes.add(known.expected)
@@ -89,7 +87,7 @@ def test_with_the_papers_xml_the_decoder_is_measured() -> None:
         for record, known, verdict in _judged(settings, made_records(settings))
         if known.kind == "reference"
     ]
-    schemas = [json.loads(made.sample.schema) for made in made_schemas()]
+    schemas = [json.loads(made.record.constraint) for made in made_schemas()]
     assert len(judged) == len(schemas) == 24
     roots = sum(verdict.scores["rtv"] for _, verdict in judged)
     assert roots == sum(schema["type"] != "object" for schema in schemas) == 18

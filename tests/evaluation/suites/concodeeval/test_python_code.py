@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.instances.dataset.make_instances import make_instances
-from evaluation.core.cases import Instance
+from evaluation.core.records import Instance
 from evaluation.suites.concodeeval.python_code import (
     Inexpressible,
     PythonCode,
@@ -73,8 +73,8 @@ _REAL: list[Json] = [
 
 def test_the_code_accepts_and_refuses_what_the_schema_does() -> None:
     """Witnesses are accepted; of near misses those that only a comment refuses."""
-    samples = [made.sample for made in made_schemas()[::2]]
-    pairs = [(_code(json.loads(one.schema)), one.instances) for one in samples]
+    samples = [made.record for made in made_schemas()[::2]]
+    pairs = [(_code(json.loads(one.constraint)), one.instances) for one in samples]
     pairs += [(_code(schema), _instances(schema)) for schema in _REAL]
     for (code, instances), found in zip(pairs, compare_python(pairs), strict=True):
         assert not found.error, code.text
@@ -86,8 +86,8 @@ def test_the_code_accepts_and_refuses_what_the_schema_does() -> None:
 @pytest.mark.slow
 def test_the_code_of_the_whole_suite_is_true_to_its_schemas() -> None:
     """600 schemas: but for rounded multiples every instance is judged as it must be."""
-    samples = [made.sample for made in generate_schemas()]
-    pairs = [(_code(json.loads(one.schema)), one.instances) for one in samples]
+    samples = [made.record for made in generate_schemas()]
+    pairs = [(_code(json.loads(one.constraint)), one.instances) for one in samples]
     found = list(compare_python(pairs, jobs=2))
     assert not any(one.error or one.differing for one in found)
     assert sum(len(one.rounded) for one in found) < 20

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluation.answers.extraction import triage
-from evaluation.core.suite_records import SuiteResponse
+from evaluation.core.records import Response
 from evaluation.suites.concodeeval.answer_text import FREE_RULES
 from evaluation.suites.concodeeval.scorer import Reply, reply_of
 from evaluation.suites.concodeeval.settings import MAX_CHARACTERS, SuiteReading
@@ -14,7 +14,7 @@ from evaluation.suites.concodeeval.settings import MAX_CHARACTERS, SuiteReading
 def _reply(
     text: str, *, continues: bool, reading: SuiteReading = SuiteReading.RECOMMENDED
 ) -> Reply:
-    answer = triage(SuiteResponse(record="a", text=text), FREE_RULES)
+    answer = triage(Response(record="a", text=text), FREE_RULES)
     return reply_of(answer, continues=continues, reading=reading)
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from evaluation.core.records import Response, Verdict
 from evaluation.core.suite import ScoredResponse
-from evaluation.core.suite_records import SuiteResponse, Verdict
 from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import Rate
 from evaluation.results.suite_rows import RecordedSuiteRun
@@ -29,7 +29,7 @@ def _run(settings: ConcodeSettings, kind: str) -> RecordedSuiteRun:
     for record in made_records(settings):
         for known in known_answers(record, settings):
             if known.kind == kind:
-                response = SuiteResponse(record=record.key, text=known.text)
+                response = Response(record=record.key, text=known.text)
                 verdict = scorer(record, response)
                 scored.append(_scored(record.key, record.group, (verdict,)))
                 break

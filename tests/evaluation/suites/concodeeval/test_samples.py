@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 
 from curation.instances.constraints.interpretations import read_schema
 from curation.validation.metaschemas import RUST_VALIDATORS
-from evaluation.core.cases import Instance, Sample
+from evaluation.core.records import Instance, Record
 from evaluation.suites.concodeeval.records import (
     LabelledSample,
     LabelledSamples,
@@ -19,9 +19,9 @@ from evaluation.suites.concodeeval.schemas import generate_schemas
 from tests.evaluation.suites.concodeeval.drawn import made_schemas
 
 
-def _check_labels(sample: Sample, shown: tuple[LabelledSample, ...]) -> None:
+def _check_labels(sample: Record, shown: tuple[LabelledSample, ...]) -> None:
     """Assert that both validators say of every sample what its label says."""
-    schema = json.loads(sample.schema)
+    schema = json.loads(sample.constraint)
     for one in shown:
         value = json.loads(one.text)
         said = one.label == "yes"
@@ -35,8 +35,8 @@ def test_both_validators_agree_with_every_label_and_the_share_is_kept() -> None:
     chosen = LabelledSamples(5, 0.55, 0)
     labels: list[str] = []
     for made in made_schemas():
-        shown = chosen.of(made.sample)
-        _check_labels(made.sample, shown)
+        shown = chosen.of(made.record)
+        _check_labels(made.record, shown)
         assert len({one.text for one in shown}) == len(shown)
         labels += [one.label for one in shown]
     assert abs(labels.count("yes") / len(labels) - 0.55) < 0.02
@@ -48,8 +48,8 @@ def test_both_validators_agree_with_every_label_of_the_whole_suite() -> None:
     chosen = LabelledSamples(5, 0.55, 0)
     labels: list[str] = []
     for made in generate_schemas():
-        shown = chosen.of(made.sample)
-        _check_labels(made.sample, shown)
+        shown = chosen.of(made.record)
+        _check_labels(made.record, shown)
         labels += [one.label for one in shown]
     assert len(labels) > 2_400
     assert abs(labels.count("yes") / len(labels) - 0.55) < 0.01
@@ -60,7 +60,7 @@ def test_another_share_is_kept_too() -> None:
     for share, label in ((0.0, "no"), (1.0, "yes")):
         chosen = LabelledSamples(2, share, 0)
         shown = [
-            one.label for made in made_schemas()[:4] for one in chosen.of(made.sample)
+            one.label for made in made_schemas()[:4] for one in chosen.of(made.record)
         ]
         assert set(shown) == {label}
 

@@ -63,7 +63,7 @@ def test_six_hundred_schemas_are_fifty_of_each_family() -> None:
 def test_every_schema_has_a_short_witness() -> None:
     """What nothing satisfies, or nothing that a model can write, is drawn again."""
     for made in made_schemas():
-        valid = [row for row in made.sample.instances if row.valid]
+        valid = [row for row in made.record.instances if row.valid]
         assert made.satisfiable is Satisfiability.SATISFIABLE
         assert min(len(row.text) for row in valid) <= LONGEST_ANSWER
 
@@ -77,7 +77,7 @@ def test_an_unsatisfiable_draw_is_replaced_unless_the_paper_is_followed() -> Non
     assert dropped == [0, 1]
     paper = generate_schema(_SMALL_OBJECTS, 7, 0, SuiteReading.PAPER)
     assert paper.dropped == 0
-    assert not any(row.valid for row in paper.sample.instances)
+    assert not any(row.valid for row in paper.record.instances)
 
 
 def test_the_same_seed_draws_the_same_schema_alone_or_among_others() -> None:
@@ -85,7 +85,7 @@ def test_the_same_seed_draws_the_same_schema_alone_or_among_others() -> None:
     alone = generate_schema(FAMILIES[0], 1, SEED, SuiteReading.RECOMMENDED)
     assert alone in made_schemas()
     other = generate_schema(FAMILIES[0], 1, SEED + 1, SuiteReading.RECOMMENDED)
-    assert other.sample.schema != alone.sample.schema
+    assert other.record.schema != alone.record.schema
 
 
 def test_the_keywords_are_those_of_the_published_schemas() -> None:

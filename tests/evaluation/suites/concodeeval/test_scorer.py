@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evaluation.core.suite_records import FREE, SuiteRecord, SuiteResponse, Verdict
+from evaluation.core.records import FREE, Record, Response, Verdict
 from evaluation.suites.concodeeval.prompts import shots
 from evaluation.suites.concodeeval.scorer import ConcodeScorer, Places
 from evaluation.suites.concodeeval.settings import (
@@ -32,7 +32,7 @@ _SCHEMA: Json = {
 }
 
 
-def _record(schema: Json = _SCHEMA, output: Output = Output.JSON) -> SuiteRecord:
+def _record(schema: Json = _SCHEMA, output: Output = Output.JSON) -> Record:
     text = json.dumps(schema)
     fields = RecordFields(
         task=TaskName.GENERATION,
@@ -49,15 +49,13 @@ def _record(schema: Json = _SCHEMA, output: Output = Output.JSON) -> SuiteRecord
 def _verdict(
     text: str | None,
     settings: ConcodeSettings | None = None,
-    record: SuiteRecord | None = None,
+    record: Record | None = None,
     *,
     condition: str = FREE,
     error: str = "",
 ) -> Verdict:
     scorer = ConcodeScorer(settings or ConcodeSettings())
-    response = SuiteResponse(
-        record="mine/m1", text=text, condition=condition, error=error
-    )
+    response = Response(record="mine/m1", text=text, condition=condition, error=error)
     return scorer(record or _record(), response)
 
 

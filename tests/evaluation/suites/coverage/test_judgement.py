@@ -10,7 +10,7 @@ import pytest
 from evaluation.asking.request import choose_suite
 from evaluation.asking.scoring import score_all
 from evaluation.core.cases import Result
-from evaluation.core.suite_records import SuiteRecord, SuiteResponse
+from evaluation.core.records import Record, Response
 from evaluation.generation.text_generation import Generation, TextEnding
 from evaluation.suites.coverage.judgement import (
     Judgement,
@@ -151,10 +151,10 @@ def test_a_schema_that_hangs_a_validator_leaves_the_text_undecided() -> None:
     bomb = json.dumps({**branches, "$defs": {**defs, "24": {"type": "number"}}})
     chosen = choose_suite("coverage")
     impatient = replace(chosen, suite=replace(chosen.suite, scoring_seconds=1.0))
-    slow = SuiteRecord(id="slow", schema=bomb)
+    slow = Record(id="slow", schema=bomb)
     pairs = [
-        (slow, SuiteResponse(record="slow", text='"abcdef"')),
-        (SuiteRecord(id="quick", schema="{}"), SuiteResponse(record="quick", text="1")),
+        (slow, Response(record="slow", text='"abcdef"')),
+        (Record(id="quick", schema="{}"), Response(record="quick", text="1")),
     ]
     first, second = score_all(impatient, pairs, jobs=1)
     assert class_of(first) is TextClass.UNDECIDED

@@ -9,9 +9,9 @@ import orjson
 from hypothesis import strategies as st
 
 from evaluation.core.cases import Result, Row
+from evaluation.core.records import Verdict
 from evaluation.core.run_header import LimitsHeader
 from evaluation.core.suite import ScoredResponse
-from evaluation.core.suite_records import Verdict
 from evaluation.generation.text_generation import (
     DecodingStep,
     Generation,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evaluation.core.suite_records import SuiteResponse
+from evaluation.core.records import Response
 from evaluation.suites.ifstruct.rows import (
     AnswerFormat,
     Fence,
@@ -50,7 +50,7 @@ def judge(
     text: str, wanted: Requirements, options: IfstructSettings | None = None
 ) -> StructureVerdict:
     """Return the verdict on an answer."""
-    return verify(SuiteResponse(record="a", text=text), wanted, options)
+    return verify(Response(record="a", text=text), wanted, options)
 
 
 def failures_of(text: str, wanted: Requirements, reading: RuleReading) -> list[Failure]:

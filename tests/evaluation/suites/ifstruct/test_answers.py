@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evaluation.core.suite_records import SuiteResponse
+from evaluation.core.records import Response
 from evaluation.suites.ifstruct.generator import generate_rows
 from evaluation.suites.ifstruct.scorer import verify
 from evaluation.suites.ifstruct.settings import Failure, IfstructSettings, RuleReading
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def _verify(
     row: IfstructRecord, text: str, settings: IfstructSettings | None = None
 ) -> StructureVerdict:
-    response = SuiteResponse(record=row.id, text=text)
+    response = Response(record=row.id, text=text)
     return verify(response, row.requirements, settings)
 
 

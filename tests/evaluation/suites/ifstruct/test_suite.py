@@ -15,8 +15,8 @@ from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration, NoInput
 from evaluation.asking.records import layout_of
 from evaluation.asking.request import choose_suite
+from evaluation.core.records import Record, Response, Verdict
 from evaluation.core.suite import RecordRequest, ScoredResponse
-from evaluation.core.suite_records import SuiteRecord, SuiteResponse, Verdict
 from evaluation.reporting.tables import Rate
 from evaluation.results.suite_rows import RecordedSuiteRun
 from evaluation.suites.ifstruct.rows import SLICES, difficulty_of, read_record
@@ -44,18 +44,18 @@ def _records(data: str | None = None, limit: int | None = None) -> RecordSet:
     return SUITE.records(_request(data, limit), _SETTINGS)
 
 
-def _asked(count: int = 12) -> list[SuiteRecord]:
+def _asked(count: int = 12) -> list[Record]:
     return [suite_record(row) for row in rows(240)[:count]]
 
 
 def _judge(
-    record: SuiteRecord, settings: IfstructSettings = _SETTINGS, **answer: object
+    record: Record, settings: IfstructSettings = _SETTINGS, **answer: object
 ) -> Verdict:
-    response = msgspec.convert({"record": record.key, **answer}, SuiteResponse)
+    response = msgspec.convert({"record": record.key, **answer}, Response)
     return SUITE.scorer(settings)(record, response)
 
 
-def _answers(record: SuiteRecord) -> dict[str, str]:
+def _answers(record: Record) -> dict[str, str]:
     """Return right and broken answers to a record by their kinds."""
     row = read_record(record.fields)
     answers = judged_answers(row, RuleReading.RECOMMENDED)
@@ -92,7 +92,7 @@ def test_a_row_is_a_record_and_back() -> None:
     for row in rows(240)[:12]:
         record = suite_record(row)
         written = msgspec.json.encode(record)
-        assert read_record(msgspec.json.decode(written, type=SuiteRecord).fields) == row
+        assert read_record(msgspec.json.decode(written, type=Record).fields) == row
         assert record.group == row.output_format
         if record.group == "yaml":
             assert record.schema is None
@@ -199,7 +199,7 @@ def test_difficulty_counts_what_is_asked() -> None:
 
 
 def _scored(
-    records: Iterable[SuiteRecord], condition: str, kind: str
+    records: Iterable[Record], condition: str, kind: str
 ) -> list[ScoredResponse]:
     """Return the verdicts on one kind of known answer to some records."""
     found = []

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.instances.values.model import Witness
-    from evaluation.core.suite_records import SuiteRecord
+    from evaluation.core.records import Record
     from evaluation.suites.passrate.settings import PassrateSettings
 
 #: Witnesses that are made of one schema, and near misses of them.
@@ -59,9 +59,7 @@ _NOT_ASSERTED: Final = frozenset(
 _OF_BRANCHES: Final = frozenset({"anyOf", "oneOf"})
 
 
-def known_answers(
-    record: SuiteRecord, settings: PassrateSettings
-) -> Iterator[KnownAnswer]:
+def known_answers(record: Record, settings: PassrateSettings) -> Iterator[KnownAnswer]:
     """Yield right and wrong answers to a record; none where no witness is found."""
     if record.schema is None:
         return

@@ -9,7 +9,7 @@ import pytest
 
 from evaluation.asking.request import choose_suite
 from evaluation.asking.self_test import kinds_table, self_test
-from evaluation.core.suite_records import SuiteRecord
+from evaluation.core.records import Record
 from tests.evaluation.suites.passrate.known_answers import known_answers
 
 _SCHEMA = {
@@ -35,7 +35,7 @@ def test_every_known_answer_gets_its_class(mode: str) -> None:
     """Over 20 kinds of mutated answers fail, and every right one passes."""
     chosen = choose_suite("passrate", {"mode": mode})
     records = [
-        SuiteRecord(id=f"r{place}", schema=json.dumps(schema))
+        Record(id=f"r{place}", schema=json.dumps(schema))
         for place, schema in enumerate((_SCHEMA, _OPEN))
     ]
     mutants = replace(chosen.suite, known_answers=known_answers)
@@ -52,7 +52,7 @@ def test_every_known_answer_gets_its_class(mode: str) -> None:
 def test_the_answers_of_the_selftest_get_their_classes(mode: str) -> None:
     """One of each class but those of values, and a right one."""
     chosen = choose_suite("passrate", {"mode": mode})
-    record = SuiteRecord(id="r", schema=json.dumps(_SCHEMA))
+    record = Record(id="r", schema=json.dumps(_SCHEMA))
     tested = self_test(chosen, [record], jobs=1)
     assert [answer for answer in tested if not answer.as_expected] == []
     classes = {answer.answer.expected for answer in tested}
@@ -63,8 +63,8 @@ def test_a_record_without_a_schema_has_no_known_answers() -> None:
     """Nor has one whose schema nothing can satisfy: there is no right answer."""
     chosen = choose_suite("passrate")
     records = [
-        SuiteRecord(id="none"),
-        SuiteRecord(id="false", schema="false"),
-        SuiteRecord(id="broken", schema="{"),
+        Record(id="none"),
+        Record(id="false", schema="false"),
+        Record(id="broken", schema="{"),
     ]
     assert self_test(chosen, records, jobs=1) == []

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from evaluation.core.suite_records import SuiteRecord
+from evaluation.core.records import Record
 from evaluation.suites.passrate.prompts import hints, prompt, question
 from evaluation.suites.passrate.settings import PassrateSettings, as_published
 
@@ -73,7 +73,7 @@ def test_required_fields_are_kept_first_and_shown_in_order() -> None:
 
 def test_shots_are_turns_before_the_question() -> None:
     """Each a question of the same form with an answer that its schema accepts."""
-    record = SuiteRecord(id="x", schema=_SCHEMA)
+    record = Record(id="x", schema=_SCHEMA)
     asked = prompt(record, PassrateSettings(shots=2))
     assert [message.role for message in asked.messages] == [
         "system",

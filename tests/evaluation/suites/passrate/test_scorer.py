@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from evaluation.core.suite_records import SuiteRecord, SuiteResponse
+from evaluation.core.records import Record, Response
 from evaluation.suites.passrate.scorer import PassrateScorer
 from evaluation.suites.passrate.settings import (
     Mode,
@@ -19,7 +19,7 @@ _SCHEMA = {
     "properties": {"shape": {"type": "string"}, "width": {"type": "number"}},
     "required": ["shape", "width"],
 }
-_RECORD = SuiteRecord(id="a", schema=json.dumps(_SCHEMA))
+_RECORD = Record(id="a", schema=json.dumps(_SCHEMA))
 _GOOD = '{"shape": "round", "width": 10.5}'
 
 
@@ -27,7 +27,7 @@ def _class(
     text: str | None, settings: PassrateSettings | None = None, **more: str
 ) -> str:
     scorer = PassrateScorer(settings or PassrateSettings())
-    response = SuiteResponse(record="a", text=text, **more)  # type: ignore[arg-type] # as named
+    response = Response(record="a", text=text, **more)  # type: ignore[arg-type] # as named
     return scorer(_RECORD, response).failure_class
 
 
@@ -72,7 +72,7 @@ def test_members_that_stand_twice_are_told() -> None:
     """The last one counts, as parsers do, and the verdict names them."""
     scorer = PassrateScorer(PassrateSettings())
     text = '{"shape": "a", "shape": "b", "width": 1}'
-    verdict = scorer(_RECORD, SuiteResponse(record="a", text=text))
+    verdict = scorer(_RECORD, Response(record="a", text=text))
     assert verdict.passed
     assert verdict.details["duplicate_members"] == ["shape"]
 
@@ -94,9 +94,7 @@ def test_precedence() -> None:
 def test_a_schema_that_cannot_be_used_counts_nowhere(schema: str | None) -> None:
     """It is a class of its own, outside of every rate."""
     scorer = PassrateScorer(PassrateSettings())
-    verdict = scorer(
-        SuiteRecord(id="a", schema=schema), SuiteResponse(record="a", text="{}")
-    )
+    verdict = scorer(Record(id="a", schema=schema), Response(record="a", text="{}"))
     assert (verdict.failure_class, verdict.counted) == ("schema_error", False)
 
 
@@ -107,14 +105,14 @@ def test_both_modes_and_both_cleanings() -> None:
     ticks = '```json\n{"shape": "a ``` b", "width": 1}\n```'
     assert _class(ticks) == ""
     published = PassrateScorer(as_published(PassrateSettings()))
-    other = SuiteRecord(id="a", schema='{"const": {"shape": "a ``` b", "width": 1}}')
-    assert not published(other, SuiteResponse(record="a", text=ticks)).passed
+    other = Record(id="a", schema='{"const": {"shape": "a ``` b", "width": 1}}')
+    assert not published(other, Response(record="a", text=ticks)).passed
 
 
 def test_formats_are_asserted_only_where_that_is_set() -> None:
     """The published harness asserted none."""
-    record = SuiteRecord(id="a", schema='{"format": "date"}')
-    response = SuiteResponse(record="a", text='"tomorrow"')
+    record = Record(id="a", schema='{"format": "date"}')
+    response = Response(record="a", text='"tomorrow"')
     assert PassrateScorer(PassrateSettings())(record, response).passed
     strict = PassrateScorer(PassrateSettings(formats=True))
     assert strict(record, response).failure_class == "schema_violation"

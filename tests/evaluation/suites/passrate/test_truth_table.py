@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evaluation.core.suite_records import SuiteRecord, SuiteResponse
+from evaluation.core.records import Record, Response
 from evaluation.suites.passrate.scorer import PassrateScorer
 from evaluation.suites.passrate.settings import Mode, PassrateSettings
 
@@ -152,8 +152,8 @@ def test_the_truth_table(
         pytest.skip("nothing in it can be wrong")
     text = text.replace("A", '"one"' if other else "1")
     scorer = PassrateScorer(PassrateSettings(mode=mode))
-    record = SuiteRecord(id=name, schema=json.dumps(schema))
-    verdict = scorer(record, SuiteResponse(record=name, text=text))
+    record = Record(id=name, schema=json.dumps(schema))
+    verdict = scorer(record, Response(record=name, text=text))
     expected = (strict if mode is Mode.STRICT else lenient) if extra else ""
     if other:
         expected = "schema_violation"
@@ -164,9 +164,9 @@ def test_the_truth_table(
 def test_a_violation_says_whether_there_are_members_too_many_besides() -> None:
     """The flag tells a model that invents members from one that only errs."""
     scorer = PassrateScorer(PassrateSettings())
-    record = SuiteRecord(id="x", schema=json.dumps(_CLOSED))
-    both = scorer(record, SuiteResponse(record="x", text='{"a": "1", "b": 2}'))
-    one = scorer(record, SuiteResponse(record="x", text='{"a": "1"}'))
+    record = Record(id="x", schema=json.dumps(_CLOSED))
+    both = scorer(record, Response(record="x", text='{"a": "1", "b": 2}'))
+    one = scorer(record, Response(record="x", text='{"a": "1"}'))
     assert (both.details["also_extra_fields"], one.details["also_extra_fields"]) == (
         True,
         False,
@@ -200,8 +200,6 @@ def test_cases_between_a_violation_and_an_invention(
     schema: UntypedJson, text: str, expected: str
 ) -> None:
     """What the document leaves open has one reading each."""
-    record = SuiteRecord(id="x", schema=json.dumps(schema), dialect="draft-07")
+    record = Record(id="x", schema=json.dumps(schema), dialect="draft-07")
     scorer = PassrateScorer(PassrateSettings())
-    assert scorer(record, SuiteResponse(record="x", text=text)).failure_class == (
-        expected
-    )
+    assert scorer(record, Response(record="x", text=text)).failure_class == (expected)

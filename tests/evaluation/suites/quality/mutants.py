@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.json_types import Json
-    from evaluation.core.suite_records import SuiteRecord
+    from evaluation.core.records import Record
 
 
-def mutants(record: SuiteRecord) -> Iterator[KnownAnswer]:
+def mutants(record: Record) -> Iterator[KnownAnswer]:
     """Yield the right answer in several dresses, and what must fail.
 
     They are judged by the JSON reading: the published one finds answers in texts that

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from evaluation.core.records import FREE, Verdict
 from evaluation.core.suite import ScoredResponse
-from evaluation.core.suite_records import FREE, Verdict
 from evaluation.reporting.tables import NOT_RUN, FixedFigure, Rate, Shift
 from evaluation.suites.quality.report import quality_report
 

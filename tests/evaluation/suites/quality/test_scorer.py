@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.core.suite_records import SuiteRecord, SuiteResponse, Verdict
+from evaluation.core.records import Record, Response, Verdict
 from evaluation.suites.quality.problems import Problem
 from evaluation.suites.quality.records import (
     TASKS,
@@ -21,7 +21,7 @@ SETTINGS = QualitySettings()
 
 def _record(
     task: str = "gsm8k", answer: str = "18", order: Orders = Orders.REASONING_FIRST
-) -> SuiteRecord:
+) -> Record:
     problem = Problem(question="?", reasoning="Because.", answer=answer)
     return next(as_records(TASKS[task], order, [problem]))
 
@@ -34,7 +34,7 @@ def _verdict(
     finish: str = "stop",
 ) -> Verdict:
     record = _record(task, answer)
-    response = SuiteResponse(record=record.key, text=text, finish=finish)
+    response = Response(record=record.key, text=text, finish=finish)
     return SUITE.scorer(settings)(record, response)
 
 
@@ -44,7 +44,7 @@ def test_every_known_answer_gets_its_class_for_the_reason_intended() -> None:
     failing: set[str] = set()
     for record in SUITE.generate(60, 0, SETTINGS):  # type: ignore[misc]  # it has one
         for known in mutants(record):
-            response = SuiteResponse(
+            response = Response(
                 record=record.key,
                 text=known.text,
                 finish=known.finish,
@@ -65,7 +65,7 @@ def test_the_self_test_has_answers_of_every_class() -> None:
     classes = set()
     for record in SUITE.generate(6, 0, SETTINGS):  # type: ignore[misc]  # it has one
         for known in SUITE.known_answers(record, SETTINGS):
-            response = SuiteResponse(
+            response = Response(
                 record=record.key,
                 text=known.text,
                 finish=known.finish,

@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from evaluation.core.suite_records import SuiteResponse
+from evaluation.core.records import Response
 from evaluation.suites.sob.generator import generated_records
 from evaluation.suites.sob.metrics import PUBLISHED, RECOMMENDED, Metric
 from evaluation.suites.sob.records import suite_record
@@ -35,7 +35,7 @@ def test_a_mutation_lowers_its_metrics_and_no_other(mutation: Mutation) -> None:
         if found is None:
             continue
         fits += 1
-        verdict = judge(prepared, SuiteResponse(record="r", text=found.text))
+        verdict = judge(prepared, Response(record="r", text=found.text))
         lowered = {metric for metric in Metric if verdict.scores[metric] < 1}
         assert lowered == mutation.lowers, (prepared.record.family, found.text)
         assert verdict.failure_class == (mutation.mistake or "")
@@ -66,7 +66,7 @@ def test_the_published_reading_gives_the_same_classes() -> None:
     for record in generated_records(6):
         prepared = PreparedRecord.of(record, PUBLISHED)
         for known in answers_known(record, published=True):
-            verdict = judge(prepared, SuiteResponse(record="r", text=known.text))
+            verdict = judge(prepared, Response(record="r", text=known.text))
             assert verdict.failure_class == known.expected, (known.kind, known.text)
 
 
@@ -77,7 +77,7 @@ def test_the_self_test_has_answers_of_every_class() -> None:
         for rules in (RECOMMENDED, PUBLISHED):
             prepared = PreparedRecord.of(record, rules)
             for known in known_answers(suite_record(record), SobSettings()):
-                verdict = judge(prepared, SuiteResponse(record="r", text=known.text))
+                verdict = judge(prepared, Response(record="r", text=known.text))
                 assert verdict.failure_class == known.expected, known.kind
                 assert known.because in " ".join(verdict.reasons), known.kind
                 classes.add(known.expected)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec.structs import replace
 
+from evaluation.core.records import Response
 from evaluation.core.suite import ScoredResponse
-from evaluation.core.suite_records import SuiteResponse
 from evaluation.suites.sob.generator import generated_records
 from evaluation.suites.sob.metrics import RECOMMENDED
 from evaluation.suites.sob.report import report
@@ -45,7 +45,7 @@ def _answers(
         mutation = mutations[kinds[number % len(kinds)]]
         found = mutated(prepared.record, mutation)
         assert found is not None
-        verdict = judge(prepared, SuiteResponse(record="r", text=found.text))
+        verdict = judge(prepared, Response(record="r", text=found.text))
         record = prepared.record
         scored.append(
             ScoredResponse(

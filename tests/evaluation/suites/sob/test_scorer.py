@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.system.errors import BadData
-from evaluation.core.suite_records import SuiteRecord, SuiteResponse
+from evaluation.core.records import Record, Response
 from evaluation.suites.sob.metrics import PUBLISHED, RECOMMENDED
 from evaluation.suites.sob.records import SobRecord, suite_record
 from evaluation.suites.sob.scorer import SobScorer
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from evaluation.core.suite_records import Verdict
+    from evaluation.core.records import Verdict
     from evaluation.suites.sob.metrics import ScoringRules
 
 _BOTH = pytest.mark.parametrize("rules", [RECOMMENDED, PUBLISHED], ids=lambda r: r.name)
 
 
-def _record(truth: Json, schema: Json) -> SuiteRecord:
+def _record(truth: Json, schema: Json) -> Record:
     return suite_record(
         SobRecord(
             record_id="r",
@@ -42,7 +42,7 @@ def _judge(
     *,
     rules: ScoringRules = RECOMMENDED,
 ) -> Verdict:
-    response = SuiteResponse(record="r", text=text, error="" if text else "HTTP 500")
+    response = Response(record="r", text=text, error="" if text else "HTTP 500")
     return SobScorer(rules)(_record(truth, schema or {}), response)
 
 
@@ -140,15 +140,15 @@ def test_a_truth_that_its_schema_refuses_is_doubtful(rules: ScoringRules) -> Non
 
 def test_a_record_of_another_suite_is_refused() -> None:
     """A record without a context and a truth is none of this suite."""
-    other = SuiteRecord(id="x", fields={"number": 3})
+    other = Record(id="x", fields={"number": 3})
     with pytest.raises(BadData, match="no record of suite sob"):
-        SobScorer(RECOMMENDED)(other, SuiteResponse(record="x", text="{}"))
+        SobScorer(RECOMMENDED)(other, Response(record="x", text="{}"))
 
 
 def test_a_scorer_tells_two_records_of_one_key_apart() -> None:
     """What is kept of a record is not used for another one."""
     scorer = SobScorer(RECOMMENDED)
-    answer = SuiteResponse(record="r", text='{"a": 1}')
+    answer = Response(record="r", text='{"a": 1}')
     assert scorer(_record({"a": 1}, {}), answer).passed
     assert not scorer(_record({"a": 2}, {}), answer).passed
     assert not scorer(_record({"a": 1}, {"not": {}}), answer).passed

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evaluation.core.cases import Instance, Sample, WalkVerdict
+import msgspec
+
+from evaluation.core.cases import WalkVerdict
+from evaluation.core.records import Instance, Record
 from evaluation.core.run_header import TaskSettings
 from evaluation.reporting.printing import as_json
 from evaluation.results.outcomes import Outcome, outcome_of
@@ -17,9 +19,9 @@ from tests.evaluation.measuring import measured, miniature, request_of
 if TYPE_CHECKING:
     from evaluation.core.cases import Case
 
-_SUBJECT = Sample(
+_SUBJECT = Record(
     id="a",
-    config="Made",
+    group="Made",
     split="test",
     schema='{"type": "object"}',
     dialect="draft-07",
@@ -36,7 +38,7 @@ _SUBJECT = Sample(
         Instance(text="[7]", valid=False, kind="suite"),
     ),
 )
-_EMPTY = Sample(id="b", config="Made", split="", schema="true", dialect="draft-07")
+_EMPTY = Record(id="b", group="Made", schema="true", dialect="draft-07")
 
 
 def _case(settings: TaskSettings) -> Case:
@@ -99,7 +101,9 @@ def test_forced_tokens_are_asked_for_in_the_first_valid_text(tmp_path: Path) -> 
     engine = tmp_path / "forcing.py"
     engine.write_text(text.replace("return None", "return []"), "utf-8")
     two = Instance(text="{}", valid=True, kind="full")
-    subject = replace(_SUBJECT, instances=(_SUBJECT.instances[1], two, two))
+    subject = msgspec.structs.replace(
+        _SUBJECT, instances=(_SUBJECT.instances[1], two, two)
+    )
     request = request_of(tmp_path, [subject], settings=TaskSettings(orders=1))
     _, run = measured(tmp_path, [str(engine)], request)
     (row,) = run.rows()

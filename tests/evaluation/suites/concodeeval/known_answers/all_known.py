@@ -10,14 +10,12 @@ from tests.evaluation.suites.concodeeval.known_answers import generation, valida
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evaluation.core.records import Record
     from evaluation.core.suite import KnownAnswer
-    from evaluation.core.suite_records import SuiteRecord
     from evaluation.suites.concodeeval.settings import ConcodeSettings
 
 
-def known_answers(
-    record: SuiteRecord, settings: ConcodeSettings
-) -> Iterator[KnownAnswer]:
+def known_answers(record: Record, settings: ConcodeSettings) -> Iterator[KnownAnswer]:
     """Return right and wrong answers to one record."""
     fields = fields_of(record)
     if fields.task is TaskName.GENERATION:

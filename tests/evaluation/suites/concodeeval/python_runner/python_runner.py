@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from curation.workers.outcomes import ProcessResult
-    from evaluation.core.cases import Instance
+    from evaluation.core.records import Instance
 
 _PROGRAM: Final = Program(file=Path(__file__).with_name("python_worker.py"), setup={})
 #: Seconds for one representation, and MiB above what the process holds when ready.

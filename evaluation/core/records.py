@@ -1,4 +1,4 @@
-"""Records, prompts, responses and verdicts of suites.
+"""The nouns of a question: records, prompts, responses, verdicts.
 
 All of them cross a file or a process, so they are structs: responses stand in
 `responses.jsonl` of a run's folder, one a line, and records in `records.jsonl`.
@@ -6,8 +6,9 @@ All of them cross a file or a process, so they are structs: responses stand in
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Final
 
 import msgspec
 
@@ -29,11 +30,25 @@ FREE = "free"
 SPARE_TOKENS = 32
 
 
-class SuiteRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """One record of a suite: what a model is asked about.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instance:
+    """A JSON text and whether its schema accepts it."""
+
+    text: str
+    valid: bool
+    #: What it was made for: `minimal`, `full`, `random`, `near_miss`, `suite`, ...
+    kind: str
+    #: The keyword that alone refuses it; empty for a valid one or where unknown.
+    keyword: str = ""
+    #: Where in the schema that keyword stands, a JSON pointer.
+    schema_pointer: str = ""
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """What engines and models are asked about: a schema, a question, or both.
 
     Example:
-        >>> SuiteRecord(id="a1", group="easy", fields={"question": "1 + 1?"}).key
+        >>> Record(id="a1", group="easy", fields={"question": "1 + 1?"}).key
         'easy/a1'
     """
 
@@ -41,12 +56,18 @@ class SuiteRecord(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     #: What it is counted with in tables: a config, a family, a modality; may be empty.
     group: str = ""
-    #: The schema that a constrained answer is held to, a JSON text; None where there
-    #: is none, and so no constrained run.
+    #: Empty where the data has no splits.
+    split: str = ""
+    #: The schema that an engine compiles and a constrained answer is held to, a JSON
+    #: text with key order and number spelling kept; None if there is none, and so
+    #: nothing to constrain.
     schema: str | None = None
     #: Name of the schema's dialect (`curation.schema.dialects`).
     dialect: str = "2020-12"
-    #: Everything else that the suite needs to ask and to judge.
+    instances: tuple[Instance, ...] = ()
+    #: Feature names, as the `features` column has them.
+    features: tuple[str, ...] = ()
+    #: Everything else that a suite needs to ask and to judge.
     fields: Label = {}
 
     @property
@@ -54,9 +75,32 @@ class SuiteRecord(msgspec.Struct, frozen=True, kw_only=True):
         """What responses name it by: `GROUP/ID`, or `ID` without a group."""
         return f"{self.group}/{self.id}" if self.group else self.id
 
+    @property
+    def constraint(self) -> str:
+        """The schema, or `true`, which accepts any value."""
+        return "true" if self.schema is None else self.schema
+
+
+#: Columns of a file of records only where a record has something in them.
+_SPARSE: Final = ("split", "instances", "features")
+
+
+def encode_records(records: Iterable[Record]) -> bytes:
+    """Return records as JSON lines."""
+    return b"".join(_encode(record) + b"\n" for record in records)
+
+
+def _encode(record: Record) -> bytes:
+    columns = {
+        name: value
+        for name, value in msgspec.structs.asdict(record).items()
+        if value or name not in _SPARSE
+    }
+    return msgspec.json.encode(columns)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SuitePrompt:
+class Prompt:
     """How a record is asked."""
 
     messages: tuple[Message, ...]
@@ -73,7 +117,7 @@ class SuitePrompt:
         return 2 * max(map(count, self.witnesses)) + SPARE_TOKENS
 
 
-class SuiteResponse(msgspec.Struct, frozen=True, kw_only=True):
+class Response(msgspec.Struct, frozen=True, kw_only=True):
     """One answer to one record; what is not known has its default."""
 
     #: The record's key, or its id where that is unique.
