@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from curation.core.records import Record
+    from curation.core.records import BenchmarkRecord
     from curation.dataset.ledger import LedgerRow
 
 #: Config and record of everything kept.
@@ -44,7 +44,7 @@ REJECTED = [
 
 
 def write_config(
-    folder: Path, config: str, splits: Mapping[str, Iterable[Record]]
+    folder: Path, config: str, splits: Mapping[str, Iterable[BenchmarkRecord]]
 ) -> tuple[str, ...]:
     """Write the files of a config, records in any order; return their paths."""
     (folder / config).mkdir(parents=True, exist_ok=True)
@@ -62,7 +62,7 @@ def write_config(
 
 def write_build(
     folder: Path,
-    rows: Iterable[tuple[str, Record]] = tuple(KEPT_ROWS),
+    rows: Iterable[tuple[str, BenchmarkRecord]] = tuple(KEPT_ROWS),
     gone: Iterable[LedgerRow] = tuple(REJECTED),
 ) -> Path:
     """Write a whole build folder of these records; returns it."""
@@ -70,7 +70,7 @@ def write_build(
         entry(each, config, changes=CHANGES if each.changes else ())
         for config, each in rows
     ]
-    splits: defaultdict[str, defaultdict[str, list[Record]]]
+    splits: defaultdict[str, defaultdict[str, list[BenchmarkRecord]]]
     splits = defaultdict(lambda: defaultdict(list))
     for (config, each), kept in zip(rows, entries, strict=True):
         assert kept.outcome == KEPT

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from curation.core.benchmark import split_of
 from curation.core.documents import ABSENT, KEPT, Change, Origin, Reason
-from curation.core.records import Record
+from curation.core.records import BenchmarkRecord
 from curation.dataset.ledger import LedgerRow, open_ledger, write_ledger
 from curation.dataset.summary import ConfigSummary, Pin, RuleNote, Summary
 from curation.packaging.recount import recount_configs
@@ -26,9 +26,9 @@ def sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def record(unique_id: str, **given: UntypedJson) -> Record:
+def record(unique_id: str, **given: UntypedJson) -> BenchmarkRecord:
     """Return a record whose digests follow from its id, unless they are given."""
-    made = Record(
+    made = BenchmarkRecord(
         json_schema=f'{{"type": "object", "title": "{unique_id}"}}',
         unique_id=unique_id,
         source="github",
@@ -59,7 +59,7 @@ def record(unique_id: str, **given: UntypedJson) -> Record:
     return replace(made, **given)
 
 
-def in_split(split: str, stem: str = "o") -> Record:
+def in_split(split: str, stem: str = "o") -> BenchmarkRecord:
     """Return a record that belongs to the split."""
     number = 0
     while split_of(record(f"{stem}{number}").split_key) != split:
@@ -67,7 +67,7 @@ def in_split(split: str, stem: str = "o") -> Record:
     return record(f"{stem}{number}")
 
 
-def entry(kept: Record, config: str, **given: UntypedJson) -> LedgerRow:
+def entry(kept: BenchmarkRecord, config: str, **given: UntypedJson) -> LedgerRow:
     """Return the ledger's entry of a kept record, unless told otherwise."""
     made = LedgerRow(
         raw_config="Github" if config.startswith("Github") else config,

@@ -27,7 +27,7 @@ import msgspec
 import polars as pl
 
 from curation.core.documents import Origin, Provenance
-from curation.core.records import Record
+from curation.core.records import BenchmarkRecord
 from curation.dataset.decisions import DocumentResult, ResultFile, SourceDocument
 from curation.dataset.ledger import write_ledger
 from curation.dataset.parquet import write_sorted
@@ -74,13 +74,13 @@ def _child(build: Path, count: int) -> dict[str, Any]:
     return figures
 
 
-def _models(build: Path) -> list[tuple[str, Record, bytes]]:
+def _models(build: Path) -> list[tuple[str, BenchmarkRecord, bytes]]:
     """Return config, record and shingles of the build's GitHub records."""
     frame = pl.scan_parquet(build / "Github_*" / "*.parquet", include_file_paths="at")
     found = []
     for row in frame.collect().iter_rows(named=True):
         config = Path(row["at"]).parent.name
-        record = msgspec.convert(row, Record)
+        record = msgspec.convert(row, BenchmarkRecord)
         schema = json.loads(record.json_schema)
         packed = shingles(skeleton(schema, BY_NAME[record.dialect]))
         found.append((config, record, packed))
@@ -88,8 +88,8 @@ def _models(build: Path) -> list[tuple[str, Record, bytes]]:
 
 
 def _mutants(
-    models: list[tuple[str, Record, bytes]], count: int
-) -> Iterator[tuple[str, Record, bytes]]:
+    models: list[tuple[str, BenchmarkRecord, bytes]], count: int
+) -> Iterator[tuple[str, BenchmarkRecord, bytes]]:
     """Yield copies of the records, none of which equals another."""
     drawn = random.Random(_SEED)  # noqa: S311 (no secret)
     for number in range(count):

@@ -12,7 +12,7 @@ import msgspec
 import typer
 
 from curation.core.documents import ABSENT, Change, Reason
-from curation.core.records import Record
+from curation.core.records import BenchmarkRecord
 from curation.core.rule import Rule
 from curation.dataset.editions import DEFAULT_BUILD
 from curation.system.errors import NoInput
@@ -260,7 +260,7 @@ def _facts(story: DocumentStory) -> Iterable[tuple[str, str]]:
     yield "sha256", entry.sha256
     if not story.record:
         return
-    record = msgspec.convert(story.record, Record)
+    record = msgspec.convert(story.record, BenchmarkRecord)
     words = ", ".join(record.dialect_words)
     evidence = (
         f"{record.dialect_evidence} ({words})" if words else record.dialect_evidence

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class BenchmarkRecord:
     """One kept schema. Field order is column order."""
 
     #: The schema's text: key order and number spelling as its author wrote them.

@@ -12,7 +12,7 @@ import msgspec
 
 from curation.core.benchmark import split_of
 from curation.core.documents import KEPT, Change, Origin, Provenance, Rejected
-from curation.core.records import Record
+from curation.core.records import BenchmarkRecord
 from curation.dataset.paper_tables import RawFigures
 from curation.system.atomic_files import cannot_write
 
@@ -25,7 +25,7 @@ class DocumentResult:
     """The outcome of one document: a record, or a rejection with its reason."""
 
     config: str
-    record: Record | None
+    record: BenchmarkRecord | None
     rejected: Rejected | None
     changes: tuple[Change, ...]
     #: Figures of the file as read, where the rule set counts by them.
@@ -73,7 +73,7 @@ class ResultShingles(msgspec.Struct, frozen=True):
 class ResultRecord(msgspec.Struct, frozen=True):
     """The part of a `DocumentResult` that is published."""
 
-    record: Record
+    record: BenchmarkRecord
 
 
 class RecordHead(msgspec.Struct, frozen=True):
@@ -179,7 +179,7 @@ class HeldResult:
     start: int
     length: int
 
-    def record(self) -> Record | None:
+    def record(self) -> BenchmarkRecord | None:
         """Return the record, read from the file; None if there is none."""
         return self._part(ResultRecord).record if self.sha256 else None
 
@@ -249,7 +249,7 @@ class DecidedDocument:
         """Its split; empty unless kept."""
         return split_of(self.result.split_key) if self.kept else ""
 
-    def record(self) -> Record:
+    def record(self) -> BenchmarkRecord:
         """Return the record with this document's own id, provenance and cluster.
 
         Raises:

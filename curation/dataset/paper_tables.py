@@ -17,7 +17,7 @@ import orjson
 
 from curation.core.documents import Rejected
 from curation.core.json_types import Json
-from curation.core.records import Record
+from curation.core.records import BenchmarkRecord
 from curation.dataset.features import used
 from curation.json.text import Policy, parse
 from curation.schema.dialects import ANY_DIALECT
@@ -241,7 +241,7 @@ class RawFigures:
     raw_draft: str
 
 
-def raw_figures(schema: Json, record: Record | None = None) -> RawFigures:
+def raw_figures(schema: Json, record: BenchmarkRecord | None = None) -> RawFigures:
     """Return the figures of a parsed raw file.
 
     Args:

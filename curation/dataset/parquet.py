@@ -29,7 +29,7 @@ from curation.core.benchmark import (
     holds_instances,
     split_of,
 )
-from curation.core.records import Record
+from curation.core.records import BenchmarkRecord
 
 #: Where pages are cut, and what `datasets` calls it in a file's metadata.
 CHUNKING_KEY = "content_defined_chunking"
@@ -149,8 +149,8 @@ FULL_FILE = 250_000_000
 ROW_GROUP_LENGTH = 1_500_000
 #: Rows after which a row group ends.
 ROW_GROUP_ROWS = 1_000
-#: The columns of every file: `Record`'s fields in order.
-COLUMNS = columns_of(Record)
+#: The columns of every file: `BenchmarkRecord`'s fields in order.
+COLUMNS = columns_of(BenchmarkRecord)
 #: What a file's name says behind its split.
 _COUNTED = re.compile(r"^[a-z]+-[0-9]{5}-of-[0-9]{5}\.")
 
@@ -338,7 +338,7 @@ def is_full(metadata: pq.FileMetaData, groups: int) -> bool:
     return bool(begin + chunk.total_compressed_size >= FULL_FILE)
 
 
-def write_sorted(folder: Path, config: str, records: Iterable[Record]) -> None:
+def write_sorted(folder: Path, config: str, records: Iterable[BenchmarkRecord]) -> None:
     """Write the files of a config, whose records come in natural order of their ids.
 
     One row group of each file is in memory. A split without records gets a file without

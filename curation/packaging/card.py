@@ -1,8 +1,8 @@
 """Write the dataset card, README.md, and LICENSE.
 
 The YAML is that of `huggingface_hub.DatasetCardData`. All figures in the body are
-counted; its words are those of the templates in `cards/`, of `Reason`, `Record` and the
-rules.
+counted; its words are those of the templates in `cards/`, of `Reason`, of
+`BenchmarkRecord` and of the rules.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from curation.core.benchmark import (
 )
 from curation.core.benchmark import INSTANCES as INSTANCE_FOLDER
 from curation.core.documents import Change, Origin, Reason
-from curation.core.records import Record
+from curation.core.records import BenchmarkRecord
 from curation.dataset.ledger import (
     CHANGE_COLUMNS,
     CHANGES,
@@ -130,8 +130,8 @@ class CardContents:
 
 @cache
 def card_columns() -> tuple[CardColumn, ...]:
-    """Return the columns of records; the meanings are the comments in `Record`."""
-    return _described(Record, COLUMNS)
+    """Return the columns of records, each with its comment in `BenchmarkRecord`."""
+    return _described(BenchmarkRecord, COLUMNS)
 
 
 @cache
@@ -147,8 +147,8 @@ def other_columns() -> Mapping[str, tuple[CardColumn, ...]]:
 
 
 def _described(row_type: type, columns: pa.Schema) -> tuple[CardColumn, ...]:
-    """Return columns with the comments of a class, else with those of `Record`."""
-    notes = {**_SHARED, **_notes(Record), **_notes(row_type)}
+    """Return columns with the comments of a class, else those of `BenchmarkRecord`."""
+    notes = {**_SHARED, **_notes(BenchmarkRecord), **_notes(row_type)}
     types = [re.sub(r"\w+: ", "", str(column.type)) for column in columns]
     return tuple(
         CardColumn(name, type_, notes.get(name, ""))

@@ -40,7 +40,7 @@ from curation.system.atomic_folders import recover
 from curation.workers.run_folder import locked, run_folder_of
 
 if TYPE_CHECKING:
-    from curation.core.records import Record
+    from curation.core.records import BenchmarkRecord
     from curation.dataset.decisions import DecidedDocument
     from curation.dataset.summary import Summary
     from curation.instances.dataset.build_step import RecordInstances
@@ -254,7 +254,7 @@ def write_folder(  # noqa: PLR0913 (one argument for each thing that is written)
     return read_manifest(folder)
 
 
-def _compiled(record: Record, verdicts: Mapping[str, str]) -> Record:
+def _compiled(record: BenchmarkRecord, verdicts: Mapping[str, str]) -> BenchmarkRecord:
     if record.sha256 not in verdicts:
         return record
     return replace(record, fastjsonschema=verdicts[record.sha256])

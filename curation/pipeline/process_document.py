@@ -17,7 +17,7 @@ from curation.core.documents import (
     Reason,
     Rejected,
 )
-from curation.core.records import Record
+from curation.core.records import BenchmarkRecord
 from curation.core.rule import Context, RepairKind, Rule
 from curation.dataset.decisions import DocumentResult
 from curation.dataset.features import used
@@ -97,7 +97,7 @@ def request_of(raw: RawDocument, position: int) -> DocumentRequest:
 class MadeRecord(NamedTuple):
     """A record, and what was computed beside it."""
 
-    record: Record
+    record: BenchmarkRecord
     #: What `curation.schema.shingles.shingles` says of it.
     shingles: bytes
     #: Most keys of one object of its schema, arrays not entered.
@@ -133,7 +133,7 @@ def make_record(document: Document, *, split_by_shingles: bool = True) -> MadeRe
     sha256 = jsontext.digest_of(canonical_of_document(schema))
     skeleton_sha256 = jsontext.digest(stripped)
     packed = shingles(stripped)
-    record = Record(
+    record = BenchmarkRecord(
         json_schema=text,
         unique_id=document.unique_id,
         source=provenance.source,

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from curation.core.records import Record
+from curation.core.records import BenchmarkRecord
 from curation.system.atomic_files import atomic_write_bytes
 from curation.workers.limits import BUSY_MACHINE, Limits
 from curation.workers.outcomes import Ending, ProcessResult
@@ -36,12 +36,12 @@ ENDED = frozenset(_ENDINGS.values())
 
 
 def try_fastjsonschema(
-    records: Iterable[Record],
+    records: Iterable[BenchmarkRecord],
     cache: Path,
     *,
     jobs: int,
     progress: Callable[[int], None] = lambda _done: None,
-) -> list[Record]:
+) -> list[BenchmarkRecord]:
     """Return the records with fastjsonschema's verdict on each, cached by sha256.
 
     Args:

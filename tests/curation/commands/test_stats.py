@@ -22,7 +22,7 @@ from tests.made import entry, record
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.core.records import Record
+    from curation.core.records import BenchmarkRecord
 
 APP = typer.Typer()
 APP.command()(stats)
@@ -30,7 +30,7 @@ SMALL = '{"$schema": "http://json-schema.org/draft-07/schema#", "minLength": 1}'
 LARGE = '{"properties": {"a": {"format": "uri", "enum": ["x"]}}, "required": ["a"]}'
 
 
-def _of(unique_id: str, schema: str, **given: str) -> Record:
+def _of(unique_id: str, schema: str, **given: str) -> BenchmarkRecord:
     """Return a record of a schema, with the features and formats that it has."""
     parsed = json.loads(schema)
     return record(

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.core.benchmark import SPLITS
-from curation.core.records import Record
+from curation.core.records import BenchmarkRecord
 from curation.dataset.parquet import (
     COLUMNS,
     RECORDS,
@@ -36,15 +36,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def write_split(records: Iterable[Record], folder: Path) -> Path:
+def write_split(records: Iterable[BenchmarkRecord], folder: Path) -> Path:
     """Write records as a split of a config; return its only file."""
     (path,) = write_config(folder, "Snowplow", {"train": records})[:1]
     return folder / path
 
 
 def test_columns_are_the_fields_of_a_record() -> None:
-    """The columns are `Record`'s fields in order; tuples are lists of text."""
-    assert [each.name for each in fields(Record)] == COLUMNS.names
+    """The columns are `BenchmarkRecord`'s fields in order; tuples are lists of text."""
+    assert [each.name for each in fields(BenchmarkRecord)] == COLUMNS.names
     assert str(COLUMNS.field("features").type).startswith("list<")
     assert str(COLUMNS.field("field_count").type) == "int64"
     assert str(COLUMNS.field("fastjsonschema").type) == "string"

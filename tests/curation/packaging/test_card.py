@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import UntypedJson
-    from curation.core.records import Record
+    from curation.core.records import BenchmarkRecord
     from curation.dataset.ledger import LedgerRow
 
 ROWS = [
@@ -67,7 +67,7 @@ def contents(
     listed = list(_entries() if entries is None else entries)
     known = summary(listed, **{"extras": EXTRAS, **given})
     for each in known.configs:
-        splits: dict[str, list[Record]] = {split: [] for split in SPLITS}
+        splits: dict[str, list[BenchmarkRecord]] = {split: [] for split in SPLITS}
         for one in listed:
             if one.config == each.config and one.split:
                 splits[one.split].append(record(one.unique_id, licence=one.licence))
@@ -166,7 +166,7 @@ def test_every_reason_is_explained(tmp_path: Path) -> None:
 
 
 def test_every_column_has_a_meaning() -> None:
-    """The table of columns is `Record` with its comments."""
+    """The table of columns is `BenchmarkRecord` with its comments."""
     assert [each.name for each in card_columns()] == COLUMNS.names
     assert all(each.meaning for each in card_columns())
 

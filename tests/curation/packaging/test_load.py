@@ -17,10 +17,10 @@ from tests.made import entry, in_split, record, summary
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.core.records import Record
+    from curation.core.records import BenchmarkRecord
 
 datasets = pytest.importorskip("datasets")
-BUILD: dict[str, dict[str, list[Record]]] = {
+BUILD: dict[str, dict[str, list[BenchmarkRecord]]] = {
     "Github_easy": {split: [in_split(split)] for split in SPLITS},
     "Kubernetes": {"test": [in_split("test", "k"), record("huge", depth=2**40)]},
     "mine": {"train": [in_split("train", "m")]},

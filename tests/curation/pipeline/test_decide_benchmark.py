@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from curation.core.json_types import UntypedJson
-    from curation.core.records import Record
+    from curation.core.records import BenchmarkRecord
 
 #: Forty properties, a few of which differ: some pairs are near-duplicates.
 SCHEMAS = st.lists(
@@ -43,7 +43,7 @@ SCHEMAS = st.lists(
 
 def _records(
     schemas: Sequence[UntypedJson], rules_name: str = "clean"
-) -> dict[str, Record]:
+) -> dict[str, BenchmarkRecord]:
     """Return the records of Snowplow documents that hold these schemas, by name."""
     rules, context = rule_set(rules_name), Context(library=NO_LIBRARY)
     documents, results = [], []

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from curation.core.records import Record
+    from curation.core.records import BenchmarkRecord
     from curation.publish.release import Release
 
 
@@ -63,7 +63,9 @@ def _against(base: Path, folder: Path) -> Release:
         return next_release(folder, last, allow_partial=True)
 
 
-def _rows(change: Callable[[Record], Record]) -> list[tuple[str, Record]]:
+def _rows(
+    change: Callable[[BenchmarkRecord], BenchmarkRecord],
+) -> list[tuple[str, BenchmarkRecord]]:
     (config, first), *rest = KEPT_ROWS
     return [(config, change(first)), *rest]
 

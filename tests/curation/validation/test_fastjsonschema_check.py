@@ -14,10 +14,10 @@ from tests.made import record, sha256
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.core.records import Record
+    from curation.core.records import BenchmarkRecord
 
 
-def of(schema: object) -> Record:
+def of(schema: object) -> BenchmarkRecord:
     """Return a record of this schema."""
     text = json.dumps(schema)
     return record(sha256(text)[:8], json_schema=text, sha256=sha256(text))
