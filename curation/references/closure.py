@@ -85,7 +85,8 @@ class Closure:
         )
         self._reached[first.key] = first
         self._follow_all([first])
-        self._fix_dynamic_references()
+        if self.is_dynamic:
+            self._reach_whole_documents()
 
     def _follow_all(self, waiting: list[ReachedSchema]) -> None:
         while waiting:
@@ -120,13 +121,12 @@ class Closure:
             if resolved.document is self.record and resolved.location.is_subschema:
                 continue
             if _key(resolved) not in self._reached:
-                yield self._reach(resolved)
+                yield self._reach(resolved.document, resolved.location)
 
-    def _reach(self, resolved: ResolvedReference) -> ReachedSchema:
+    def _reach(self, document: Schema, location: SchemaLocation) -> ReachedSchema:
         if len(self._reached) >= MOST_REACHED:
             detail = f"refers to more than {MOST_REACHED} schemas"
             raise _NotResolvedError(Reason.TOO_LARGE, detail)
-        document, location = resolved.document, resolved.location
         new = ReachedSchema(
             document=document,
             location=location,
@@ -135,42 +135,23 @@ class Closure:
         self._reached[new.key] = new
         return new
 
-    def _fix_dynamic_references(self) -> None:
-        """Replace the targets of dynamic references in other documents.
-
-        The target is the outermost schema in scope that bears the anchor. If all
-        references from documents without the anchor into those with it enter one
-        document, that one is always outermost.
-        """
-        for reached in self.outside_schemas():
-            for index, resolved in enumerate(reached.references):
-                name = anchor_name(resolved)
-                if name is None:
-                    continue
-                entry = self._entry(name, resolved)
-                reached.references[index] = entry
-                if _key(entry) not in self._reached:
-                    self._follow_all([self._reach(entry)])
-                if _key(self._entry(name, resolved)) != _key(entry):
-                    raise _ambiguous(resolved)
-
-    def _entry(self, name: str, dynamic: ResolvedReference) -> ResolvedReference:
-        family = {
-            id(reached.document): bearer
+    @property
+    def is_dynamic(self) -> bool:
+        """Whether a reference may lead elsewhere in another dynamic scope."""
+        return any(
+            resolved.reference.keyword != "$ref"
             for reached in self.schemas()
-            if (bearer := bearer_of(name, reached.document)) is not None
-        }
-        entries = {
-            id(resolved.document): resolved.document
-            for reached in self.schemas()
-            if id(reached.document) not in family
             for resolved in reached.references
-            if id(resolved.document) in family
-        }
-        if id(self.record) in family or len(entries) != 1:
-            raise _ambiguous(dynamic)
-        document = next(iter(entries.values()))
-        return ResolvedReference(dynamic.reference, document, family[id(document)])
+        )
+
+    def _reach_whole_documents(self) -> None:
+        """Reach the roots too: a scope is made of whole resources."""
+        while roots := [
+            document
+            for document in self._documents.values()
+            if (id(document), ()) not in self._reached
+        ]:
+            self._follow_all([self._reach(root, root.root) for root in roots])
 
     def _resolve(self, reference: Reference, document: Schema) -> ResolvedReference:
         own = document is self.record
@@ -238,40 +219,6 @@ def _is_schema(resolved: ResolvedReference) -> bool:
     if not isinstance(value, dict):
         return False
     return resolved.location.is_subschema or is_valid(value, dialect)
-
-
-def anchor_name(resolved: ResolvedReference) -> str | None:
-    """Return the dynamic anchor that a reference really looks for, or None.
-
-    `$recursiveRef` looks for the empty name.
-    """
-    schema, reference = resolved.location.keywords, resolved.reference
-    if reference.keyword == "$recursiveRef":
-        return "" if schema.get("$recursiveAnchor") is True else None
-    if reference.keyword == "$dynamicRef":
-        name = reference.text.partition("#")[2]
-        return name if name and schema.get("$dynamicAnchor") == name else None
-    return None
-
-
-def bearer_of(name: str, document: Schema) -> SchemaLocation | None:
-    """Return the schema of a document that bears a dynamic anchor, or None."""
-    if not name:
-        recursive = document.root.keywords.get("$recursiveAnchor") is True
-        return document.root if recursive else None
-    if not document.root.keywords:
-        return None
-    location = document.scanned.anchors.get((document.base, name))
-    if location is None or location.keywords.get("$dynamicAnchor") != name:
-        return None
-    return location
-
-
-def _ambiguous(resolved: ResolvedReference) -> _NotResolvedError:
-    return _NotResolvedError(
-        Reason.UNRESOLVED_REFERENCE,
-        _complaint(resolved.reference, "leads to different places in different scopes"),
-    )
 
 
 def _complaint(reference: Reference, what: str) -> str:

@@ -190,7 +190,8 @@ def disputed(closure: Closure) -> Tokens | None:
             contents = resolver.lookup(resolved.reference.text).contents
         except (Unresolvable, AttributeError, TypeError, ValueError):
             return resolved.reference.tokens
-        if contents is not resolved.location.schema:
+        is_static = resolved.reference.keyword == "$ref"
+        if is_static and contents is not resolved.location.schema:
             return resolved.reference.tokens
     return None
 

@@ -17,6 +17,7 @@ from curation.json.pointer import (
 )
 from curation.references.bundling import Bundle
 from curation.references.closure import Closure, closure_of
+from curation.references.embedding import EmbeddedBundle
 from curation.references.loops import disputed, endless
 from curation.references.schema import Reference, join, legal, schema_of
 from curation.rules.clean.wrap import NAME as WRAP
@@ -109,7 +110,7 @@ def _bundled(
     closure = closure_of(read, context.library)
     if isinstance(closure, Rejected):
         return closure
-    bundle = Bundle(closure, NAME)
+    bundle = (EmbeddedBundle if closure.is_dynamic else Bundle)(closure, NAME)
     refused = too_many(bundle.schema, _LIMITS)
     if refused is not None:
         return refused
