@@ -35,7 +35,6 @@ from curation.pipeline.process_document import read
 from curation.references.library import NO_LIBRARY
 from curation.references.schema import Schema
 from curation.rules.clean.references import NAME as REFERENCES
-from curation.rules.clean.references import SAME_PLACE
 from curation.rules.sets import rule_set
 from curation.schema.dialects import BY_NAME
 from curation.validation.fastjsonschema_worker import COMPILES
@@ -126,9 +125,9 @@ def _apply_rules(content: bytes, base_uri: str | None, library: Library) -> Rule
 def _is_the_authors(change: Change) -> bool:
     """Return whether an edit mends something that the author has written.
 
-    Bundling a reference to a file beside it is no fault.
+    To bundle a reference, or to spell it otherwise, is no fault.
     """
-    return change.rule != REFERENCES or change.note == SAME_PLACE
+    return change.rule != REFERENCES
 
 
 def _is_named_already(new: Rejected, earlier: list[Rejected]) -> bool:

@@ -8,7 +8,6 @@ evaluation has entered, so that no pointer can take its place. Source: JSON Sche
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from curation.core.documents import ABSENT
 from curation.json.pointer import Drop, Put, Tokens, at, rewritten
@@ -28,26 +27,15 @@ class EmbeddedBundle(Bundle):
     """A record that holds other documents as resources of their own."""
 
     def _bundled(self) -> Json:
-        schema = super()._bundled()
-        if not self._parts or not isinstance(schema, dict):
+        schema, base = super()._bundled(), self._record.base
+        if not self._parts or not isinstance(schema, dict) or not base:
             return schema
         named = _identified(schema, self._record)
-        if named is schema or not self._needs_identifier():
-            return schema
-        keyword = self._record.dialect.id_keyword
-        before = schema.get(keyword, ABSENT)
-        self._change((keyword,), before, named[keyword], "references need it")
+        if named is not schema:
+            keyword = self._record.dialect.id_keyword
+            before = schema.get(keyword, ABSENT)
+            self._change((keyword,), before, base, "a scope has named resources")
         return named
-
-    def _needs_identifier(self) -> bool:
-        """Return whether a reference is relative to the record, or leads back there."""
-        return any(
-            _is_relative(resolved.reference.text)
-            if reached.document is self._record
-            else resolved.document is self._record
-            for reached in self._closure.schemas()
-            for resolved in reached.references
-        )
 
     def _own_edits(self) -> dict[Tokens, Put | Drop]:
         edits = dict(self._edits(self._record))
@@ -86,10 +74,6 @@ def _addressed(resolved: ResolvedReference) -> str:
     if uri == target.base or uri in target.scanned.resources:
         return resolved.reference.text
     return f"{target.base}#{fragment}" if fragment else target.base
-
-
-def _is_relative(reference: str) -> bool:
-    return not reference.startswith("#") and not urlsplit(reference).scheme
 
 
 def _identified(schema: dict[str, Json], document: Schema) -> dict[str, Json]:

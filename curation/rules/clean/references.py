@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import unquote
 
-from curation.core.rule import Change, Context, Document, Reason, Rejected, Rule
+from curation.core.rule import (
+    ABSENT,
+    Change,
+    Context,
+    Document,
+    Reason,
+    Rejected,
+    Rule,
+)
 from curation.json.pointer import (
+    Drop,
     Put,
     Tokens,
     at,
@@ -15,10 +26,13 @@ from curation.json.pointer import (
     rewritten,
     tokens_of,
 )
+from curation.json.values import canonical_of_document, objects
+from curation.json.values import tokens as tokens_of_trail
 from curation.references.bundling import Bundle
 from curation.references.closure import Closure, closure_of
 from curation.references.embedding import EmbeddedBundle
 from curation.references.loops import disputed, endless
+from curation.references.reachable import taking_part
 from curation.references.schema import Reference, join, legal, schema_of
 from curation.rules.clean.wrap import NAME as WRAP
 from curation.schema.dialects import BY_NAME, Dialect
@@ -28,7 +42,12 @@ from curation.workers.limits import Limits, too_many
 
 NAME = "references"
 #: Why a reference is written otherwise that leads inside the record already.
-SAME_PLACE = "it leads to the same place"
+_SAME_PLACE = "it leads to the same place"
+_UNREAD = "it leads out of the record, and no keyword leads to it"
+#: A reference that is no mere fragment, in canonical text.
+_NO_FRAGMENT = re.compile(rb'"\$ref":"(?!#)')
+#: Keywords whose values are instances.
+_INSTANCES = frozenset({"enum", "const", "default", "examples", "example"})
 #: Tokens of a reference that the wrap adds: `/properties/NAME/$ref`.
 _ADDED = 3
 _LIMITS = Limits()
@@ -36,11 +55,12 @@ _LIMITS = Limits()
 
 def _apply(document: Document, context: Context) -> Document | Rejected:
     dialect = BY_NAME[_name(document)]
-    if not any(
+    refers = any(
         keyword in subschema
         for subschema in subschemas(document.schema, dialect)
         for keyword in dialect.reference_keywords
-    ):
+    )
+    if not refers and not _may_lead_out(document):
         return document
     closure = closure_of(schema_of(document.schema, dialect))
     if isinstance(closure, Rejected) and closure.reason is not Reason.REMOTE_REFERENCE:
@@ -134,7 +154,7 @@ def _local(reference: Reference) -> str:
 
 def _written(document: Document, closure: Closure) -> Document:
     """Write each reference as short as it can be, without stray characters."""
-    edits: dict[Tokens, Put] = {}
+    edits: dict[Tokens, Put | Drop] = {}
     changes: list[Change] = []
     for reached in closure.own_schemas():
         for resolved in reached.references:
@@ -143,17 +163,47 @@ def _written(document: Document, closure: Closure) -> Document:
             if after != before:
                 tokens = (*reference.tokens, reference.keyword)
                 edits[tokens] = Put(after)
-                changes.append(change_at(NAME, tokens, before, after, SAME_PLACE))
+                changes.append(change_at(NAME, tokens, before, after, _SAME_PLACE))
+    for tokens, text in _unread(document, closure):
+        edits[tokens] = Drop()
+        changes.append(change_at(NAME, tokens, text, ABSENT, _UNREAD))
     if not edits:
         return document
     return document.changed(rewritten(document.schema, edits), changes)
+
+
+def _may_lead_out(document: Document) -> bool:
+    return _NO_FRAGMENT.search(canonical_of_document(document.schema)) is not None
+
+
+def _unread(document: Document, closure: Closure) -> Iterator[tuple[Tokens, str]]:
+    """Yield every `$ref` out of the record that stands in no schema and no instance."""
+    schema, record = document.schema, closure.record
+    if not _may_lead_out(document):
+        return
+    schemas = {tokens for tokens, _ in taking_part(schema, record.dialect)}
+    for trail, members in objects(schema):
+        text = members.get("$ref")
+        if not isinstance(text, str) or text.startswith("#"):
+            continue
+        tokens = tokens_of_trail(trail)
+        holder = next(
+            length
+            for length in range(len(tokens), -1, -1)
+            if tokens[:length] in schemas
+        )
+        if tokens[holder:] and tokens[holder] not in _INSTANCES:
+            yield (*tokens, "$ref"), text
 
 
 RULE = Rule(
     name=NAME,
     summary="Every reference resolves inside the record, under its own dialect: "
     "what stands in other documents of the source or in a metaschema is brought in; "
-    "what leads nowhere, out of the source or round in a circle ends the record.",
+    "what leads nowhere, out of the source or round in a circle ends the record. "
+    "Where a reference looks at its scope (`$dynamicRef`, `$recursiveRef`), documents "
+    "come in whole and keep their identifiers. A `$ref` out of the record that no "
+    "keyword leads to is dropped.",
     source="JSON Schema core, sections on `$ref` and `$id` of each draft; RFC 3986, "
     "RFC 6901",
     apply=_apply,

@@ -54,6 +54,22 @@ def test_a_good_schema_has_no_problems(checker: SchemaChecker) -> None:
     assert said == {ACCEPTS}
 
 
+def test_the_spelling_of_a_reference_is_no_problem(checker: SchemaChecker) -> None:
+    """A build may write it otherwise: every reader finds the same place."""
+    schema = {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "$id": "https://schemas.example/vectors",
+        "anyOf": [
+            {"$ref": f"{address}#/definitions/Vector2{name}"}
+            for address in ("", "vectors", "https://schemas.example/vectors")
+            for name in ("<number>", "%3Cnumber%3E")
+        ],
+        "definitions": {"Vector2<number>": {"items": {"type": "number"}}},
+    }
+    report = checker.check(json.dumps(schema).encode(), verdicts=False)
+    assert report.problems == ()
+
+
 def test_verdicts_differ_by_draft(checker: SchemaChecker) -> None:
     """A boolean exclusiveMinimum is fine in draft-04 and nowhere else."""
     schema = {

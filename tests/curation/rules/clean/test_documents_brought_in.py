@@ -9,7 +9,7 @@ import pytest
 from curation.core.documents import Document, Reason, Rejected
 from curation.core.rule import Context
 from curation.rules.clean.references import RULE
-from tests.curation.judges import accepts, rust_accepts
+from tests.curation.judges import rust_accepts
 from tests.curation.rules.documents_made import document
 from tests.curation.rules.shelf import SITE, reason_of, record_of, result_of
 
@@ -152,28 +152,6 @@ def test_a_metaschema_is_brought_in(dialect: str) -> None:
     assert not rust_accepts(kept, {"s": {"type": "text"}}, dialect)
     assert not rust_accepts(kept, {"s": {"properties": {"a": {"type": 1}}}}, dialect)
     assert "http" not in str(kept["properties"])
-
-
-@pytest.mark.parametrize("dialect", ["2019-09", "2020-12"])
-def test_a_metaschema_in_pieces_is_brought_in(dialect: str) -> None:
-    """Dynamic references that always lead to one place become plain ones."""
-    uri = f"https://json-schema.org/draft/{dialect}/schema"
-    kept = record_of({"properties": {"s": {"$ref": uri}}}, dialect=dialect)
-    assert rust_accepts(kept, {"s": {"type": "string"}}, dialect)
-    assert not rust_accepts(kept, {"s": {"type": "text"}}, dialect)
-    deep = {"properties": {"a": {"allOf": [{"$defs": {"b": {"minLength": "x"}}}]}}}
-    assert not rust_accepts(kept, {"s": deep}, dialect)
-    assert not accepts(kept, {"s": deep}, dialect)
-
-
-def test_a_dynamic_reference_that_depends_on_its_scope_ends_the_record() -> None:
-    """Two ways into documents with the same anchor leave no single target."""
-    documents = {
-        SITE + "a": {"$dynamicAnchor": "n", "items": {"$dynamicRef": "#n"}},
-        SITE + "b": {"$dynamicAnchor": "n", "properties": {"x": {"$ref": "a"}}},
-    }
-    schema = {"anyOf": [{"$ref": SITE + "a"}, {"$ref": SITE + "b"}]}
-    assert reason_of(schema, documents, "2020-12") is Reason.UNRESOLVED_REFERENCE
 
 
 @pytest.mark.parametrize(
