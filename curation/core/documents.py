@@ -107,7 +107,7 @@ class Reason(Explained):
             "brought to one"
         ),
     )
-    EMPTY = ("empty", "constrains nothing")
+    EMPTY = ("empty", "constrains nothing, or only to be an object")
     UNRESOLVED_REFERENCE = ("unresolved_reference", "a `$ref` leads nowhere")
     REMOTE_REFERENCE = (
         "remote_reference",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import jsonschema_rs
 
-from curation.json.pointer import Tokens, at, pointer, tokens_of_fragment
+from curation.json.pointer import Tokens, at, fragment_of, pointer, tokens_of_fragment
 from curation.json.text import plain
 from curation.lint.contradictions import CHECKS, named_types, types_of
 from curation.references.schema import Schema, schema_of
@@ -114,6 +114,37 @@ def refute(schema: Json, dialect: Dialect) -> Proof | None:
     return _named(schema_of(schema, dialect)) or Proof(
         pointer="", why="nothing is accepted", name=_PROVER
     )
+
+
+#: Identifier of a document while one of its subschemas is judged by itself.
+_DOCUMENT: Final = "urn:csbdata:document"
+
+
+def refute_inside(document: Json, tokens: Tokens, dialect: Dialect) -> Proof | None:
+    """Return a proof that a subschema of a document accepts no instance, or None.
+
+    Its references lead where they led. There is no proof of what is not there.
+    """
+    try:
+        schema = at(document, tokens)
+    except LookupError:
+        return None
+    if (
+        not isinstance(document, dict)
+        or _surely_accepts(schema, document, dialect)
+        or not _is_small(schema, dialect)
+    ):
+        return None
+    alone: Json = {
+        "$schema": dialect.uri,
+        "$ref": _DOCUMENT + fragment_of(tokens),
+        dialect.definitions_keyword: {
+            "document": {**document, dialect.id_keyword: _DOCUMENT}
+        },
+    }
+    if not all(_is_refuted(alone, dialect, formats=on) for on in (False, True)):
+        return None
+    return Proof(pointer=pointer(tokens), why="nothing is accepted", name=_PROVER)
 
 
 def _is_refuted(schema: Json, dialect: Dialect, *, formats: bool) -> bool:

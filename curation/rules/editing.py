@@ -87,12 +87,11 @@ def with_schema(document: Document, rule: str, schema: Json, *, note: str) -> Do
     """Return the document with another schema, and a change for every difference."""
     if schema is document.schema:
         return document
-    differences = _differences((), document.schema, schema)
     return document.changed(
         schema,
         [
             change_at(rule, tokens, before, after, note)
-            for tokens, before, after in differences
+            for tokens, before, after in differences((), document.schema, schema)
         ],
     )
 
@@ -102,16 +101,19 @@ def without(schema: dict[str, Json], *names: str) -> dict[str, Json]:
     return {name: value for name, value in schema.items() if name not in names}
 
 
-def _differences(
+def differences(
     tokens: Tokens, before: Json, after: Json
 ) -> Iterator[tuple[Tokens, Json, Json]]:
-    """Yield where two values differ, as deep inside as that can be said."""
+    """Yield where two values differ, as deep inside as possible, and both values.
+
+    A value is `ABSENT` if there is none on its side.
+    """
     if before is after:
         return
     if isinstance(before, dict) and isinstance(after, dict):
         for name, member in before.items():
             if name in after:
-                yield from _differences((*tokens, name), member, after[name])
+                yield from differences((*tokens, name), member, after[name])
             else:
                 yield (*tokens, name), member, ABSENT
         for name, member in after.items():
@@ -123,6 +125,6 @@ def _differences(
         and len(before) == len(after)
     ):
         for index, (item, other) in enumerate(zip(before, after, strict=True)):
-            yield from _differences((*tokens, str(index)), item, other)
+            yield from differences((*tokens, str(index)), item, other)
     else:
         yield tokens, before, after

@@ -37,7 +37,7 @@ ANY_TYPE = "any"
 #: case, to the type of the JSON values that those are written as.
 _OTHER_NAMES = {
     "boolean": ("bool",),
-    "integer": ("int", "int32", "int64", "long", "short", "bigint"),
+    "integer": ("int", "int32", "int64", "long", "bigint"),
     "number": ("double", "float", "decimal", "real", "numeric"),
     "string": (
         *("char", "str", "text", "varchar"),
@@ -45,7 +45,7 @@ _OTHER_NAMES = {
         *("email", "uri", "url", "uuid"),
     ),
     "array": ("list", "tuple"),
-    "object": ("dict", "dictionary", "hash", "map", "obj", "struct"),
+    "object": ("dict", "dictionary", "map"),
     "null": ("nil", "none"),
     ANY_TYPE: ("any", "mixed", "json"),
 }

@@ -32,7 +32,7 @@ _NUMBERS = BOUNDS | {"multipleOf", "divisibleBy", "minContains", "maxContains"}
 #: With the value 0 these ask nothing.
 _COUNTS_FROM = frozenset({"minLength", "minItems", "minProperties", "minContains"})
 #: Keywords that never hold definitions.
-_DATA = (ANNOTATIONS - {"contentSchema"}) | {"enum", "const", "example"}
+_DATA = ANNOTATIONS | {"enum", "const", "example"}
 #: Definitions nested deeper than this below the root are left alone.
 _DEEPEST = 64
 
@@ -77,8 +77,13 @@ def _applies(keyword: str, value: Json) -> bool:
         return isinstance(value, dict) and (
             not value or any(map(_is_schema, value.values()))
         )
+    if keyword in ("not", "contains"):
+        # Idle by no schema that accepts everything, unlike the others.
+        return isinstance(value, dict) or value is True or keyword == "contains"
+    if value is False:
+        return shape in (Shape.SCHEMA, Shape.EITHER)
     if shape is Shape.SCHEMA:
-        return value is False or (isinstance(value, dict) and bool(value))
+        return isinstance(value, dict) and bool(value)
     if isinstance(value, dict):
         return bool(value)
     return isinstance(value, list) and bool(value) and all(map(_is_schema, value))

@@ -43,7 +43,7 @@ from curation.schema.drafts import StatementKind, Usage, read, statement, usage,
 from curation.schema.keywords import KNOWN_KEYWORDS
 from curation.schema.subschemas import edited, subschemas
 from curation.schema.translation import CannotUpgradeError, upgraded
-from curation.validation.metaschemas import complaint, is_valid, valid_under
+from curation.validation.metaschemas import complaint, complaints, is_valid, valid_under
 
 #: The rule of which the changes are.
 RULE_NAME = "dialect"
@@ -295,6 +295,19 @@ def refused_by(schema: Json) -> Dialect | None:
     if dialect is None or dialect is DRAFT_03 or is_valid(schema, dialect):
         return None
     return dialect
+
+
+def refusing(schema: Json) -> Dialect | None:
+    """Return the draft that refuses a schema, or None unless `is_refused`.
+
+    Where none is declared, all refuse it: the one with the fewest complaints counts,
+    of two the newer.
+    """
+    if not is_refused(schema):
+        return None
+    return refused_by(schema) or min(
+        reversed(DIALECTS), key=lambda dialect: len(complaints(schema, dialect))
+    )
 
 
 def is_refused(schema: Json) -> bool:

@@ -127,6 +127,22 @@ def complaint(schema: Json, dialect: Dialect) -> Complaint | None:
     return Complaint(pointer=pointer(tokens), message=message)
 
 
+def complaints(schema: Json, dialect: Dialect) -> tuple[Tokens, ...]:
+    """Return every place of which a dialect's metaschema complains, sorted.
+
+    Of an `anyOf` that failed, the deepest places count.
+    """
+    errors = _quick(dialect.name).iter_errors(plain(schema))
+    return tuple(sorted({place for error in errors for place in _places(error)}))
+
+
+def _places(error: jsonschema_rs.ValidationError) -> set[Tokens]:
+    tokens = tuple(map(str, error.instance_path))
+    branches = getattr(error.kind, "context", None) or []
+    inside = {place for branch in branches for it in branch for place in _places(it)}
+    return {place for place in inside if len(place) > len(tokens)} or {tokens}
+
+
 def cause(error: jsonschema_rs.ValidationError) -> tuple[Tokens, str]:
     """Return where an error of jsonschema-rs stands, and what it says."""
     tokens = tuple(map(str, error.instance_path))

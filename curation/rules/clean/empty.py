@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from curation.core.rule import Context, Document, Json, Reason, Rejected, Rule
+from curation.schema.keywords import ANNOTATIONS, KNOWN_KEYWORDS
 from curation.schema.roots import asks_nothing, looks_like_a_schema
 
 NAME = "drop-empty"
@@ -15,17 +16,22 @@ def _says_so(root: Json) -> bool:
     )
 
 
+def _why(root: Json) -> str:
+    keywords = root.keys() - ANNOTATIONS if isinstance(root, dict) else frozenset()
+    if not looks_like_a_schema(root) and keywords.isdisjoint(KNOWN_KEYWORDS):
+        return "the root has no keyword that a schema would have"
+    if isinstance(root, dict) and root.get("additionalProperties") is False:
+        return "the root accepts no object but the empty one"
+    if isinstance(root, dict) and "type" in root:
+        return "the root asks for an object, and nothing of its content"
+    return "the root restricts nothing, and there are no definitions to use"
+
+
 def _apply(document: Document, _context: Context) -> Document | Rejected:
     root = document.schema
     if not asks_nothing(root) or _says_so(root):
         return document
-    if not looks_like_a_schema(root):
-        detail = "the root has no keyword that a schema would have"
-    elif isinstance(root, dict) and root.get("additionalProperties") is False:
-        detail = "the root accepts no object but the empty one"
-    else:
-        detail = "the root restricts nothing, and there are no definitions to use"
-    return Rejected(reason=Reason.EMPTY, detail=detail, rule=NAME)
+    return Rejected(reason=Reason.EMPTY, detail=_why(root), rule=NAME)
 
 
 RULE = Rule(

@@ -1,27 +1,92 @@
-"""Drop schemas that are proven to accept no instance."""
+"""Drop schemas that are proven to accept no instance, and repairs that lead there."""
 
 from __future__ import annotations
 
-from curation.core.rule import Context, Document, Reason, Rejected, Rule
-from curation.lint.satisfiability import refute
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from curation.core.rule import Context, Document, Json, Reason, Rejected, Rule
+from curation.json.pointer import Tokens, fragment_of, replaced, tokens_of
+from curation.lint.satisfiability import Proof, refute, refute_inside
 from curation.schema.dialects import BY_NAME
+from curation.schema.subschemas import subschema_locations
+
+if TYPE_CHECKING:
+    from curation.schema.dialects import Dialect
 
 _NAME = "unsatisfiable"
 
 
 def _apply(document: Document, _context: Context) -> Document | Rejected:
-    proof = refute(document.schema, BY_NAME[document.dialect or "2020-12"])
+    dialect = BY_NAME[document.dialect or "2020-12"]
+    proof = refute(document.schema, dialect)
+    detail = str(proof)
+    if proof is None and document.repaired:
+        proof = _caused_by_repairs(document, dialect)
+        detail = f"{proof}, because it was repaired ({', '.join(document.repaired)})"
     if proof is None:
         return document
-    return Rejected(
-        reason=Reason.UNSATISFIABLE, detail=str(proof), pointer=proof.pointer
-    )
+    return Rejected(reason=Reason.UNSATISFIABLE, detail=detail, pointer=proof.pointer)
+
+
+def _caused_by_repairs(document: Document, dialect: Dialect) -> Proof | None:
+    """Return the proof of a schema that accepts nothing because of a repair."""
+    schemas = {
+        each.tokens: each.keywords
+        for each in subschema_locations(document.schema, dialect)
+        if each.schema is not False
+    }
+    repaired = {
+        next(above for above in _upwards(tokens_of(change.pointer)) if above in schemas)
+        for change in document.changes
+        if change.rule in document.repaired
+    }
+    opened = _opened(document.schema, repaired)
+    for tokens in _concerned(schemas, repaired):
+        proof = refute_inside(document.schema, tokens, dialect)
+        if proof and refute_inside(opened, tokens, dialect) is None:
+            return proof
+    return None
+
+
+def _upwards(tokens: Tokens) -> Iterator[Tokens]:
+    """Yield a place and all around it, innermost first."""
+    return (tokens[:length] for length in range(len(tokens), -1, -1))
+
+
+def _opened(schema: Json, repaired: set[Tokens]) -> Json:
+    """Return the document as it were if the repaired schemas accepted everything."""
+    for tokens in repaired:
+        if repaired & {*_upwards(tokens)} == {tokens}:
+            schema = replaced(schema, tokens, {})
+    return schema
+
+
+def _concerned(
+    schemas: Mapping[Tokens, Mapping[str, Json]], repaired: set[Tokens]
+) -> list[Tokens]:
+    """Return the schemas around some, and around the references to those.
+
+    Deepest first: of two that accept nothing the inner one is the cause.
+    """
+    pending, concerned = list(repaired), set[Tokens]()
+    for tokens in pending:
+        new = set(_upwards(tokens)) & schemas.keys() - concerned
+        concerned |= new
+        leading = [fragment_of(place) for place in new]
+        pending += [
+            place
+            for place, keywords in schemas.items()
+            if "$ref" in keywords and keywords["$ref"] in leading
+        ]
+    return sorted(concerned, key=lambda tokens: (-len(tokens), tokens))
 
 
 RULE = Rule(
     name=_NAME,
     summary="A schema that provably accepts no instance is dropped: jsonschema-rs "
-    "reduces it to one that accepts nothing, with formats asserted and without.",
+    "reduces it to one that accepts nothing, with formats asserted and without. So is "
+    "a record in which a mechanical repair leaves such a subschema.",
     source="Meaning of the keywords in the validation specification",
     apply=_apply,
     reasons=(Reason.UNSATISFIABLE,),

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from curation.core.rule import Json, RepairKind, Rule
-from curation.rules.editing import mends_refused, without
+from typing import TYPE_CHECKING
+
+from curation.rules.editing import without
+from curation.rules.guard import mechanical
 from curation.schema.misspellings import ANY_TYPE, type_meant
 
-_NAME = "misspelt-types"
+if TYPE_CHECKING:
+    from curation.core.rule import Json
+    from curation.rules.guard import Refused
 
 
-def _mended(schema: dict[str, Json]) -> dict[str, Json]:
-    value = schema.get("type")
+def _mended(schema: dict[str, Json], _refused: Refused) -> dict[str, Json]:
+    if "type" not in schema:
+        return schema
+    value = schema["type"]
     if value == "enum" and isinstance(schema.get("enum"), list):
         return without(schema, "type")
     if isinstance(value, str) and "|" in value:
@@ -23,7 +29,7 @@ def _mended(schema: dict[str, Json]) -> dict[str, Json]:
         return without(schema, "type")
     types: list[Json] = list(dict.fromkeys(meanings))
     new: Json = types if isinstance(value, list) else types[0]
-    return schema if new == schema.get("type") else {**schema, "type": new}
+    return schema if new == schema["type"] else {**schema, "type": new}
 
 
 def _meaning(name: Json) -> str | None:
@@ -32,13 +38,13 @@ def _meaning(name: Json) -> str | None:
     return type_meant(name) if isinstance(name, str) else None
 
 
-RULE = Rule(
-    name=_NAME,
+RULE = mechanical(
+    "misspelt-types",
+    _mended,
     summary="Types of other languages, slips and `a|b` get the names that JSON Schema "
     "has for them; `any` goes, and so does `enum` beside an `enum`; in a schema that "
     "its draft refuses.",
     source="Draft-04 validation, section 5.5.2: seven names; some eighty GitHub files, "
     "most of them mended so in the published benchmark",
-    apply=mends_refused(_NAME, _mended, "no draft knows a type of this name"),
-    repair=RepairKind.MECHANICAL,
+    note="no draft knows a type of this name",
 )

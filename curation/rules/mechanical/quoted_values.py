@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from curation.core.rule import Json, Rejected, RepairKind, Rule
+from curation.core.rule import Rejected
 from curation.json.text import parse
-from curation.rules.editing import mends_refused
+from curation.rules.guard import mechanical
 from curation.schema.keywords import BOUNDS
 
-_NAME = "quoted-values"
+if TYPE_CHECKING:
+    from curation.core.rule import Json
+    from curation.rules.guard import Refused
+
 _NUMBERS = BOUNDS | {"multipleOf", "divisibleBy", "minContains", "maxContains"}
 _BOOLEANS = frozenset(
     {
@@ -25,7 +29,7 @@ _NUMBER = re.compile(r"\s*(-?[0-9]+(?:\.[0-9]+)?)\s*", re.ASCII)
 _WORDS: dict[str, Json] = {"true": True, "false": False}
 
 
-def _mended(schema: dict[str, Json]) -> dict[str, Json]:
+def _mended(schema: dict[str, Json], _refused: Refused) -> dict[str, Json]:
     for keyword, value in schema.items():
         if not isinstance(value, str):
             continue
@@ -38,12 +42,12 @@ def _mended(schema: dict[str, Json]) -> dict[str, Json]:
     return schema
 
 
-RULE = Rule(
-    name=_NAME,
+RULE = mechanical(
+    "quoted-values",
+    _mended,
     summary='`"10"` as a bound is the number, `"true"` and `"false"` where a boolean '
     "may stand are the booleans, in a schema that its draft refuses.",
     source="Validation specification of each draft: bounds are numbers; ten GitHub "
     "files, mended so in the published benchmark",
-    apply=mends_refused(_NAME, _mended, "a text where its value was meant"),
-    repair=RepairKind.MECHANICAL,
+    note="a text where its value was meant",
 )

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from curation.core.rule import Json, RepairKind, Rule
-from curation.rules.editing import mends_refused, without
+from typing import TYPE_CHECKING
+
+from curation.rules.editing import without
+from curation.rules.guard import mechanical
 from curation.schema.keywords import ANNOTATIONS, CONTAINERS
 from curation.schema.misspellings import type_meant
 
-_NAME = "schema-as-type"
+if TYPE_CHECKING:
+    from curation.core.rule import Json
+    from curation.rules.guard import Refused
 
 
-def _mended(schema: dict[str, Json]) -> dict[str, Json]:
+def _mended(schema: dict[str, Json], _refused: Refused) -> dict[str, Json]:
     value = schema.get("type")
     if isinstance(value, list):
         if any(isinstance(item, dict) for item in value) and "anyOf" not in schema:
@@ -37,13 +41,13 @@ def _referred(name: str) -> Json:
     return {"$ref": name}
 
 
-RULE = Rule(
-    name=_NAME,
+RULE = mechanical(
+    "schema-as-type",
+    _mended,
     summary="A schema that is the value of `type`, or one of its list, is applied "
     "itself, and so is what a path `#/...` there leads to, in a schema that its draft "
     "refuses.",
     source="Draft-04 validation, section 5.5.2: `type` holds names; draft-03 knew "
     "schemas there. Twenty GitHub files, mended so in the published benchmark",
-    apply=mends_refused(_NAME, _mended, "a schema where a type's name should stand"),
-    repair=RepairKind.MECHANICAL,
+    note="a schema where a type's name should stand",
 )

@@ -2,63 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from curation.core.rule import Json, RepairKind, Rule
-from curation.rules.editing import mends_refused
+from curation.json.pointer import Tokens, replaced
+from curation.rules.guard import mechanical
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.keywords import Shape
 from curation.schema.misspellings import type_meant
 
-_NAME = "type-as-schema"
+if TYPE_CHECKING:
+    from curation.core.rule import Json
+    from curation.rules.guard import Refused
+
 #: Draft-03 reads names in these itself.
 _NAMES = frozenset({"type", "disallow", "extends", "dependencies"})
-_HOLDING: Mapping[str, Shape] = {
-    keyword: shape
-    for keyword, shape in ANY_DIALECT.applicators.items()
-    if keyword not in _NAMES
-}
 
 
-def _mended(schema: dict[str, Json]) -> dict[str, Json]:
-    changed: dict[str, Json] = {}
-    for keyword in _HOLDING.keys() & schema.keys():
-        value, shape = schema[keyword], _HOLDING[keyword]
-        new = value
-        if isinstance(value, str) and shape in (Shape.SCHEMA, Shape.EITHER):
-            new = _schema_of(value)
-        elif isinstance(value, list) and shape in (Shape.SCHEMAS, Shape.EITHER):
-            new = [_schema_of(item) for item in value]
-        elif isinstance(value, dict) and shape is Shape.MAP and "type" not in value:
-            new = {name: _schema_of(member) for name, member in value.items()}
-        elif isinstance(value, dict) and shape is Shape.MAP:
-            new = _of_map(value)
-        if new != value:
-            changed[keyword] = new
-    return {**schema, **changed} if changed else schema
+def _mended(schema: dict[str, Json], refused: Refused) -> dict[str, Json]:
+    result = schema
+    for place, value in refused.items():
+        if isinstance(value, str) and _holds_schema(schema, place):
+            meant = _schema_of(place[-1], value)
+            if meant is not None:
+                keyword = place[0]
+                new = replaced(result[keyword], place[1:], meant)
+                result = {**result, keyword: new}
+    return result
 
 
-def _of_map(members: dict[str, Json]) -> dict[str, Json]:
-    """Return a map of schemas; one with `type` and `properties` is a schema itself."""
-    if isinstance(members.get("type"), str) and "properties" in members:
-        return members
-    return {name: _schema_of(member) for name, member in members.items()}
+def _holds_schema(schema: dict[str, Json], place: Tokens) -> bool:
+    """Return whether a schema should stand at a place of a schema, nothing between."""
+    if not place or place[0] in _NAMES:
+        return False
+    keyword, *inside = place
+    shape = ANY_DIALECT.applicators.get(keyword)
+    if not inside:
+        return shape in (Shape.SCHEMA, Shape.EITHER)
+    is_list = isinstance(schema.get(keyword), list)
+    shapes = (Shape.SCHEMAS, Shape.EITHER) if is_list else (Shape.MAP,)
+    return len(inside) == 1 and shape in shapes
 
 
-def _schema_of(value: Json) -> Json:
-    if not isinstance(value, str):
-        return value
-    if type_meant(value) is not None:
-        return {"type": value}
-    return {"$ref": value} if value.startswith("#/") else value
+def _schema_of(name: str, text: str) -> dict[str, Json] | None:
+    """Return the schema that a text means, or None if that is not certain.
+
+    `$ref`, or the type `object` by the name `type`, may be keywords in a wrong place.
+    """
+    meant = type_meant(text)
+    if name == "$ref" or (name == "type" and meant == "object"):
+        return None
+    if meant is not None:
+        return {"type": text}
+    return {"$ref": text} if text.startswith("#/") else None
 
 
-RULE = Rule(
-    name=_NAME,
+RULE = mechanical(
+    "type-as-schema",
+    _mended,
     summary="A text where a schema should stand is the schema of the type that it "
     "names, or of what its path `#/...` leads to, in a schema that its draft refuses.",
     source="Draft-04 core, section 3.2: a schema is an object; seven GitHub files, "
     "mended so in the published benchmark",
-    apply=mends_refused(_NAME, _mended, "a type's name where a schema should stand"),
-    repair=RepairKind.MECHANICAL,
+    note="a type's name where a schema should stand",
 )

@@ -148,7 +148,7 @@ def test_rules_from_elsewhere_follow_each_other() -> None:
     found = assembled(CLEAN, (rule("third", "second"), rule("second")))
     names = [each.name for each in found.rules]
     start = names.index("references")
-    following = ["references", "second", "third", "repetition-from-zero"]
+    following = ["references", "second", "third", "patterns"]
     assert names[start : start + 4] == following
     assert (found.numbers["second"], found.numbers["third"]) == (701, 702)
 

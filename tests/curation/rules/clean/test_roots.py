@@ -132,6 +132,29 @@ def test_what_restricts_nothing_is_dropped(root: UntypedJson) -> None:
 
 
 @pytest.mark.parametrize(
+    ("root", "why"),
+    [
+        ({"type": "object"}, "asks for an object"),
+        ({"items": {}}, "restricts nothing"),
+        ({"not": False}, "restricts nothing"),
+        ({"name": "a package", "description": "d"}, "no keyword"),
+        ({"additionalProperties": False}, "no object but the empty one"),
+    ],
+)
+def test_the_reason_says_what_the_root_has(root: UntypedJson, why: str) -> None:
+    """A root with a type is not said to restrict nothing."""
+    result = EMPTY.apply(document(root), CONTEXT)
+    assert isinstance(result, Rejected)
+    assert why in result.detail
+
+
+def test_a_schema_of_encoded_content_is_no_definition() -> None:
+    """An annotation restricts nothing, and is not wrapped."""
+    root = {"contentMediaType": "application/json", "contentSchema": {"type": "null"}}
+    assert _wrapped({"type": "object", **root}) == {"type": "object", **root}
+
+
+@pytest.mark.parametrize(
     "root",
     [
         {"type": "object", "properties": {}},
@@ -141,6 +164,11 @@ def test_what_restricts_nothing_is_dropped(root: UntypedJson) -> None:
         {"minProperties": 1},
         {"$ref": "#/definitions/a"},
         {"properties": "broken"},
+        {"not": {}},
+        {"not": True},
+        {"contains": True},
+        {"contains": {}},
+        {"items": False},
     ],
 )
 def test_what_says_something_is_not_empty(root: UntypedJson) -> None:

@@ -10,12 +10,9 @@ from curation.core.documents import Document
 from curation.core.rule import RepairKind
 from curation.rules.mechanical import (
     boolean_required,
-    definitions_name,
     misplaced_keywords,
-    misspelt_reference,
     misspelt_types,
     quoted_values,
-    repetition_from_zero,
     schema_as_type,
     type_as_schema,
 )
@@ -111,10 +108,33 @@ CASES = [
     ),
     (
         misplaced_keywords.RULE,
-        {"required": ["a"], "properties": {"required": ["b", "a"]}},
-        {"required": ["a", "b"], "properties": {}},
+        {"required": ["a"], "properties": {"a": {}, "b": {}, "required": ["b", "a"]}},
+        {"required": ["a", "b"], "properties": {"a": {}, "b": {}}},
         {"a": 1, "b": 1},
         {"a": 1},
+    ),
+    (
+        misplaced_keywords.RULE,
+        {"properties": {"a": {"properties": {"b": {}}}, "c": {}, "required": ["b"]}},
+        {"properties": {"a": {"properties": {"b": {}}, "required": ["b"]}, "c": {}}},
+        {"a": {"b": 1}},
+        {"a": {}},
+    ),
+    (
+        misplaced_keywords.RULE,
+        {
+            "type": "object",
+            "properties": {"$ref": "#/definitions/d", "type": "object", "a": {}},
+            "definitions": {"d": {"required": ["a"]}},
+        },
+        {
+            "type": "object",
+            "properties": {"a": {}},
+            "definitions": {"d": {"required": ["a"]}},
+            "allOf": [{"$ref": "#/definitions/d"}],
+        },
+        {"a": 1},
+        {},
     ),
     (
         schema_as_type.RULE,
@@ -237,6 +257,29 @@ def test_nothing_is_mended_where_a_draft_reads_it(
         ),
         (
             misplaced_keywords.RULE,
+            {**D4, "properties": {"a": {"type": "object"}, "required": ["b"]}},
+        ),
+        (
+            misplaced_keywords.RULE,
+            {
+                **D4,
+                "properties": {
+                    "a": {"properties": {"c": {}}},
+                    "b": {"properties": {"c": {}}},
+                    "required": ["c"],
+                },
+            },
+        ),
+        (
+            misplaced_keywords.RULE,
+            {**D4, "properties": {"$ref": "#/definitions/a"}, "allOf": [{}]},
+        ),
+        (
+            misplaced_keywords.RULE,
+            {**D4, "properties": {"type": "object", "title": "t", "properties": {}}},
+        ),
+        (
+            misplaced_keywords.RULE,
             {**D4, "title": "t", "properties": {"title": "Another title."}},
         ),
         (
@@ -247,6 +290,8 @@ def test_nothing_is_mended_where_a_draft_reads_it(
             type_as_schema.RULE,
             {**D4, "properties": {"type": "object", "properties": {}}},
         ),
+        (type_as_schema.RULE, {**D4, "properties": {"type": "object", "a": {}}}),
+        (type_as_schema.RULE, {**D4, "properties": {"$ref": "#/definitions/a"}}),
         (type_as_schema.RULE, {**D4, "properties": {"a": "some text"}}),
         (type_as_schema.RULE, {**D4, "dependencies": {"a": "string"}}),
         (quoted_values.RULE, {**D4, "maximum": "many", "minLength": "1e2"}),
@@ -255,27 +300,6 @@ def test_nothing_is_mended_where_a_draft_reads_it(
 def test_what_is_not_certain_stays(rule: Rule, schema: UntypedJson) -> None:
     """A word that may mean several things, or what an older draft reads, is left."""
     assert applied(rule, schema).schema is schema
-
-
-def test_define_is_renamed_with_the_references_into_it() -> None:
-    """The member keeps its place; a root that has definitions keeps its `define`."""
-    schema = {
-        "title": "t",
-        "define": {"a": {"type": "string"}, "b": {"$ref": "#/define/a"}},
-        "properties": {"p": {"$ref": "#/define/b"}, "q": {"$ref": "#/definitions/a"}},
-    }
-    assert applied(definitions_name.RULE, schema).schema == {
-        "title": "t",
-        "definitions": {"a": {"type": "string"}, "b": {"$ref": "#/definitions/a"}},
-        "properties": {
-            "p": {"$ref": "#/definitions/b"},
-            "q": {"$ref": "#/definitions/a"},
-        },
-    }
-    both = {**schema, "definitions": {}}
-    assert applied(definitions_name.RULE, both).schema is both
-    words = {"define": {"a": "a word", "b": {}}}
-    assert applied(definitions_name.RULE, words).schema is words
 
 
 #: Schemas that their drafts read, with properties and data named like what is mended.
@@ -291,66 +315,12 @@ NAMED_LIKE_SLIPS: list[UntypedJson] = [
 ]
 MECHANICAL = [
     boolean_required.RULE,
-    definitions_name.RULE,
     misplaced_keywords.RULE,
-    misspelt_reference.RULE,
     misspelt_types.RULE,
     quoted_values.RULE,
-    repetition_from_zero.RULE,
     schema_as_type.RULE,
     type_as_schema.RULE,
 ]
-
-
-def test_a_misspelt_reference_leads_somewhere_again() -> None:
-    """`#ref` with a text is meant as `$ref`; beside one, or with no text, it is not."""
-    schema = {"items": {"#ref": "#/definitions/a"}, "definitions": {"a": {}}}
-    result = applied(misspelt_reference.RULE, schema)
-    assert result.schema["items"] == {"$ref": "#/definitions/a"}
-    others: list[UntypedJson]
-    others = [{"#ref": "#", "$ref": "#/a"}, {"properties": {"#ref": {}}}]
-    for other in others:
-        assert applied(misspelt_reference.RULE, other).schema is other
-
-
-@pytest.mark.parametrize(
-    "schema",
-    [
-        {"#ref": "#/definitions/a", "type": "object", "definitions": {"a": {}}},
-        {
-            "items": {"#ref": "#/definitions/a", "maxLength": 3},
-            "definitions": {"a": {}},
-        },
-        {"properties": {"#ref": {"type": "string"}}},
-        {"enum": [{"#ref": "#/definitions/a"}]},
-        {"default": {"#ref": "#"}, "type": "object"},
-    ],
-)
-def test_a_misspelt_reference_hides_nothing_that_is_asked(schema: UntypedJson) -> None:
-    """In drafts up to 7 what is beside a `$ref` counts no more; and data is data."""
-    assert applied(misspelt_reference.RULE, D4 | schema).schema == D4 | schema
-
-
-def test_define_stays_where_its_members_are_no_schemas() -> None:
-    """An unknown member may hold anything; as `definitions` it would be refused."""
-    schema = D7 | {"type": "object", "define": {"a": {"type": "colour"}}}
-    assert applied(definitions_name.RULE, schema).schema == schema
-
-
-@pytest.mark.parametrize(
-    ("written", "meant"),
-    [
-        (r"^[{,3}]x{,3}$", r"^[{,3}]x{0,3}$"),
-        (r"^\{,3}y{,2}$", r"^\{,3}y{0,2}$"),
-        (r"^[\]{,9}]z{,2}$", r"^[\]{,9}]z{0,2}$"),
-        (r"^[{,3}]$", r"^[{,3}]$"),
-    ],
-)
-def test_only_a_quantifier_starts_from_zero(written: str, meant: str) -> None:
-    """Inside a class, or escaped, braces are characters and stay so."""
-    schema = D7 | {"pattern": written}
-    mended = applied(repetition_from_zero.RULE, schema).schema
-    assert mended == D7 | {"pattern": meant}
 
 
 @pytest.mark.parametrize("rule", MECHANICAL, ids=lambda rule: rule.name)
@@ -372,22 +342,10 @@ def test_a_property_named_required_is_required_as_it_says() -> None:
     assert mended["properties"] == {"required": {"type": "boolean"}, "a": {}}
 
 
-def test_a_repetition_without_its_least_number_starts_from_zero() -> None:
-    """Where ECMA-262 reads no pattern; what it reads, and an escaped brace, stay."""
-    schema = {"pattern": "^a{,3}$", "patternProperties": {"b{,2}": {}, "c{1,2}": {}}}
-    result = applied(repetition_from_zero.RULE, schema)
-    assert result.schema == {
-        "pattern": "^a{0,3}$",
-        "patternProperties": {"b{0,2}": {}, "c{1,2}": {}},
-    }
-    escaped = {"pattern": r"^\{,3\}$"}
-    assert applied(repetition_from_zero.RULE, escaped).schema is escaped
-
-
 def test_clean_minimal_is_clean_without_the_mechanical_repairs() -> None:
     """No other rule is missing, and their order is the same."""
     clean, minimal = rule_set("clean"), rule_set("clean-minimal")
     others = [rule for rule in clean.rules if rule.repair is not RepairKind.MECHANICAL]
     assert list(minimal.rules) == others
     assert minimal.benchmark_rules == clean.benchmark_rules
-    assert len(clean.rules) - len(others) == len({case[0].name for case in CASES}) + 3
+    assert len(clean.rules) - len(others) == len(MECHANICAL) + 1

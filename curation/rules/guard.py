@@ -1,0 +1,115 @@
+"""Guard of the mechanical repairs: one place that applies them and admits each edit.
+
+A mechanical repair guesses what the author meant, so that three things are asked of
+every edit of a subschema:
+
+- what it replaces or removes stands at or above a place of which the metaschema
+  complains;
+- what it adds elsewhere in the subschema says only what it removed there: no value is
+  new, and nothing that stood there is lost;
+- what it leaves accepts something, and so does every schema around it (rule
+  `repaired-sites`, once all repairs are made).
+
+The edits of rule `patches` are hand-checked one by one instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from curation.core.rule import ABSENT, Context, Document, Json, RepairKind, Rule
+from curation.json.pointer import Tokens, at
+from curation.json.text import write
+from curation.rules.editing import differences, with_schema
+from curation.schema.dialects import ANY_DIALECT
+from curation.schema.subschemas import edited
+from curation.validation.dialect_decision import refusing
+from curation.validation.metaschemas import complaints
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    #: Refused places of a subschema, with the value that the author wrote at each.
+    Refused = Mapping[Tokens, Json]
+    #: From a subschema to what was meant by it; the same object if nothing changes.
+    Mend = Callable[[dict[str, Json], Refused], dict[str, Json]]
+
+
+def mechanical(name: str, mend: Mend, *, summary: str, source: str, note: str) -> Rule:
+    """Return a rule that repairs the schemas which their draft refuses.
+
+    Args:
+        name: The rule's name, which its changes bear.
+        mend: Called with each subschema that holds a refused place, inner ones first.
+        summary: As for a `Rule`.
+        source: As for a `Rule`.
+        note: Why, for the ledger.
+    """
+
+    def apply(document: Document, _context: Context) -> Document:
+        dialect = refusing(document.schema)
+        if dialect is None:
+            return document
+        root = document.schema
+        refused = {place: at(root, place) for place in complaints(root, dialect)}
+
+        def edit(tokens: Tokens, schema: Json) -> Json:
+            inside = {
+                place[len(tokens) :]: value
+                for place, value in refused.items()
+                if _is_below(place, tokens)
+            }
+            if not inside or not isinstance(schema, dict):
+                return schema
+            after = mend(schema, inside)
+            return after if admits(schema, after, inside) else schema
+
+        repaired = edited(root, ANY_DIALECT, edit)
+        return with_schema(document, name, repaired, note=note)
+
+    return Rule(
+        name=name,
+        summary=summary,
+        source=source,
+        apply=apply,
+        repair=RepairKind.MECHANICAL,
+    )
+
+
+def _is_below(place: Tokens, tokens: Tokens) -> bool:
+    return place[: len(tokens)] == tokens
+
+
+def admits(before: Json, after: Json, refused: Collection[Tokens]) -> bool:
+    """Return whether an edit changes refused places alone, and adds nothing of its own.
+
+    Args:
+        before: A subschema.
+        after: What shall stand in its place.
+        refused: Places of which the metaschema complains, relative to the subschema.
+    """
+    written = {write(token) for place in refused for token in place}
+    beside: list[tuple[Json, Json]] = []
+    for tokens, old, new in differences((), before, after):
+        if any(_is_below(place, tokens) for place in refused):
+            written.update(_values(old))
+        else:
+            beside.append((old, new))
+    return all(
+        new is not ABSENT
+        and set(_values(old)) <= set(_values(new)) <= written.union(_values(old))
+        for old, new in beside
+    )
+
+
+def _values(value: Json) -> Iterator[str]:
+    """Yield the values inside a value that are no containers, as JSON texts."""
+    if isinstance(value, dict):
+        for member in value.values():
+            yield from _values(member)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _values(item)
+    elif value is not ABSENT:
+        yield write(value)
