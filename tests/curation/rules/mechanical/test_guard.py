@@ -68,7 +68,8 @@ def test_a_document_with_one_refused_place_changes_only_there(
     ]
     holder = data.draw(st.sampled_from(holders))
     slip = data.draw(st.sampled_from(SLIPS))
-    inner = without(at(root, holder), *slip, "allOf")
+    around: UntypedJson = at(root, holder)
+    inner = without(around, *slip, "allOf")
     broken = replaced(root, holder, {**inner, **slip}) if holder else {**root, **slip}
     result = repaired(broken).schema
     keywords = {*slip, "type", "enum", "required", "allOf", "anyOf"}
@@ -80,7 +81,7 @@ def test_a_document_with_one_refused_place_changes_only_there(
 
 def test_what_has_no_type_gets_none() -> None:
     """One refused type in a document says nothing of the schemas beside it."""
-    schema = D7 | {
+    schema: UntypedJson = D7 | {
         "type": "object",
         "properties": {
             "status": {"enum": ["open"]},
@@ -121,10 +122,11 @@ def test_an_edit_beside_the_refused_place_is_not_admitted(
 
 def test_what_was_refused_may_be_said_in_another_place() -> None:
     """A move: the values are the author's, and so are the names on their way."""
-    before = {"properties": {"a": {"required": True}, "required": ["b"]}}
+    before: UntypedJson = {"properties": {"a": {"required": True}, "required": ["b"]}}
     refused = [("properties", "a", "required"), ("properties", "required")]
-    assert admits(before, {"properties": {"a": {}}, "required": ["a", "b"]}, refused)
-    assert not admits(before, {"properties": {"a": {}}, "required": ["c"]}, refused)
+    moved: UntypedJson = {"properties": {"a": {}}, "required": ["a", "b"]}
+    assert admits(before, moved, refused)
+    assert not admits(before, {**moved, "required": ["c"]}, refused)
 
 
 def test_a_rule_that_edits_elsewhere_changes_nothing() -> None:
@@ -228,7 +230,7 @@ def test_nothing_that_a_draft_reads_is_changed() -> None:
 
     @given(schemas("draft-07", satisfiable=False))
     def law(schema: UntypedJson) -> None:
-        root = {**D7, **schema} if isinstance(schema, dict) else D7
+        root: UntypedJson = {**D7, **schema} if isinstance(schema, dict) else D7
         assert is_valid(root, DRAFT_07)
         assert repaired(root).schema is root
 
