@@ -59,8 +59,8 @@ def test_a_document_with_one_refused_place_changes_only_there(
 ) -> None:
     """Whatever stands around the slip stays, siblings without a `type` included."""
     drawn = data.draw(schemas("draft-07", satisfiable=False))
-    root: UntypedJson = {**D7, **drawn} if isinstance(drawn, dict) else D7
-    root = {**root, "definitions": {"a": {"enum": [1]}, "b": {"minLength": 1}}}
+    definitions: UntypedJson = {"a": {"enum": [1]}, "b": {"minLength": 1}}
+    root: UntypedJson = {**D7, **drawn, "definitions": definitions}
     holders = [
         each.tokens
         for each in subschema_locations(root, DRAFT_07)
