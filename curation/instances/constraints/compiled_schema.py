@@ -21,6 +21,7 @@ import jsonschema_rs
 import msgspec
 
 from curation.instances.constraints.keyword_values import (
+    DECIDING,
     KNOWN_FORMATS,
     array_of,
     item_keywords,
@@ -32,6 +33,7 @@ from curation.json.text import canonical, plain
 from curation.references.schema import Schema
 from curation.schema.dialects import BY_NAME, Dialect
 from curation.schema.keywords import REFERENCE_KEYWORDS
+from curation.schema.subschemas import subschema_locations
 from curation.validation.metaschemas import RUST_DRAFTS, RUST_VALIDATORS, refuse
 from curation.validation.rust_paths import (
     ErrorPaths,
@@ -89,6 +91,13 @@ _HERE: Final = "json-schema:///record"
 #: Members of a schema's canonical form: which draft it is of, and a format.
 _DECLARED: Final = re.compile(rb'"\$schema":"[^"]*"')
 _FORMAT: Final = re.compile(rb'"format":"([^"]*)"')
+#: Subschemas that get a validator of their own; beyond, all share one.
+_SINGLY: Final = 8
+
+
+def _anything(_value: Json) -> bool:
+    """Accept: what jsonschema-rs cannot compile by itself refuses nothing."""
+    return True
 
 
 class FailedAssertion(msgspec.Struct, frozen=True, kw_only=True):
@@ -121,7 +130,7 @@ class CompiledSchema(Schema):
         super().__init__(value, dialect)
         #: Results of functions about the schema (`memo`).
         self.memos: dict[object, Any] = {}
-        self._validators: dict[SchemaLocation, jsonschema_rs.Validator | None] = {}
+        self._accepting: dict[SchemaLocation, Callable[[Json], bool]] = {}
 
     @classmethod
     def from_json(cls, schema: UntypedJson, dialect_name: str) -> Self:
@@ -271,19 +280,24 @@ class CompiledSchema(Schema):
         """
         if isinstance(location.schema, bool):
             return location.schema
-        if location not in self._validators:
-            self._validators[location] = self._validator_at(location)
-        validator = self._validators[location]
-        return validator is None or bool(validator.is_valid(value))
+        accepts = self._accepting.get(location)
+        if accepts is None:
+            accepts = self._accepting[location] = self._accepts_at(location)
+        return accepts(value)
 
-    def _validator_at(self, location: SchemaLocation) -> jsonschema_rs.Validator | None:
-        """Return the validator of a schema; where it only refers, that of the other."""
+    def _accepts_at(self, location: SchemaLocation) -> Callable[[Json], bool]:
+        """Return the verdict of a schema; where it only refers, that of the other."""
+        if len(self._accepting) >= _SINGLY and not location.document:
+            name = fragment_of(location.tokens)
+            names, together = self._together
+            if name in names:
+                return lambda value: bool(together.is_valid({name: value}))
         if isinstance(location.schema, dict) and location.schema.keys() == {"$ref"}:
             target = self.target(location)
             if target is not None and isinstance(target.schema, dict):
-                if target not in self._validators:
-                    self._validators[target] = self._compile_at(target)
-                return self._validators[target]
+                if target not in self._accepting:
+                    self._accepting[target] = self._compile_at(target)
+                return self._accepting[target]
         return self._compile_at(location)
 
     @cached_property
@@ -310,15 +324,44 @@ class CompiledSchema(Schema):
                 registries.append((uri, registry))
         return registries
 
-    def _compile_at(self, location: SchemaLocation) -> jsonschema_rs.Validator | None:
+    def _compile_at(self, location: SchemaLocation) -> Callable[[Json], bool]:
+        """Compile the schema at a location by itself."""
         if location is self.root:
-            return self.validator
+            return self.is_valid
+        name = fragment_of(location.tokens)
+        validator = self._compile(
+            lambda uri: {"$ref": (location.document or uri) + name}
+        )
+        return _anything if validator is None else validator.is_valid
+
+    @cached_property
+    def _together(self) -> tuple[frozenset[str], jsonschema_rs.Validator]:
+        """One validator of all schemas that values are asked about, by their fragments.
+
+        It takes an object with the value as member of that name. Each validator of one
+        schema holds all that its references lead to: of a large schema, megabytes.
+        """
+        names = frozenset(
+            fragment_of(location.tokens)
+            for location in subschema_locations(self.value, self.dialect)
+            if not DECIDING.isdisjoint((*location.tokens[-2:], *location.keywords))
+        )
+        validator = self._compile(
+            lambda uri: {"properties": {name: {"$ref": uri + name} for name in names}}
+        )
+        if validator is None:
+            return frozenset(), self.validator
+        return names, validator
+
+    def _compile(
+        self, schema_at: Callable[[str], Json]
+    ) -> jsonschema_rs.Validator | None:
+        """Compile what refers to the schema by a URI; None if that is not possible."""
         validator = RUST_VALIDATORS[self.dialect.name]
         for uri, registry in self._registries:
-            target = (location.document or uri) + fragment_of(location.tokens)
             with suppress(ValueError, jsonschema_rs.ReferencingError):
                 return validator(
-                    {"$ref": target},
+                    schema_at(uri),
                     registry=registry,
                     validate_formats=True,
                     retriever=refuse,
