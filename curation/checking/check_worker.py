@@ -164,7 +164,7 @@ def start(setup: Json) -> Callable[[Json], RulesAnswer | VerdictAnswer]:
         library = NeighbourLibrary(Path(neighbours.root), neighbours.claims)
     gc.disable()
 
-    def handle(request: Json) -> RulesAnswer | VerdictAnswer:
+    def answer(request: Json) -> RulesAnswer | VerdictAnswer:
         question = msgspec.convert(request, RulesQuestion | VerdictQuestion)
         content = question.content.encode("latin-1")
         if isinstance(question, RulesQuestion):
@@ -174,6 +174,12 @@ def start(setup: Json) -> Callable[[Json], RulesAnswer | VerdictAnswer]:
             return VerdictAnswer(verdict=None)
         ask = VALIDATORS[question.validator]
         return VerdictAnswer(verdict=ask(schema, question.dialect))
+
+    def handle(request: Json) -> RulesAnswer | VerdictAnswer:
+        try:
+            return answer(request)
+        finally:
+            gc.collect(0)
 
     return handle
 

@@ -18,6 +18,8 @@ from curation.workers.limits import Limits
 
 #: The verdict of a validator that accepts a schema as one of its draft.
 ACCEPTS: Final = "accepts"
+#: How the verdict begins of a validator that a schema costs too much time or memory.
+GIVES_UP: Final = "gives up"
 
 
 class RulesQuestion(

@@ -14,6 +14,7 @@ from typing import Self
 import msgspec
 
 from curation.checking.messages import (
+    GIVES_UP,
     NeighbourFiles,
     RulesAnswer,
     RulesQuestion,
@@ -38,12 +39,17 @@ from curation.workers.worker import Worker
 _WORKER = Path(__file__).with_name("check_worker.py")
 #: Seconds for one question.
 DEADLINE = 10.0
+_FASTJSONSCHEMA = "fastjsonschema"
 #: The validators asked, and the drafts that each of them implements.
 VALIDATORS = {
     "jsonschema": tuple(dialect.name for dialect in DIALECTS),
     "jsonschema-rs": tuple(dialect.name for dialect in DIALECTS),
-    "fastjsonschema": ("draft-04", "draft-06", "draft-07", "2019-09"),
+    _FASTJSONSCHEMA: ("draft-04", "draft-06", "draft-07", "2019-09"),
 }
+#: Bytes above which a schema is large: jsonschema takes seconds for each draft.
+LARGE = 200_000
+#: What fastjsonschema may use, whose programs can be a thousand times their schema.
+_COMPILING = Limits(seconds=2.0, wall_times=BUSY_MACHINE, memory_mb=128)
 _REASONS = {
     Ending.TIMEOUT: Reason.TIMED_OUT,
     Ending.OUT_OF_MEMORY: Reason.OUT_OF_MEMORY,
@@ -80,7 +86,8 @@ class SchemaReport:
     #: The drafts under whose metaschema it is valid, oldest first.
     valid_under: tuple[str, ...]
     #: Validator to draft to `accepts` or what is wrong; a draft that a validator
-    #: does not implement is missing.
+    #: does not implement is missing. Of a large schema only jsonschema and
+    #: jsonschema-rs are asked, under its own draft.
     verdicts: Mapping[str, Mapping[str, str]]
     problems: tuple[SchemaProblem, ...]
 
@@ -138,15 +145,20 @@ class SchemaChecker:
         """
         limits = Limits(seconds=DEADLINE, wall_times=BUSY_MACHINE)
         setup: Json = msgspec.to_builtins(neighbours or NeighbourFiles())
-        self._worker = Worker(Program(file=_WORKER, setup=setup), limits)
+        program = Program(file=_WORKER, setup=setup)
+        self._worker, self._compiler = (
+            Worker(program, limits),
+            Worker(program, _COMPILING),
+        )
 
     def __enter__(self) -> Self:
         """Return the checker."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the process."""
+        """End the processes."""
         self._worker.close()
+        self._compiler.close()
 
     def check(
         self, content: bytes, *, place: str | None = None, verdicts: bool = True
@@ -173,9 +185,39 @@ class SchemaChecker:
             dialect=answer.dialect,
             dialect_evidence=answer.dialect_evidence,
             valid_under=answer.valid_under,
-            verdicts=_verdicts(self._worker, text) if verdicts else {},
+            verdicts=self._verdicts(text, answer.dialect) if verdicts else {},
             problems=problems,
         )
+
+    def _verdicts(
+        self, content: str, own_dialect: str | None
+    ) -> dict[str, dict[str, str]]:
+        """Ask each validator under each draft; nothing of a text that is not JSON."""
+        verdicts: dict[str, dict[str, str]] = {}
+        is_large = len(content) > LARGE
+        for validator, dialects in VALIDATORS.items():
+            own = verdicts.setdefault(validator, {})
+            compiles = validator == _FASTJSONSCHEMA
+            worker = self._compiler if compiles else self._worker
+            for dialect in dialects:
+                if is_large and (compiles or dialect != own_dialect):
+                    continue
+                question = VerdictQuestion(
+                    content=content, validator=validator, dialect=dialect
+                )
+                result = worker.ask(question)
+                if result.ending in _REASONS:
+                    remaining = dialects[dialects.index(dialect) :]
+                    own |= dict.fromkeys(remaining, f"{GIVES_UP}: {result.detail}")
+                    break
+                if result.ending is not Ending.OK:
+                    own[dialect] = _joined(result.ending.value, result.detail)
+                    continue
+                verdict = result.answer_as(VerdictAnswer).verdict
+                if verdict is None:
+                    return {}
+                own[dialect] = verdict
+        return verdicts
 
 
 def _failure(result: ProcessResult) -> SchemaProblem:
@@ -215,25 +257,6 @@ def _placed_by_its_words(problem: SchemaProblem) -> SchemaProblem:
     if problem.code != Reason.NOT_JSON or match is None:
         return problem
     return replace(problem, line=int(match[1]), column=int(match[2]))
-
-
-def _verdicts(worker: Worker, content: str) -> dict[str, dict[str, str]]:
-    """Ask each validator under each draft; nothing of a text that is not JSON."""
-    verdicts: dict[str, dict[str, str]] = {}
-    for validator, dialects in VALIDATORS.items():
-        own = verdicts.setdefault(validator, {})
-        for dialect in dialects:
-            result = worker.ask(
-                VerdictQuestion(content=content, validator=validator, dialect=dialect)
-            )
-            if result.ending is not Ending.OK:
-                own[dialect] = _joined(result.ending.value, result.detail)
-                continue
-            verdict = result.answer_as(VerdictAnswer).verdict
-            if verdict is None:
-                return {}
-            own[dialect] = verdict
-    return verdicts
 
 
 def _joined(what: str, detail: str) -> str:

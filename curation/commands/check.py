@@ -157,8 +157,8 @@ def _print_verdicts(name: str, report: SchemaReport) -> None:
         show(
             f"{name}: {report.dialect} ({report.dialect_evidence}); valid under {valid}"
         )
-    if report.verdicts:
-        drafts = list(report.verdicts["jsonschema"])
+    drafts = list(report.verdicts.get("jsonschema", ()))
+    if drafts:
         rows = [
             [validator, *(_cell(report, validator, draft) for draft in drafts)]
             for validator in VALIDATORS
@@ -168,13 +168,15 @@ def _print_verdicts(name: str, report: SchemaReport) -> None:
 
 
 def _cell(report: SchemaReport, validator: str, draft: str) -> Text:
-    from curation.checking.messages import ACCEPTS
+    from curation.checking.messages import ACCEPTS, GIVES_UP
 
     verdict = report.verdicts[validator].get(draft)
     if verdict is None:
         return plain("-", "dim")
     if verdict == ACCEPTS:
         return plain(verdict, "green")
+    if verdict.startswith(GIVES_UP):
+        return plain(GIVES_UP, "dim")
     return plain("refuses", "red" if draft == report.dialect else "")
 
 

@@ -13,10 +13,12 @@ import typer
 import yaml
 from typer.testing import CliRunner
 
-from curation.checking.messages import ACCEPTS
-from curation.checking.schema_check import SchemaChecker
+from curation.checking import schema_check
+from curation.checking.messages import ACCEPTS, GIVES_UP
+from curation.checking.schema_check import LARGE, SchemaChecker
 from curation.commands.check import check
 from curation.system.errors import CsbdataError, NoInput
+from curation.workers.limits import Limits
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.worker import Worker
 
@@ -134,6 +136,34 @@ def test_a_text_that_takes_for_ever_is_a_problem(
     assert [each.code for each in report.problems] == ["timed_out"]
     assert "over 10 s" in report.verdicts["jsonschema"]["draft-04"]
     assert checker.check(json.dumps(FINE).encode()).problems == ()
+
+
+def test_a_large_schema_is_asked_about_under_its_own_draft_alone(
+    checker: SchemaChecker,
+) -> None:
+    """Above 200 kB no validator is asked that takes a gigabyte or half a minute."""
+    schema = {**FINE, "description": "." * LARGE}
+    report = checker.check(json.dumps(schema).encode())
+    assert report.verdicts == {
+        "jsonschema": {"2020-12": ACCEPTS},
+        "jsonschema-rs": {"2020-12": ACCEPTS},
+        "fastjsonschema": {},
+    }
+
+
+def test_a_validator_that_takes_too_much_gives_up_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A validator has its own limits; under further drafts it is not asked again."""
+    monkeypatch.setattr(schema_check, "_COMPILING", Limits(memory_mb=12))
+    branches = [{"anyOf": [{"type": "string", "pattern": "^a"}] * 10}] * 10
+    schema = {"properties": {f"p{number}": {"anyOf": branches} for number in range(9)}}
+    with SchemaChecker() as checker:
+        verdicts = checker.check(json.dumps(schema).encode()).verdicts
+    assert set(verdicts["jsonschema"].values()) == {ACCEPTS}
+    assert len(verdicts["fastjsonschema"]) == 4
+    (verdict,) = set(verdicts["fastjsonschema"].values())
+    assert verdict.startswith(GIVES_UP)
 
 
 def test_problems_are_lines_like_a_linters(tmp_path: Path) -> None:
