@@ -354,7 +354,7 @@ class CompiledSchema(Schema):
         return names, validator
 
     def _compile(
-        self, schema_at: Callable[[str], Json]
+        self, schema_at: Callable[[str], UntypedJson]
     ) -> jsonschema_rs.Validator | None:
         """Compile what refers to the schema by a URI; None if that is not possible."""
         validator = RUST_VALIDATORS[self.dialect.name]
