@@ -11,6 +11,7 @@ import msgspec
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration
 from curation.system.registry import closest_names
+from curation.workers.ray_shards import LOCAL
 from evaluation.core.run_header import TaskSettings
 from evaluation.core.suite import OpenedData, RecordRequest, Suite
 from evaluation.generation.text_generation import LoopOptions, TokenPrices
@@ -222,6 +223,9 @@ class RunRequest:
     given_only: bool = False
     #: Which part of how many.
     shard: tuple[int, int] = (1, 1)
+    #: `local`, or `ray[:ADDRESS]`: each shard is a task of a Ray cluster
+    #: (`curation.workers.ray_shards`).
+    executor: str = LOCAL
     #: The folder of the run; None for a folder below `runs/` named after the plan.
     run_dir: Path | None = None
     #: The models that write; one alone for tasks.

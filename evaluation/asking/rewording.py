@@ -8,8 +8,9 @@ import msgspec
 
 from curation.system.errors import BadConfiguration
 from evaluation.answers.extraction import split_thinking
+from evaluation.asking.participants import engines_of
 from evaluation.asking.request import ModelOptions, RunRequest, SuiteChoice
-from evaluation.asking.writers import engines_of, open_writers
+from evaluation.asking.writers import open_writers
 from evaluation.core.records import Record
 from evaluation.generation.text_generation import (
     Generation,

@@ -20,13 +20,9 @@ from curation.system.errors import (
     NoInput,
 )
 from curation.system.progress import Progress, Quiet, announce
-from evaluation.asking.checks import (
-    check_repeats,
-    check_servers,
-    check_settings,
-    check_usable,
-)
+from curation.workers.ray_shards import ray_address
 from evaluation.asking.header import header, suite_header
+from evaluation.asking.participants import participants_of
 from evaluation.asking.records import (
     RECORDS,
     open_records,
@@ -47,7 +43,7 @@ from evaluation.asking.response_files import (
     read_responses,
 )
 from evaluation.asking.scoring import LiveScorer, score_into
-from evaluation.asking.writers import Writer, engines_of, open_writers
+from evaluation.asking.writers import Writer, open_writers
 from evaluation.asking.writing import Questioner, ResponseStore
 from evaluation.core.records import encode_records
 from evaluation.core.run_header import Participant, RunHeader
@@ -114,14 +110,14 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
         Fault: data cannot be fetched, or the folder not be written.
     """
     progress = progress or Quiet()
+    if ray_address(request.executor) is not None:
+        from evaluation.asking.shards import run_in_shards  # noqa: PLC0415 - rarely asked
+
+        return run_in_shards(request, run, progress)
     tasks = [task_named(name) for name in dict.fromkeys(request.tasks)]
     choice = request.suite or _suite_of(request, tasks)
-    check_settings(tasks, request.settings, choice)
-    check_repeats(tasks, request.repeats)
-    check_servers(request, tasks)
-    sides = engines_of(request)
+    sides = participants_of(request, tasks, choice)
     engines = [engine for _, side in sides for engine in side]
-    check_usable(engines, request, tasks, choice)
     tasks = [task.prepared(request.fetch, progress.say) for task in tasks]
     data = _open_data(request, tasks, progress)
     with ExitStack() as stack:
@@ -342,7 +338,7 @@ def _count_texts(records: RecordSet, writers: Sequence[Writer]) -> int:
         for writer in writers
         if not writer.unavailable
         for record in records.records
-        if writer.answers(record)
+        if record.is_asked(writer.condition)
     )
 
 

@@ -24,7 +24,7 @@ from curation.workers.process import Program
 from curation.workers.worker import Worker
 from evaluation.asking import scoring_worker
 from evaluation.asking.scoring_worker import ScoringCase, ScoringSetup
-from evaluation.core.records import FREE, Record, Response, Verdict
+from evaluation.core.records import Record, Response, Verdict
 from evaluation.core.suite import (
     SCORING_CLASSES,
     SCORING_FAILED,
@@ -172,11 +172,9 @@ def match_responses(
         responses_to = by_record.get(record.key, {})
         matched.pairs += [(record, responses_to[key]) for key in sorted(responses_to)]
     matched.unknown, matched.repeated = len(unknown), len(repeated)
-    # Nothing constrains an answer to a record without a schema: it is asked free alone.
     matched.unanswered = {
         label: sum(
-            record.key not in keys and (condition == FREE or record.schema is not None)
-            for record in records
+            record.key not in keys and record.is_asked(condition) for record in records
         )
         for (label, condition), keys in labels.items()
     }

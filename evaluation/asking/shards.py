@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, TypeAlias
 
 import msgspec
 import orjson
@@ -18,15 +20,16 @@ from curation.system.errors import (
 from curation.system.locks import locked
 from curation.system.progress import Progress, Quiet
 from curation.workers.fingerprint import fingerprint
-from curation.workers.ray_shards import LOCAL, Shard, ray_address, run_shards
+from curation.workers.ray_shards import LOCAL, Shard, run_shards
 from evaluation.asking.request import RUNS, RunRequest, RunResult, choose_suite
-from evaluation.asking.run import run
 from evaluation.results.merging import merge
 from evaluation.results.reader import HEADER, open_run
 from evaluation.tasks.registry import task_named
 from evaluation.walking.code_digest import writing_digest
 from evaluation.walking.plan import RunTotals
 
+#: `evaluation.asking.run.run`.
+RunFunction: TypeAlias = Callable[[RunRequest, Progress], RunResult]
 #: Member of a merged run's header: fingerprint of the request whose shards it has.
 _REQUEST: Final = "request"
 
@@ -61,37 +64,37 @@ class PlainRequest:
         return replace(self.request, suite=suite)
 
 
-def run_shard(plain: PlainRequest, shard: Shard) -> None:
+def run_shard(run: RunFunction, plain: PlainRequest, shard: Shard) -> None:
     """Run one shard of a request into its folder."""
     request = replace(
-        plain.unpacked(), shard=(shard.part, shard.parts), run_dir=shard.folder
+        plain.unpacked(),
+        shard=(shard.part, shard.parts),
+        run_dir=shard.folder,
+        executor=LOCAL,
     )
     if request.jobs is None and not any(task_named(n).timed for n in request.tasks):
         request = replace(request, jobs=shard.cpus)
-    run(request)
+    run(request, Quiet())
 
 
-def run_here_or_in_shards(
-    request: RunRequest, executor: str = LOCAL, progress: Progress | None = None
+def run_in_shards(
+    request: RunRequest, run: RunFunction, progress: Progress
 ) -> RunResult:
-    """Run a request here, or as shards on a Ray cluster.
+    """Run a request as shards on a Ray cluster.
 
     The folder is the merged one. A driver that was killed continues with the missing
     shards. If a model writes, each task has a GPU, if the cluster has any.
 
     Args:
         request: What to measure, with whom.
-        executor: `local`, or `ray[:ADDRESS]`.
-        progress: Shows what takes long; nothing is shown by default.
+        run: Runs one shard (`evaluation.asking.run.run`).
+        progress: Shows what takes long.
 
     Raises:
         BadUsage: there is no such executor, the request is one shard itself, or models
             are behind a server.
         CsbdataError: as `evaluation.run`, and `curation.workers.ray_shards`.
     """
-    progress = progress or Quiet()
-    if ray_address(executor) is None:
-        return run(request, progress)
     if request.shard != (1, 1):
         raise BadUsage("--shard and --executor ray", then="leave one of them out")
     writes = bool(request.suite) or any(
@@ -105,7 +108,7 @@ def run_here_or_in_shards(
     plain = PlainRequest.of(request)
     mark = fingerprint(
         code=writing_digest(),
-        request=repr(replace(plain.request, fetch=None)),  # type: ignore[arg-type]  # decides nothing
+        request=repr(replace(plain.request, fetch=None, executor=LOCAL)),  # type: ignore[arg-type]  # decides nothing
         suite=[plain.suite, repr(plain.settings), plain.compat],
     )
     folder = request.run_dir or RUNS / mark[:12]
@@ -122,9 +125,9 @@ def run_here_or_in_shards(
     busy = TemporarilyUnavailable("another run is at work here", str(folder))
     with locked(parts_folder / "lock", busy, guarded=parts_folder):
         folders = run_shards(
-            run_shard,
+            partial(run_shard, run),
             plain,
-            executor=executor,
+            executor=request.executor,
             folder=parts_folder,
             fingerprint=mark,
             use_gpus=writes,

@@ -11,23 +11,22 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 from curation.system.errors import BadConfiguration
-from evaluation.core.records import FREE, Message, Record
+from evaluation.core.records import FREE, Message
 from evaluation.generation.text_generation import AUTO_BATCH, TextWriter
 from evaluation.models.base import Decoding, LanguageModel, RowLogits, TokenQuestion
 from evaluation.models.store import DEFAULT, check_installed, get_model
-from evaluation.servers.client import RequestLimits
-from evaluation.servers.model_server import ModelServer, served_model
+from evaluation.servers.model_server import ModelServer
 from evaluation.servers.writer import ServerWriter
 from evaluation.setup.engine_files import UNCONSTRAINED
-from evaluation.setup.selected_engines import EngineUnderTest, select_engines
 from evaluation.tokenizers import get_tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from curation.core.json_types import Json
     from curation.download.acquire import FetchSettings
     from evaluation.asking.request import ModelOptions, RunRequest
+    from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
 
 #: Prompts and budgets that stand for all.
@@ -303,40 +302,10 @@ class Writer:
         """Return the tokens of a text."""
         return self.loaded.count(text)
 
-    def answers(self, record: Record) -> bool:
-        """Return whether it is asked for a record: free, or held to its schema."""
-        return self.condition == FREE or record.schema is not None
-
     def close(self) -> None:
         """End its processes and connections."""
         if self.writer is not None:
             self.writer.close()
-
-
-def engines_of(
-    request: RunRequest,
-) -> list[tuple[ModelOptions, Sequence[EngineUnderTest | ModelServer]]]:
-    """Return each model of a request with the engines it writes under.
-
-    A server is asked in the dialects that `--engine` names.
-
-    Raises:
-        BadConfiguration: there is no such engine, dialect or option.
-        Unavailable: a server does not answer (exit 69).
-    """
-    sides: list[tuple[ModelOptions, Sequence[EngineUnderTest | ModelServer]]] = []
-    for options in request.models:
-        if options.over_http:
-            sides.append((options, _servers(options, request)))
-        else:
-            engines = select_engines(
-                request.fetch.cache,
-                request.engine_specs,
-                request.preset,
-                request.options,
-            )
-            sides.append((options, engines))
-    return sides
 
 
 def open_writers(
@@ -367,46 +336,3 @@ def open_writers(
     if repeated:
         raise BadConfiguration(f"{', '.join(sorted(repeated))} would take part twice")
     return writers
-
-
-def _servers(options: ModelOptions, request: RunRequest) -> Sequence[ModelServer]:
-    """Return a server, once for each dialect in which it is asked."""
-    limits = RequestLimits(
-        seconds=request.bounds.run_seconds, patience=options.patience
-    )
-    servers = served_model(options.model, request.engine_specs, limits)
-    backends = _wanted_backends(servers, request)
-    servers = [
-        replace(server, wanted_backend=backends.get(server.dialect.name, ""))
-        for server in servers
-    ]
-    for server in servers:
-        server.check_backend()
-    return servers
-
-
-def _wanted_backends(
-    servers: Sequence[ModelServer], request: RunRequest
-) -> Mapping[str, str]:
-    """Return the backend that `--option backend=NAME` names, by dialect.
-
-    Raises:
-        BadConfiguration: an option is another one, and no model of the run runs here.
-    """
-    backends: dict[str, str] = {}
-    for assignment in request.options:
-        option, equals, text = assignment.partition("=")
-        dialect, _, name = option.rpartition(".")
-        matching = [
-            server.dialect.name
-            for server in servers
-            if server.dialect.constrains and dialect in ("", server.dialect.name)
-        ]
-        if name == "backend" and equals and matching:
-            backends |= dict.fromkeys(matching, text)
-        elif all(options.over_http for options in request.models):
-            raise BadConfiguration(
-                f"--option {assignment}: no server of this run has that option",
-                then="a server has backend alone, such as --option backend=xgrammar",
-            )
-    return backends

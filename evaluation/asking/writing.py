@@ -123,7 +123,7 @@ class Questioner:
         waiting = [
             conversation
             for record in records
-            if writer.answers(record)
+            if record.is_asked(writer.condition)
             for conversation in self._conversations(record, writer)
         ]
         count = len(waiting)

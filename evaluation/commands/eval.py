@@ -103,11 +103,11 @@ def evaluate(  # noqa: PLR0913 (groups of options)
     installs an engine that is missing. Exits with 69 if an engine could not be run; the
     others are measured all the same.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from evaluation.asking.shards import run_here_or_in_shards
+    from evaluation.asking.run import run
 
     request = _request(context, tasks, data, engines, models, work, value, run_dir)
     progress = Quiet() if format_ is ReportFormat.JSON else Shown()
-    result = run_here_or_in_shards(request, work.executor, progress)
+    result = run(request, progress)
     _print(result, format_)
     lacking = result.totals.unavailable
     if lacking:

@@ -412,6 +412,7 @@ def run_request(  # noqa: PLR0913 - groups of options
         repeats=settings.repeats,
         given_only=settings.given_only,
         shard=shard_of(work.shard),
+        executor=work.executor,
         run_dir=run_dir,
         models=model_options(models, settings, run_seconds),
         repairs=settings.repairs,

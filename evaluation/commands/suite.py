@@ -187,7 +187,7 @@ def run_command(  # noqa: PLR0913 (groups of options)
 
     Exits with 69 if no model could be asked.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from evaluation.asking.shards import run_here_or_in_shards
+    from evaluation.asking.run import run
 
     _, request = _request(
         name,
@@ -198,7 +198,7 @@ def run_command(  # noqa: PLR0913 (groups of options)
         work=work,
         run_dir=run_dir,
     )
-    result = run_here_or_in_shards(request, work.executor, _progress(format_))
+    result = run(request, _progress(format_))
     totals = result.totals
     _print(result, format_)
     for label, why in totals.unavailable.items():

@@ -75,6 +75,13 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
         """What responses name it by: `GROUP/ID`, or `ID` without a group."""
         return f"{self.group}/{self.id}" if self.group else self.id
 
+    def is_asked(self, condition: str) -> bool:
+        """Return whether models answer it under a condition.
+
+        One without a schema is asked free alone: nothing constrains the answer.
+        """
+        return condition == FREE or self.schema is not None
+
     @property
     def constraint(self) -> str:
         """The schema, or `true`, which accepts any value."""

@@ -15,7 +15,7 @@ from curation.workers.ray_shards import Shard
 from evaluation.asking import shards
 from evaluation.asking.request import ModelOptions, RunRequest, choose_suite
 from evaluation.asking.run import run, score_file
-from evaluation.asking.shards import PlainRequest, run_here_or_in_shards, run_shard
+from evaluation.asking.shards import PlainRequest, run_shard
 from evaluation.core.records import Record, encode_records
 from evaluation.results.merging import merge
 from evaluation.results.reader import open_run
@@ -52,7 +52,7 @@ def test_shards_of_a_suite_join_to_the_whole(tmp_path: Path) -> None:
             folders.append(tmp_path / f"part-{part}")
             folders[-1].mkdir()
             plain = pickle.loads(pickle.dumps(PlainRequest.of(request)))  # noqa: S301 (our own bytes)
-            run_shard(plain, Shard(part=part, parts=2, folder=folders[-1], cpus=1))
+            run_shard(run, plain, Shard(part=part, parts=2, folder=folders[-1], cpus=1))
     joined = merge(folders, tmp_path / "joined")
     assert joined.row_counts == whole.row_counts
     assert joined.raw_header["plan"] == whole.raw_header["plan"]
@@ -67,9 +67,9 @@ def test_what_cannot_be_divided_is_refused(tmp_path: Path) -> None:
     with loopback(lambda _body, _number: answer("{}")) as server:
         request = _request(tmp_path, server.base)
         with pytest.raises(BadUsage, match="asks no server"):
-            run_here_or_in_shards(request, "ray")
+            run(replace(request, executor="ray"))
         with pytest.raises(BadUsage, match="--shard"):
-            run_here_or_in_shards(replace(request, shard=(1, 2)), "ray")
+            run(replace(request, shard=(1, 2), executor="ray"))
 
 
 def _in_turn(function: Any, request: Any, *, folder: Path, **_: Any) -> list[Path]:  # noqa: ANN401 - as Ray's
@@ -87,19 +87,19 @@ def test_merged_shards_are_the_run_here(
     """The same rows in one folder; a second call finds them, another one is refused."""
     monkeypatch.setattr(shards, "run_shards", _in_turn)
     request = _masks(tmp_path)
-    result = run_here_or_in_shards(request, "ray")
+    result = run(replace(request, executor="ray"))
     here = run(replace(request, run_dir=tmp_path / "here")).open()
     assert result.open().row_counts == here.row_counts
     assert not (tmp_path / "run.shards").exists()
-    assert run_here_or_in_shards(request, "ray").totals.reused == 6
+    assert run(replace(request, executor="ray")).totals.reused == 6
     with pytest.raises(BadConfiguration, match="another run"):
-        run_here_or_in_shards(replace(request, only=["s1"]), "ray")
+        run(replace(request, only=["s1"], executor="ray"))
 
 
 @pytest.mark.nightly
 def test_a_cluster_works_on_the_shards(tmp_path: Path) -> None:
     """A cluster that is started here; it needs a machine that is not busy."""
-    result = run_here_or_in_shards(_masks(tmp_path), "ray")
+    result = run(replace(_masks(tmp_path), executor="ray"))
     assert sum(result.open().row_counts.values()) == 6
 
 

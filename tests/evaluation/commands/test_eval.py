@@ -119,7 +119,7 @@ def test_a_library_that_is_missing_is_said_before_anything_is_fetched(
     words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without the extra `eval` nothing is downloaded, and the command is named."""
-    monkeypatch.setattr("evaluation.asking.checks.find_spec", lambda _: None)
+    monkeypatch.setattr("evaluation.asking.participants.find_spec", lambda _: None)
     words[words.index("--tokenizer") + 1] = "smollm2"
     with pytest.raises(Unavailable, match=r"tokenizers.*python -m pip install"):
         _ask("--engine", miniature("accept_all"), *words)

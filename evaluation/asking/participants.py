@@ -1,29 +1,131 @@
-"""Check a request before anything is fetched for it."""
+"""Select the participants of a run; check its request before anything is fetched."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from curation.system.errors import BadConfiguration, BadUsage, Unavailable
 from curation.system.extras import install_extra
 from curation.system.registry import closest_names
 from evaluation.models.shapes import check_learnt
 from evaluation.models.store import check_installed
+from evaluation.servers.client import RequestLimits
+from evaluation.servers.model_server import served_model
+from evaluation.setup.selected_engines import select_engines
 from evaluation.tasks.registry import tasks as all_tasks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from evaluation.asking.request import RunRequest, SuiteChoice
+    from evaluation.asking.request import ModelOptions, RunRequest, SuiteChoice
     from evaluation.core.run_header import TaskSettings
     from evaluation.core.task import Task
     from evaluation.servers.model_server import ModelServer
     from evaluation.setup.selected_engines import EngineUnderTest
 
+    #: A model with the engines it writes under, or the dialects it is asked in.
+    Side: TypeAlias = tuple[ModelOptions, Sequence[EngineUnderTest | ModelServer]]
 
-def check_settings(
-    tasks: Sequence[Task], settings: TaskSettings, choice: SuiteChoice | None = None
+
+def participants_of(
+    request: RunRequest, tasks: Sequence[Task], choice: SuiteChoice | None
+) -> list[Side]:
+    """Return each model of a request with the engines it writes under.
+
+    Args:
+        request: The request, checked here too.
+        tasks: Its tasks.
+        choice: The suite that models are asked; None if none is.
+
+    Raises:
+        BadUsage: a setting that no task reads, or texts of a model without weights
+            of its own were to be judged.
+        BadConfiguration: there is no such engine, dialect or option, or a task wants
+            masks of a server.
+        Unavailable: a library is missing, no engine can be used here, or a server does
+            not answer (exit 69).
+    """
+    _check_settings(tasks, request.settings, choice)
+    _check_repeats(tasks, request.repeats)
+    _check_servers(request, tasks)
+    sides = engines_of(request)
+    _check_usable(
+        [engine for _, side in sides for engine in side], request, tasks, choice
+    )
+    return sides
+
+
+def engines_of(request: RunRequest) -> list[Side]:
+    """Return each model of a request with the engines it writes under.
+
+    A server is asked in the dialects that `--engine` names.
+
+    Raises:
+        BadConfiguration: there is no such engine, dialect or option.
+        Unavailable: a server does not answer (exit 69).
+    """
+    sides: list[Side] = []
+    for options in request.models:
+        if options.over_http:
+            sides.append((options, _servers(options, request)))
+        else:
+            engines = select_engines(
+                request.fetch.cache,
+                request.engine_specs,
+                request.preset,
+                request.options,
+            )
+            sides.append((options, engines))
+    return sides
+
+
+def _servers(options: ModelOptions, request: RunRequest) -> Sequence[ModelServer]:
+    """Return a server, once for each dialect in which it is asked."""
+    limits = RequestLimits(
+        seconds=request.bounds.run_seconds, patience=options.patience
+    )
+    servers = served_model(options.model, request.engine_specs, limits)
+    backends = _wanted_backends(servers, request)
+    servers = [
+        replace(server, wanted_backend=backends.get(server.dialect.name, ""))
+        for server in servers
+    ]
+    for server in servers:
+        server.check_backend()
+    return servers
+
+
+def _wanted_backends(
+    servers: Sequence[ModelServer], request: RunRequest
+) -> Mapping[str, str]:
+    """Return the backend that `--option backend=NAME` names, by dialect.
+
+    Raises:
+        BadConfiguration: an option is another one, and no model of the run runs here.
+    """
+    backends: dict[str, str] = {}
+    for assignment in request.options:
+        option, equals, text = assignment.partition("=")
+        dialect, _, name = option.rpartition(".")
+        matching = [
+            server.dialect.name
+            for server in servers
+            if server.dialect.constrains and dialect in ("", server.dialect.name)
+        ]
+        if name == "backend" and equals and matching:
+            backends |= dict.fromkeys(matching, text)
+        elif all(options.over_http for options in request.models):
+            raise BadConfiguration(
+                f"--option {assignment}: no server of this run has that option",
+                then="a server has backend alone, such as --option backend=xgrammar",
+            )
+    return backends
+
+
+def _check_settings(
+    tasks: Sequence[Task], settings: TaskSettings, choice: SuiteChoice | None
 ) -> None:
     """Check that a task of the run, or its suite, reads every setting that it is given.
 
@@ -68,7 +170,7 @@ def _alternatives(name: str, tasks: Sequence[Task], accepted: set[str]) -> str:
     return f"there are: {', '.join(settings)}" if settings else "they have none"
 
 
-def check_repeats(tasks: Sequence[Task], repeats: int) -> None:
+def _check_repeats(tasks: Sequence[Task], repeats: int) -> None:
     """Check that a task of the run takes times, if they are to be taken repeatedly.
 
     Args:
@@ -87,7 +189,7 @@ def check_repeats(tasks: Sequence[Task], repeats: int) -> None:
         )
 
 
-def check_servers(request: RunRequest, tasks: Sequence[Task]) -> None:
+def _check_servers(request: RunRequest, tasks: Sequence[Task]) -> None:
     """Check that no server is asked for masks.
 
     Raises:
@@ -102,7 +204,7 @@ def check_servers(request: RunRequest, tasks: Sequence[Task]) -> None:
         )
 
 
-def check_usable(
+def _check_usable(
     engines: Sequence[EngineUnderTest | ModelServer],
     request: RunRequest,
     tasks: Sequence[Task],
