@@ -19,45 +19,27 @@ from curation.schema.dialects import BY_NAME
 from curation.schema.subschemas import subschema_locations
 from curation.system.registry import Registry
 
-#: What the endpoint of Gemini does not take (as the paper's own code dropped it).
-_NOT_FOR_GEMINI = ("$schema", "$id", "id", "title")
-
 
 def unchanged(schema: str, _dialect: str) -> tuple[str, tuple[str, ...]]:
     """Return the schema as it is, and no edit."""
     return schema, ()
 
 
-def for_openai(schema: str, dialect: str) -> tuple[str, tuple[str, ...]]:
-    """Close every object, require all its properties, and have an object at the root.
-
-    That is what the strict mode of OpenAI's structured outputs asks for.
-
-    Args:
-        schema: The schema's text.
-        dialect: Its JSON Schema dialect, as `curation.schema.dialects` names it.
-
-    Returns:
-        The new schema's text, and one line for each edit.
-
-    Example:
-        >>> for_openai('{"type": "object"}', "2020-12")[1]
-        ('additionalProperties set to false at the root',)
-    """
-    return _edit_subschemas(schema, dialect, _close)
-
-
-def for_gemini(schema: str, dialect: str) -> tuple[str, tuple[str, ...]]:
-    """Drop the keywords that name a schema and decide nothing; see `for_openai`."""
-    return _edit_subschemas(schema, dialect, _without_names)
-
-
-def _edit_subschemas(
+def edit_subschemas(
     schema: str,
     dialect: str,
     edit: Callable[[dict[str, Json], str, list[str]], None],
 ) -> tuple[str, tuple[str, ...]]:
-    """Apply an edit to every subschema of a copy, its root first."""
+    """Apply an edit to every subschema of a copy, its root first.
+
+    Args:
+        schema: The schema's text.
+        dialect: Its JSON Schema dialect, as `curation.schema.dialects` names it.
+        edit: Changes one subschema, given its pointer, and adds a line for each edit.
+
+    Returns:
+        The new schema's text, and one line for each edit.
+    """
     value: Json = json.loads(schema)
     edits: list[str] = []
     if not isinstance(value, dict):
@@ -67,35 +49,6 @@ def _edit_subschemas(
         if isinstance(location.schema, dict):
             edit(location.schema, location.pointer, edits)
     return (json.dumps(value), tuple(edits)) if edits else (schema, ())
-
-
-def _close(schema: dict[str, Json], where: str, edits: list[str]) -> None:
-    if not where and schema.get("type") != "object" and "$ref" not in schema:
-        edits.append("type set to object at the root")
-        schema["type"] = "object"
-    properties = schema.get("properties")
-    is_object = schema.get("type") == "object" or isinstance(properties, dict)
-    if not is_object:
-        return
-    if schema.get("additionalProperties") is not False:
-        edits.append(f"additionalProperties set to false at {where or 'the root'}")
-        schema["additionalProperties"] = False
-    names: list[Json] = list(properties) if isinstance(properties, dict) else []
-    if names and set(_names(schema.get("required"))) != set(names):
-        edits.append(f"every property required at {where or 'the root'}")
-        schema["required"] = names
-
-
-def _names(required: Json) -> list[str]:
-    names = required if isinstance(required, list) else []
-    return [name for name in names if isinstance(name, str)]
-
-
-def _without_names(schema: dict[str, Json], where: str, edits: list[str]) -> None:
-    for name in _NOT_FOR_GEMINI:
-        if isinstance(schema.get(name), str):
-            del schema[name]
-            edits.append(f"{name} dropped at {where or 'the root'}")
 
 
 #: What the request calls the schema; servers want a name for it.

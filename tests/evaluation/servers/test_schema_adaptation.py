@@ -7,7 +7,9 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.servers.dialect import for_gemini, for_openai, unchanged
+from evaluation.servers.dialect import unchanged
+from evaluation.servers.dialects.gemini import for_gemini
+from evaluation.servers.dialects.openai import for_openai
 
 _SCHEMA = {
     "$schema": "http://json-schema.org/draft-07/schema#",
