@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,7 +19,7 @@ from curation.commands.options import (
 )
 from curation.core.benchmark import SPLITS
 from curation.core.documents import Missing
-from curation.dataset.editions import DEFAULT_BUILD, SAMPLE_BUILD
+from curation.dataset.editions import BUILDS, DEFAULT_BUILD, SAMPLE_BUILD
 from curation.system.errors import BadUsage, CsbdataError
 from curation.system.tables import table
 from curation.system.terminal import (
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from curation.download.acquire import UnavailableArchive
     from curation.packaging.manifest import ConfigFigures
     from curation.pipeline.build import BuildResult
+    from curation.pipeline.inputs import ExtraSource
     from curation.pipeline.request import BuildRequest
 
 
@@ -50,13 +51,25 @@ _With = Annotated[
         "--with",
         metavar="[CONFIG=]SOURCE",
         help="Add a source outside the ten configs: bfcl, cloudformation, corpus, "
-        "openapi, or your own schemas: a file or folder, openapi:FILE, tools:FILE, "
-        "mcp:COMMAND, pydantic:MODULE, a build or a Hub dataset; CONFIG names their "
-        "config. May be repeated.",
+        "openapi, tool-schemas, or your own schemas: a file or folder, openapi:FILE, "
+        "tools:FILE, mcp:COMMAND, pydantic:MODULE, a build or a Hub dataset; CONFIG "
+        "names their config. May be repeated.",
+    ),
+]
+_Only = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--only",
+        metavar="[CONFIG=]SOURCE",
+        help="Read this source, any of `csbdata sources` or of --with, in place of "
+        "those of the ten configs. May be repeated.",
     ),
 ]
 _Sample = Annotated[
-    bool, typer.Option("--sample", help="Use the embedded sample alone.")
+    bool,
+    typer.Option(
+        "--sample", help="Use the embedded sample for every source that it has."
+    ),
 ]
 _Missing = Annotated[
     Missing | None,
@@ -76,7 +89,7 @@ _Out = Annotated[
     Path | None,
     typer.Option(
         help=f"The dataset folder to write [default: {DEFAULT_BUILD}; "
-        f"with --sample {SAMPLE_BUILD}]."
+        f"with --sample {SAMPLE_BUILD}; with --only {BUILDS}/SOURCE]."
     ),
 ]
 _Replace = Annotated[
@@ -126,6 +139,7 @@ class _SourceOptions:
     """Sources."""
 
     with_: _With = None
+    only: _Only = None
     sample: _Sample = False
     missing: _Missing = None
     no_gpl: _NoGpl = False
@@ -166,6 +180,7 @@ def build(  # noqa: PLR0913 (one parameter an option)
       csbdata build --shard 2/3 --out parts/2
       csbdata build parts/1 parts/2 parts/3
       csbdata build --with cloudformation --with Acme=schemas/
+      csbdata build --only bfcl
       csbdata build --sample --with openapi:api.yaml --with tools:tools.json
       csbdata build --sample --with "mcp:npx -y some-mcp-server"
       csbdata build --sample --with pydantic:shop.models
@@ -175,11 +190,13 @@ def build(  # noqa: PLR0913 (one parameter an option)
     from curation.pipeline.request import BuildRequest
 
     _refuse_mixed(shard=shard, shards=shards or [], out=out)
-    folder = out or (SAMPLE_BUILD if sources.sample else DEFAULT_BUILD)
+    only = tuple(ExtraSource.parse(text) for text in sources.only or ())
+    folder = out or _default_folder(only, sample=sources.sample)
     request = BuildRequest(
         out=folder.absolute(),
         rules=rules,
         extras=tuple(ExtraSource.parse(text) for text in sources.with_ or ()),
+        only=only,
         sample=sources.sample,
         missing=sources.missing,
         no_gpl=sources.no_gpl,
@@ -197,6 +214,16 @@ def build(  # noqa: PLR0913 (one parameter an option)
         _build_shard(request, shard_of(shard), format_, folder)
     else:
         _build(request, format_, folder)
+
+
+def _default_folder(only: Sequence[ExtraSource], *, sample: bool) -> Path:
+    """Return the folder of a build whose place is not named."""
+    from curation.sources.readers import plain_id
+
+    if only:
+        names = (each.config or plain_id(each.source) for each in only)
+        return BUILDS / "-".join(names)
+    return SAMPLE_BUILD if sample else DEFAULT_BUILD
 
 
 def _refuse_mixed(*, shard: str, shards: list[Path], out: Path | None) -> None:
@@ -310,15 +337,23 @@ def print_summary(built: BuildResult, shown_out: Path) -> None:
 def partiality(built: BuildResult) -> Iterator[str]:
     """Say which configs of a build are not real, why, and what to do; or nothing."""
     from curation.packaging.manifest import origins_of
+    from curation.pipeline.build import LEFT_OUT
     from curation.sources.base import SAMPLE_REASON
 
     origins = origins_of(built.manifest)
     if not origins.partial:
         return
     yield f"This is not the whole benchmark: {origins.sentence}."
-    # What the sample stands for has just been said.
-    reasons = (why for why in origins.reasons if SAMPLE_REASON not in why)
+    # What is left out, and what the sample stands for, has just been said.
+    reasons = (
+        why
+        for why in origins.reasons
+        if SAMPLE_REASON not in why and LEFT_OUT not in why
+    )
     yield from (f"  {why}" for why in reasons)
+    if built.request.only and not built.not_had:
+        yield "Why: --only was asked. Without it the ten configs are read."
+        return
     if built.request.sample:
         yield "Why: --sample was asked. Without it the real sources are read."
         return

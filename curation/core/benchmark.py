@@ -43,8 +43,13 @@ SPLITS = ("train", "val", "test")
 # Sixty, ten and thirty of a hundred parts of the keys, whose number is 2^64.
 _UPPER_BOUNDS = (60, 70, 100)
 _DIGITS = re.compile(r"([0-9]+)")
-#: Names at the root of an archive, in any spelling and with any ending.
-_NOTICE = re.compile(r"(?:COPYING|LICEN[CS]E|NOTICE)(?:[._-][\w.-]+)?", re.IGNORECASE)
+#: Names at the root of an archive or in a wheel's metadata, in any spelling and with
+#: any ending.
+_NOTICE = re.compile(
+    r"(?:[^/]+\.dist-info/(?:licenses/)?)?"
+    r"(?:COPYING|LICEN[CS]E|NOTICE)(?:[._-][\w.-]+)?",
+    re.IGNORECASE,
+)
 
 
 def is_notice(path: str) -> bool:

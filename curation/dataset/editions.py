@@ -36,10 +36,11 @@ if TYPE_CHECKING:
 COLUMNS = ("config", "split", "unique_id", "json_schema")
 #: What every build holds.
 _MANIFEST = "manifest.json"
-#: Where a build is if no folder is named.
-DEFAULT_BUILD = Path("build/JSONSchemaBench")
+#: Where builds are if no folder is named, and the one of the ten configs.
+BUILDS = Path("build")
+DEFAULT_BUILD = BUILDS / "JSONSchemaBench"
 #: Where a build of the embedded sample is if no folder is named.
-SAMPLE_BUILD = Path("build/sample")
+SAMPLE_BUILD = BUILDS / "sample"
 # `data` is where the Hub keeps the files of a dataset's unnamed config, which
 # repeats the rows of the others.
 _NO_CONFIGS = frozenset({*OTHER_FOLDERS, "data", DEFAULT})

@@ -306,10 +306,12 @@ class PinUpdate:
             return ""
         if not upstream.licence_sha256:
             return "CHANGED: none stated" if self.licence_changed else "none stated"
+        # Some packages state a whole text.
+        name = upstream.licence.partition("\n")[0].strip()
         if not self.pin.licence_sha256:
-            return f"{upstream.licence or 'a text'}, none recorded"
+            return f"{name or 'a text'}, none recorded"
         if self.licence_changed:
-            return f"CHANGED: {upstream.licence or 'another text'}"
+            return f"CHANGED: {name or 'another text'}"
         return "as recorded"
 
     @property

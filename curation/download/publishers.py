@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 #: Seconds for one tarball; the one that is pinned has 29 MB.
 NPM_DEADLINE: Final = 600.0
 _NPM_SERVICE: Final = "the npm registry"
+#: npm's codes for a package or a version that an answering registry does not have.
+_NPM_UNKNOWN: Final = re.compile(r"\b(?:E404|ETARGET|ENOVERSIONS)\b")
 
 
 def npm_environment() -> dict[str, str]:
@@ -72,12 +74,14 @@ def download_npm_package(
         then = f"install npm, or put {pin.file} into a mirror (--mirror)"
         raise Unavailable("there is no npm here", _NPM_SERVICE, then)
     request = f"{pin.repository}@{pin.commit}"
-    command = [program, "pack", request, "--ignore-scripts", "--silent"]
+    command = [program, "pack", request, "--ignore-scripts", "--loglevel=error"]
     ended = _run(command, NPM_DEADLINE, npm_environment(), folder, _NPM_SERVICE)
     file = folder / pin.file
     if ended.code or not file.is_file():
-        network.silent.add(_NPM_SERVICE)
-        what = f"npm cannot get {request} ({last_error(ended.printed)})"
+        if not _NPM_UNKNOWN.search(ended.printed):
+            network.silent.add(_NPM_SERVICE)
+        reason = ended.printed.strip().partition("\n")[0] or "it says nothing"
+        what = f"npm cannot get {request} ({reason[:300]})"
         raise Unavailable(what, _NPM_SERVICE)
     return _verified(file, pin, request, cache, _NPM_SERVICE)
 

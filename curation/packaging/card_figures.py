@@ -81,8 +81,8 @@ class FolderCounts:
     #: Config to rule to reason to the number of documents rejected for it; a rule
     #: named "" is reading itself.
     rejected: Mapping[str, Mapping[str, Mapping[str, int]]]
-    #: Source to SPDX expression to records.
-    licences: Mapping[str, Mapping[str, int]]
+    #: Source and commit to SPDX expression to records.
+    licences: Mapping[tuple[str, str], Mapping[str, int]]
     #: Of the rows that name an original repository, most first.
     repositories: tuple[RepositoryCount, ...]
     #: Lint code to records, most first.
@@ -150,6 +150,7 @@ def count_rows(folder: Path, ledger: Ledger, configs: Iterable[str]) -> FolderCo
 def _records(folder: Path, configs: list[str]) -> pl.DataFrame:
     texts = (
         "source",
+        "commit",
         "licence",
         "original_repository",
         "lints",
@@ -219,12 +220,12 @@ def _counts(rows: pl.DataFrame, column: str) -> dict[str, int]:
     return dict(sorted(counted, key=lambda pair: (-pair[1], pair[0])))
 
 
-def _licences(records: pl.DataFrame) -> dict[str, dict[str, int]]:
-    by_source: dict[str, dict[str, int]] = {}
-    counted = records.group_by("source", "licence").len().rows()
-    for source, licence, count in sorted(counted):
-        by_source.setdefault(source, {})[licence] = count
-    return by_source
+def _licences(records: pl.DataFrame) -> dict[tuple[str, str], dict[str, int]]:
+    by_archive: dict[tuple[str, str], dict[str, int]] = {}
+    counted = records.group_by("source", "commit", "licence").len().rows()
+    for source, commit, licence, count in sorted(counted):
+        by_archive.setdefault((source, commit), {})[licence] = count
+    return by_archive
 
 
 def _repositories(records: pl.DataFrame) -> tuple[RepositoryCount, ...]:

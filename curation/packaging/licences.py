@@ -45,24 +45,29 @@ class ArchiveTerms:
     #: Paths in the folder of the archive's own licence texts and notices.
     notices: tuple[str, ...] = ()
 
+    @property
+    def kept(self) -> int:
+        """Records from it."""
+        return sum(self.records.values())
+
 
 def archive_terms(
     summary: Summary,
-    licences: Mapping[str, Mapping[str, int]],
+    licences: Mapping[tuple[str, str], Mapping[str, int]],
     notices: Iterable[str] = (),
 ) -> tuple[ArchiveTerms, ...]:
     """Return the terms of each archive.
 
     Args:
         summary: The figures of the build.
-        licences: Source to SPDX expression to records.
+        licences: Source and commit to SPDX expression to records.
         notices: Paths of the archives' own texts in the folder.
     """
     texts = sorted(notices)
     return tuple(
         ArchiveTerms(
             pin=pin,
-            records=dict(sorted(licences.get(pin.source, {}).items())),
+            records=dict(sorted(licences.get((pin.source, pin.commit), {}).items())),
             notices=tuple(
                 path for path in texts if path.startswith(f"{NOTICES}/{pin.archive}/")
             ),

@@ -38,7 +38,8 @@ def acquire_all(
     """Acquire what sources or archives need.
 
     For a source each rule set's first archive that can be had is acquired. It is
-    missing if the rule set `clean` has none.
+    missing if the rule set `clean` has none. Of a source in parts each archive is
+    acquired, and it is missing if any cannot be had.
 
     Args:
         names: Names of sources or archives; none for the sources of the ten configs.
@@ -67,8 +68,9 @@ def acquire_all(
     missing = {}
     for name, chains in _chains_by_source(names, pins).items():
         codes = {rules: acquire_first(chain) for rules, chain in chains.items()}
-        if codes["clean"]:
-            missing[name] = codes["clean"]
+        code = codes.get("clean", max(codes.values()))
+        if code:
+            missing[name] = code
     archives = {name: acquired[name] for name in pins if name in acquired}
     return Acquisition(archives=archives, missing=missing)
 
@@ -97,7 +99,7 @@ def pins_of(names: Sequence[str]) -> list[ArchivePin]:
 def _chains_by_source(
     names: Sequence[str], pins: Mapping[str, ArchivePin]
 ) -> dict[str, Mapping[str, tuple[str, ...]]]:
-    """Return what each name stands for: rule set to archives, best first."""
+    """Return what each name stands for: rule set or part to archives, best first."""
     registered = sources()
     selection = names or [
         source.name for source in registered.values() if not source.extra
@@ -110,7 +112,9 @@ def _chains(
 ) -> Mapping[str, tuple[str, ...]]:
     if name in registered:
         chains = registered[name].archives
-        pins_for(name, (archive for chain in chains.values() for archive in chain))
+        own = pins_for(name, (each for chain in chains.values() for each in chain))
+        if registered[name].in_parts:
+            return {archive: (archive,) for archive in own}
         return chains
     if name in pins:
         return {"clean": (name,)}

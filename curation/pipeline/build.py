@@ -47,6 +47,10 @@ if TYPE_CHECKING:
     from curation.pipeline.inputs import BuildInput
 
 
+#: Why configs of the ten are missing that nobody has asked for.
+LEFT_OUT = "left out, as --only names other sources"
+
+
 def write_notices(inputs: Iterable[BuildInput], folder: Path) -> None:
     """Write every licence text and notice of the archives into a dataset folder.
 
@@ -81,6 +85,8 @@ def summary_of(
             whys.setdefault(item.partial, []).extend(item.configs)
     for absent in plan.missing:
         whys.setdefault(f"missing ({absent.why})", []).extend(absent.configs)
+    if plan.left_out:
+        whys[LEFT_OUT] = list(plan.left_out)
     partial = tuple(
         f"{', '.join(in_benchmark_order(incomplete))}: {why}."
         for why, incomplete in whys.items()

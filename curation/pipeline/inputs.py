@@ -117,6 +117,7 @@ def choose_inputs(  # noqa: PLR0913 (one argument for each thing that is asked)
     extras: Sequence[ExtraSource],
     settings: FetchSettings,
     *,
+    only: Sequence[ExtraSource] = (),
     sample: bool,
     no_gpl: bool = False,
     progress: Progress,
@@ -130,7 +131,8 @@ def choose_inputs(  # noqa: PLR0913 (one argument for each thing that is asked)
         rules: Name of the rule set.
         extras: Sources beside those of the ten configs.
         settings: Places of archives.
-        sample: Use the embedded sample alone.
+        only: The sources to read in place of those of the ten configs.
+        sample: Use the embedded sample for every source that it has.
         no_gpl: Take nothing from a collection under the GPL or AGPL.
         progress: Prints what takes time, and how many sources are found.
 
@@ -139,26 +141,28 @@ def choose_inputs(  # noqa: PLR0913 (one argument for each thing that is asked)
     """
     inputs: list[BuildInput] = []
     missing: list[MissingSource] = []
-    _refuse_taken_names([extra.config for extra in extras])
+    _refuse_taken_names([extra.config for extra in (*only, *extras)])
     # The user's own schemas are opened before anything is fetched.
-    extra_sources = [_extra_source(extra, rules, progress.say) for extra in extras]
+    chosen = [_open_extra(each, rules, progress.say) for each in (*only, *extras)]
     _refuse_taken_names(
-        [item.reading.config for item in extra_sources if isinstance(item, BuildInput)]
+        [item.reading.config for item in chosen if isinstance(item, BuildInput)]
     )
-    ten = [source for source in sources().values() if not source.extra]
-    with progress.bar("Looking for the sources", len(ten) + len(extras)) as advance:
-        for source in (*ten, *extra_sources):
-            choice = (
-                source
+    if not only:
+        chosen[:0] = [source for source in sources().values() if not source.extra]
+    _refuse_repeated(chosen)
+    with progress.bar("Looking for the sources", len(chosen)) as advance:
+        for source in chosen:
+            for choice in (
+                [source]
                 if isinstance(source, BuildInput)
-                else _find_in_sample(source, rules)
-                if sample
-                else _find_pinned(source, rules, settings, progress.say, no_gpl=no_gpl)
-            )
-            if isinstance(choice, BuildInput):
-                inputs.append(choice)
-            else:
-                missing.append(choice)
+                else _find(
+                    source, rules, settings, progress.say, sample=sample, no_gpl=no_gpl
+                )
+            ):
+                if isinstance(choice, BuildInput):
+                    inputs.append(choice)
+                else:
+                    missing.append(choice)
             advance(1)
     return inputs, missing
 
@@ -184,21 +188,31 @@ def _refuse_taken_names(configs: Sequence[str | None]) -> None:
         raise BadUsage(what, name, "choose another: --with NAME=SOURCE")
 
 
-def _extra_source(
-    extra: ExtraSource, rules: str, say: Callable[[str], None]
-) -> Source | BuildInput:
-    """Return an extra source of csbdata's, or the user's own schemas, opened.
+def _refuse_repeated(chosen: Sequence[Source | BuildInput]) -> None:
+    """Refuse a source of csbdata's that is named twice, or is one of the ten anyway.
 
     Raises:
-        BadUsage: it is one of the ten, or there is no such source.
+        BadUsage: naming the source.
+    """
+    names = [item.name for item in chosen if isinstance(item, Source)]
+    for name in names:
+        if names.count(name) > 1:
+            raise BadUsage("is part of this build already", name, "name it once")
+
+
+def _open_extra(
+    extra: ExtraSource, rules: str, say: Callable[[str], None]
+) -> Source | BuildInput:
+    """Return a source of csbdata's, or the user's own schemas, opened.
+
+    Raises:
+        BadUsage: there is no such source.
         CsbdataError: the expression cannot be opened.
     """
     if extra.config is not None:
         return _open_own(extra, rules, say)
     source = sources().get(extra.source)
     if source is not None and source is not LOCAL:
-        if not source.extra:
-            raise BadUsage("is part of every build", f"--with {source.name}")
         return source
     plain = not {"/", ":", "#"} & set(extra.source)
     if plain and not Path(extra.source).exists():
@@ -207,8 +221,8 @@ def _extra_source(
             source_named(extra.source)
         except BadUsage as error:
             then = "`csbdata sources` lists them; a file or folder is named by its path"
-            raise BadUsage(str(error), "--with", then) from error
-        raise NoInput("no such file or folder", extra.source, "--with DIR")
+            raise BadUsage(str(error), then=then) from error
+        raise NoInput("no such file or folder", extra.source)
     return _open_own(extra, rules, say)
 
 
@@ -253,6 +267,49 @@ def _open_own(extra: ExtraSource, rules: str, say: Callable[[str], None]) -> Bui
     )
 
 
+def _find(  # noqa: PLR0913 (as `choose_inputs`)
+    source: Source,
+    rules: str,
+    settings: FetchSettings,
+    say: Callable[[str], None],
+    *,
+    sample: bool,
+    no_gpl: bool,
+) -> Sequence[BuildInput | MissingSource]:
+    """Return the inputs of a source; an extra that the sample lacks is no sample's."""
+    if sample:
+        choice = _find_in_sample(source, rules)
+        if isinstance(choice, BuildInput) or not source.extra:
+            return [choice]
+    if source.in_parts:
+        return _find_parts(source, rules, settings, say)
+    return [_find_pinned(source, rules, settings, say, no_gpl=no_gpl)]
+
+
+def _find_parts(
+    source: Source, rules: str, settings: FetchSettings, say: Callable[[str], None]
+) -> Sequence[BuildInput | MissingSource]:
+    """Return an input for each archive of a source, as far as they can be had."""
+    pins = pins_for(source.name, source.archives.get(rule_set(rules).family, ()))
+    inputs: list[BuildInput] = []
+    not_had: list[UnavailableArchive] = []
+    for pin in pins.values():
+        got = acquire(pin, settings, say)
+        if isinstance(got, UnavailableArchive):
+            not_had.append(got)
+        else:
+            version = f"{pin.repository}@{got.commit}"
+            part = replace(got, commit=version)
+            inputs.append(_pinned_input(source, rules, pin, part))
+    whys = "; ".join(absent.why for absent in not_had)
+    if not_had and (rules == "paper" or not inputs):
+        return [MissingSource(source=source, why=whys)]
+    if not_had:
+        lacks = f"{len(not_had)} of {len(pins)} archives cannot be had ({whys})"
+        inputs[0] = replace(inputs[0], lacks=lacks, not_had=tuple(not_had))
+    return inputs
+
+
 def _find_pinned(
     source: Source,
     rules: str,
@@ -279,13 +336,10 @@ def _find_pinned(
             pinned = _pinned_input(source, rules, pins[name], got)
             return replace(pinned, lacks=lacks, not_had=tuple(not_had))
         not_had.append(got)
-    if rules == "paper":
-        whys = (absent.why for absent in not_had)
-        return MissingSource(source=source, why="; ".join(whys))
     sample = _find_in_sample(source, rules)
-    if isinstance(sample, BuildInput):
+    if rules != "paper" and isinstance(sample, BuildInput):
         return replace(sample, not_had=tuple(not_had))
-    return sample
+    return MissingSource(source=source, why="; ".join(each.why for each in not_had))
 
 
 def _pinned_input(

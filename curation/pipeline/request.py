@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from curation.core.benchmark import CONFIGS
 from curation.core.documents import Missing, Origin
 from curation.download.acquire import FetchSettings
 from curation.packaging.manifest import FILE, Manifest, read_manifest
@@ -25,6 +27,9 @@ from curation.system.progress import Progress
 from curation.workers.fingerprint import code_digest, fingerprint, versions
 from curation.workers.ray_shards import LOCAL
 from curation.workers.run_folder import run_folder_of
+
+if TYPE_CHECKING:
+    from curation.dataset.summary import Pin
 
 
 class InputIdentity(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,12 +85,13 @@ class BuildIdentity(msgspec.Struct, frozen=True, kw_only=True):
             differences.append("other code of csbdata")
         if self.limits != other.limits:
             differences.append("other limits")
-        other_inputs = {item.source: item for item in other.inputs}
-        own_inputs = {item.source: item for item in self.inputs}
         changed = [
             source
-            for source in dict.fromkeys([*own_inputs, *other_inputs])
-            if own_inputs.get(source) != other_inputs.get(source)
+            for source in dict.fromkeys(
+                item.source for item in (*self.inputs, *other.inputs)
+            )
+            if [item for item in self.inputs if item.source == source]
+            != [item for item in other.inputs if item.source == source]
         ]
         if changed:
             differences.append(f"other files of {', '.join(changed)}")
@@ -202,21 +208,28 @@ def _differences(
         yield f"with {', '.join(sorted(before - now))}, which is not asked now"
     if now - before:
         yield f"without {', '.join(sorted(now - before))}, which is asked now"
-    old = {pin.source: (pin.archive, pin.origin, pin.sha256) for pin in manifest.pins}
-    new = {
-        item.pin.source: (item.pin.archive, item.pin.origin, item.pin.sha256)
-        for item in inputs
-    }
-    for source in dict.fromkeys([*old, *new]):
-        if old.get(source) != new.get(source):
-            yield f"{source} {_input(old.get(source))}, not {_input(new.get(source))}"
+    old, new = manifest.pins, [item.pin for item in inputs]
+    for source in dict.fromkeys(pin.source for pin in (*old, *new)):
+        was, read = _archives(old, source), _archives(new, source)
+        if was != read:
+            gone = [archive for archive in was if archive not in read]
+            come = [archive for archive in read if archive not in was]
+            yield f"{source} {_input(gone)}, not {_input(come)}"
 
 
-def _input(read: tuple[str, str, str] | None) -> str:
-    if read is None:
+def _archives(pins: Iterable[Pin], source: str) -> list[tuple[str, str, str]]:
+    return [
+        (pin.archive, pin.origin, pin.sha256) for pin in pins if pin.source == source
+    ]
+
+
+def _input(pins: Sequence[tuple[str, str, str]]) -> str:
+    """Name the first of some archives, and the number of the others."""
+    if not pins:
         return "left out"
-    archive, origin, digest = read
-    return f"from {archive} ({origin}, {digest[:8]})"
+    archive, origin, digest = pins[0]
+    more = f" and {len(pins) - 1} more" if len(pins) > 1 else ""
+    return f"from {archive} ({origin}, {digest[:8]}){more}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,7 +250,9 @@ class BuildRequest:
     rules: str = "clean"
     #: Sources beside those of the ten configs.
     extras: tuple[ExtraSource, ...] = ()
-    #: Use the embedded sample alone.
+    #: Sources in place of those of the ten configs, if any.
+    only: tuple[ExtraSource, ...] = ()
+    #: Use the embedded sample for every source that it has.
     sample: bool = False
     #: None: the sample stands in for a source that cannot be had; rules paper fail.
     missing: Missing | None = None
@@ -288,6 +303,8 @@ class BuildPlan:
     rules: RuleSet
     inputs: Sequence[BuildInput]
     missing: Sequence[MissingSource]
+    #: Configs of the ten that are not asked for.
+    left_out: Sequence[str]
     identity: BuildIdentity
 
 
@@ -303,10 +320,20 @@ def plan_of(request: BuildRequest, progress: Progress) -> BuildPlan:
         rules.name,
         request.extras,
         request.fetch,
+        only=request.only,
         sample=request.sample,
         no_gpl=request.no_gpl,
         progress=progress,
     )
     refuse_incomplete(request, inputs, missing)
     identity = identity_of(rules.name, inputs, missing)
-    return BuildPlan(rules=rules, inputs=inputs, missing=missing, identity=identity)
+    read = {config for item in inputs for config in item.configs}
+    read.update(config for absent in missing for config in absent.configs)
+    left_out = [config for config in CONFIGS if config not in read]
+    return BuildPlan(
+        rules=rules,
+        inputs=inputs,
+        missing=missing,
+        left_out=left_out if request.only else (),
+        identity=identity,
+    )

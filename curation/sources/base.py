@@ -82,8 +82,11 @@ class Source:
     complete: Complete | None = None
     #: Whether `--fastjsonschema` tries its records; a large source may take hours.
     tries_fastjsonschema: bool = True
-    #: Outside the ten configs; only with `--with`.
+    #: Outside the ten configs; only with `--with` or `--only`.
     extra: bool = False
+    #: Each archive holds a part, and all are read; else the first that can be had.
+    #: Their commits are `PACKAGE@VERSION`.
+    in_parts: bool = False
     #: At most so many kept records, chosen by digest order; None for all.
     quota: int | None = None
     #: Kept records must have at least this field count.

@@ -63,7 +63,7 @@ def test_npm_is_told_the_exact_version_and_runs_no_script(
     monkeypatch.setenv("npm_config_registry", "registry.of.the.user")
     monkeypatch.setenv("HF_TOKEN", "not for others")
     assert _got(folder).read_bytes() == CONTENT
-    told = f"pack {PIN.repository}@{PIN.commit} --ignore-scripts --silent"
+    told = f"pack {PIN.repository}@{PIN.commit} --ignore-scripts --loglevel=error"
     assert heard.read_text() == f"{told} registry.of.the.user []\n"
 
 
@@ -78,7 +78,7 @@ def test_another_tarball_is_refused_and_kept(
 
 
 @pytest.mark.parametrize(
-    "script", ["echo 'npm error 404 no such package' >&2; exit 1", "exit 0"]
+    "script", ["echo 'npm error code ECONNREFUSED' >&2; exit 1", "exit 0"]
 )
 def test_what_npm_cannot_get_is_said_and_npm_not_asked_again(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str
@@ -91,6 +91,18 @@ def test_what_npm_cannot_get_is_said_and_npm_not_asked_again(
     (tmp_path / "bin" / "npm").write_text(f"#!/bin/sh\n{GIVES}\n")
     with pytest.raises(Unavailable, match="did not answer before"):
         _got(folder, network)
+
+
+def test_a_package_that_is_not_there_says_nothing_of_others(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The registry has answered, so npm is asked for the next one."""
+    _npm(tmp_path, monkeypatch, "echo 'npm error code E404' >&2; exit 1")
+    network = Network()
+    with pytest.raises(Unavailable, match=r"1\.2\.3 \(npm error code E404\)"):
+        _got(folder, network)
+    (tmp_path / "bin" / "npm").write_text(f"#!/bin/sh\n{GIVES}\n")
+    assert _got(folder, network).read_bytes() == CONTENT
 
 
 def test_without_npm_a_mirror_is_named(

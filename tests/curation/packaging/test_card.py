@@ -207,7 +207,7 @@ def test_licence_texts_come_with_the_records(tmp_path: Path) -> None:
             source="github",
             archive="a",
             origin=Origin.UPSTREAM,
-            commit="1",
+            commit="0" * 40,
             sha256="2",
             licence="GPL-3.0-only",
             attribution="Someone (some-where)",

@@ -21,7 +21,7 @@ from curation.packaging.plot_process import PlotProcess
 from curation.pipeline.build import BuildResult, build
 from curation.pipeline.inputs import ExtraSource
 from curation.pipeline.request import BuildRequest
-from curation.system.errors import BadConfiguration, NoInput, Unavailable
+from curation.system.errors import BadConfiguration, BadUsage, NoInput, Unavailable
 from curation.system.progress import Quiet
 
 if TYPE_CHECKING:
@@ -206,6 +206,46 @@ def test_an_extra_that_makes_no_sense_is_refused(
     """So are unknown sources, one of the ten, no path, and a name that is taken."""
     with pytest.raises(fault):
         build(replace(request_for(tmp_path), extras=(extra,)), Quiet())
+
+
+def test_one_source_builds_by_itself(tmp_path: Path) -> None:
+    """In place of the ten, which the build says that it lacks; own schemas join it."""
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "a.json").write_text('{"type": "object", "required": ["a"]}')
+    only = (ExtraSource(source="washingtonpost"),)
+    extras = (ExtraSource(source=str(own), config="Acme"),)
+    request = replace(request_for(tmp_path), only=only, extras=extras)
+    manifest = build(request, Quiet()).manifest
+    assert list(manifest.configs) == ["WashingtonPost", "Acme"]
+    assert [pin.source for pin in manifest.pins] == ["washingtonpost", "local"]
+    assert manifest.name == "JSONSchemaBench-partial"
+    assert manifest.partial[-1].startswith("Glaiveai2K, Github_trivial")
+    assert manifest.partial[-1].endswith("left out, as --only names other sources.")
+
+
+def test_a_source_that_the_sample_lacks_is_the_pinned_one(tmp_path: Path) -> None:
+    """With `--sample` too: here it can be had nowhere, which is the reason given."""
+    bfcl, sample = (ExtraSource(source="bfcl"),), request_for(tmp_path)
+    for request in (replace(sample, only=bfcl), replace(sample, extras=bfcl)):
+        with pytest.raises(Unavailable, match="bfcl-eval: neither mirrored nor cached"):
+            build(request, Quiet())
+
+
+@pytest.mark.parametrize(
+    ("only", "extras"), [((), ("github",)), (("bfcl",), ("bfcl",)), (("bfcl",) * 2, ())]
+)
+def test_a_source_is_named_once(
+    only: tuple[str, ...], extras: tuple[str, ...], tmp_path: Path
+) -> None:
+    """And none of the ten beside all ten."""
+    request = replace(
+        request_for(tmp_path),
+        only=tuple(ExtraSource(source=name) for name in only),
+        extras=tuple(ExtraSource(source=name) for name in extras),
+    )
+    with pytest.raises(BadUsage, match="part of this build already"):
+        build(request, Quiet())
 
 
 def test_cycles_are_collected_again_after_a_build(tmp_path: Path) -> None:

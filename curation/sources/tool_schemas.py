@@ -1,0 +1,204 @@
+"""Tool schemas: the tools and models that packages of PyPI and npm define as data.
+
+A definition is an object with a name and the schema of its arguments or results, in the
+form of the Model Context Protocol, OpenAI, Anthropic, Amazon Bedrock or Prefect: a
+literal in JavaScript or JSON; in Python a dictionary, a call with keywords or the body
+of a class. A JSON file may also be one schema, as Pydantic and zod write it. No code of
+a package runs: a schema that is not plain data is left out, and so is one without
+properties. The pins list the files, none of which is a test or an example.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterator
+
+from curation.core.benchmark import is_notice, natural_key
+from curation.core.documents import RawDocument
+from curation.core.json_types import UntypedJson
+from curation.download.pins import load_pins
+from curation.json import text as jsontext
+from curation.json.javascript import OPAQUE, is_plain, object_literals
+from curation.sources.base import Reading, Source
+from curation.sources.readers import document, function_name, plain_id
+from curation.system.errors import BadData
+
+_NAME = "tool-schemas"
+_CONFIG = "Tools"
+#: What the names of the archives begin with.
+_ARCHIVES = "tools-"
+#: Where a definition has its schema, and what is put behind its name.
+_SCHEMAS = {
+    "parameters": "",
+    "input_schema": "",
+    "inputSchema": "",
+    "output_schema": ".output",
+    "outputSchema": ".output",
+    "fields": "",
+}
+_WHOLE = frozenset({"$schema", "$defs", "properties"})
+#: Schemas of one package, so that no package makes a config of its own; those with the
+#: smallest digests stay.
+_MOST = 12
+
+
+def definitions(path: str, text: str) -> Iterator[tuple[int, dict[str, UntypedJson]]]:
+    """Yield line and value of what may define a tool in a file.
+
+    Raises:
+        SyntaxError: it is Python that this version of Python cannot read.
+
+    Example:
+        >>> list(definitions("a.py", "Tool(name='t', parameters={'type': 'object'})"))
+        [(1, {'name': 't', 'parameters': {'type': 'object'}})]
+    """
+    if path.endswith(".py"):
+        with warnings.catch_warnings():
+            # Escapes that Python does not know are others' concern.
+            warnings.simplefilter("ignore")
+            return _Module(ast.parse(text)).definitions()
+    return object_literals(text, _SCHEMAS)
+
+
+class _Module:
+    """A Python file, in whose values constants of the module are put in."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._tree = tree
+        self._constants = _assigned(tree.body)
+
+    def definitions(self) -> Iterator[tuple[int, dict[str, UntypedJson]]]:
+        for node in ast.walk(self._tree):
+            if isinstance(node, ast.Dict):
+                members = _members(node)
+            elif isinstance(node, ast.Call):
+                members = {word.arg: word.value for word in node.keywords if word.arg}
+            elif isinstance(node, ast.ClassDef):
+                members = _assigned(node.body)
+            else:
+                continue
+            if not _SCHEMAS.keys().isdisjoint(members):
+                value = {name: self._value(own) for name, own in members.items()}
+                yield node.lineno, value
+
+    def _value(self, node: ast.expr) -> UntypedJson:
+        """Return a value as far as it is plain data."""
+        if isinstance(node, ast.Dict):
+            members = _members(node)
+            if len(members) == len(node.keys):
+                return {name: self._value(own) for name, own in members.items()}
+        if isinstance(node, ast.List | ast.Tuple):
+            return [self._value(item) for item in node.elts]
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            left, right = self._value(node.left), self._value(node.right)
+            is_text = isinstance(left, str) and isinstance(right, str)
+            return left + right if is_text else OPAQUE
+        if isinstance(node, ast.Name) and node.id in self._constants:
+            # A name that stands for itself has no value.
+            own = self._constants.pop(node.id)
+            value = self._value(own)
+            self._constants[node.id] = own
+            return value
+        try:
+            value = ast.literal_eval(node)
+        except ValueError:
+            return OPAQUE
+        return value if isinstance(value, str | int | float | None) else OPAQUE
+
+
+def _members(node: ast.Dict) -> dict[str, ast.expr]:
+    """Return the members of a dictionary that have a text as name."""
+    return {
+        key.value: value
+        for key, value in zip(node.keys, node.values, strict=True)
+        if isinstance(key, ast.Constant) and isinstance(key.value, str)
+    }
+
+
+def _assigned(body: list[ast.stmt]) -> dict[str, ast.expr]:
+    """Return the values of the names that are assigned once in a body."""
+    values: dict[str, list[ast.expr]] = {}
+    for node in body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for target in targets:
+                if isinstance(target, ast.Name):
+                    values.setdefault(target.id, []).append(node.value)
+    return {name: own[0] for name, own in values.items() if len(own) == 1}
+
+
+def schemas(definition: dict[str, UntypedJson]) -> Iterator[tuple[str, UntypedJson]]:
+    """Yield name and schema of a definition's arguments, and of its results.
+
+    Example:
+        >>> schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
+        >>> [name for name, _ in schemas({"name": "add", "outputSchema": schema})]
+        ['add.output']
+    """
+    for member, suffix in _SCHEMAS.items():
+        schema = definition.get(member)
+        if isinstance(schema, dict) and schema.keys() == {"json"}:
+            # Bedrock's form.
+            schema = schema["json"]
+        if not isinstance(schema, dict) or not is_plain(schema):
+            continue
+        properties = schema.get("properties")
+        is_schema = schema.get("type") == "object" and isinstance(properties, dict)
+        named = definition if "name" in definition else {"name": schema.get("title")}
+        if is_schema and properties and named["name"] is not None:
+            yield function_name(named) + suffix, schema
+
+
+def _found(path: str, content: bytes) -> Iterator[tuple[int, str, UntypedJson]]:
+    """Yield line, name and value of each schema of a file."""
+    value = jsontext.parse(content) if path.endswith(".json") else None
+    if isinstance(value, dict) and not _WHOLE.isdisjoint(value):
+        yield 1, plain_id(path.rpartition("/")[2].removesuffix(".json")), value
+        return
+    for line, definition in definitions(path, content.decode()):
+        for name, schema in schemas(definition):
+            yield line, name, schema
+
+
+def read(reading: Reading) -> Iterator[RawDocument]:
+    """Yield `<package>.<tool>_<8 hex digits of the digest>`, each schema once.
+
+    Raises:
+        BadData: a file cannot be read as what its name says.
+    """
+    package = plain_id(reading.commit.rpartition("@")[0])
+    by_digest: dict[str, RawDocument] = {}
+    for path in reading.files.paths:
+        if is_notice(path):
+            continue
+        try:
+            found = list(_found(path, reading.files.read(path)))
+        except (SyntaxError, UnicodeDecodeError) as error:
+            raise BadData(str(error), f"{reading.commit}: {path}") from error
+        for line, name, schema in found:
+            digest = jsontext.digest(schema)
+            if digest not in by_digest:
+                by_digest[digest] = document(
+                    reading,
+                    source=_NAME,
+                    config=_CONFIG,
+                    unique_id=f"{package}.{name}_{digest[:8]}",
+                    path=f"{path}#{line}",
+                    content=jsontext.write(schema).encode(),
+                )
+    chosen = (by_digest[digest] for digest in sorted(by_digest)[:_MOST])
+    yield from sorted(chosen, key=lambda raw: natural_key(raw.unique_id))
+
+
+_PARTS = tuple(name for name in load_pins() if name.startswith(_ARCHIVES))
+
+SOURCE = Source(
+    name=_NAME,
+    title="Tools and models of packages of PyPI and npm",
+    configs=(_CONFIG,),
+    archives={"paper": _PARTS, "clean": _PARTS},
+    read=read,
+    extra=True,
+    in_parts=True,
+)
