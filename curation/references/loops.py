@@ -57,9 +57,13 @@ def endless(closure: Closure) -> Tokens | None:
     values: dict[Tokens, Json] = {(): closure.record.value}
     for reached in closure.own_schemas():
         for resolved in reached.references:
-            location = resolved.location
-            targets.setdefault(resolved.reference.tokens, []).append(location.tokens)
-            values[location.tokens] = location.schema
+            reference, location = resolved.reference, resolved.location
+            bearers = closure.record.bearers(
+                reference.keyword, reference.value, location
+            )
+            for target in (location, *bearers):
+                targets.setdefault(reference.tokens, []).append(target.tokens)
+                values[target.tokens] = target.schema
     graph = _Graph(targets, values, closure.record.dialect)
     starts = list(values)
     if _on_cycle(starts, graph.next) is None:

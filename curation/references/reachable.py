@@ -126,12 +126,13 @@ def applied(document: Schema) -> dict[Tokens, SchemaLocation]:
 def referred(
     schema: Mapping[str, Json], base: str, document: Schema
 ) -> Iterator[SchemaLocation]:
-    """Yield where the references of one schema lead, under the base URI inside it."""
+    """Yield where the references of one schema may lead, under the base inside it."""
     for keyword in document.dialect.reference_keywords:
         text = schema.get(keyword)
         target = document.lookup(text, base) if isinstance(text, str) else None
         if target is not None:
             yield target
+            yield from document.bearers(keyword, text, target)
 
 
 def directly_applied(

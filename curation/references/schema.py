@@ -368,8 +368,35 @@ class Schema:
         """
         key = (location, keyword)
         if key not in self._targets:
-            self._targets[key] = self.follow(location, location.schema.get(keyword))
+            reference = location.schema.get(keyword)
+            target = self.follow(location, reference)
+            for bearer in self.bearers(keyword, reference, target):
+                # Every evaluation enters the root's resource first.
+                if self.inside(bearer) == self.base:
+                    target = self.location_at(bearer.tokens)
+            self._targets[key] = target
         return self._targets[key]
+
+    def bearers(
+        self, keyword: str, reference: Json, target: SchemaLocation | None
+    ) -> list[SchemaLocation]:
+        """Return the schemas in here to which a dynamic scope may turn a reference.
+
+        Args:
+            keyword: The keyword that refers.
+            reference: Its value.
+            target: Where it leads without regard to the scope.
+        """
+        if target is None or keyword == "$ref" or not isinstance(reference, str):
+            return []
+        locations = [self.root, *self.scanned.resources.values()]
+        mark: dict[str, Json] = {"$recursiveAnchor": True}
+        if keyword == "$dynamicRef":
+            locations = list(self.scanned.anchors.values())
+            mark = {"$dynamicAnchor": unquote(reference.partition("#")[2])}
+        if not mark.items() <= target.keywords.items():
+            return []
+        return [it for it in locations if mark.items() <= it.keywords.items()]
 
     def follow(
         self, location: SchemaLocation, reference: Json

@@ -53,7 +53,6 @@ class _Resolved(Protocol):
     def resolver(self) -> _Resolver: ...
 
 
-_REFERENCES = frozenset(REFERENCE_KEYWORDS)
 #: How `referencing` ends where a schema is expected and something else stands.
 _LIBRARY_FAILS = (AttributeError, TypeError)
 #: Longest text kept of an error.
@@ -166,6 +165,7 @@ class _Search:
         Returns whether that was all there was to follow.
         """
         followed: set[str] = set()
+        keywords = self.dialect.reference_keywords
         self.targets.append((schema, resolver))
         while self.targets and self.lost is None:
             refs: set[str] = set()
@@ -176,11 +176,9 @@ class _Search:
                 inner = subschema.get(self.dialect.id_keyword)
                 if isinstance(inner, str) and subschema is not schema:
                     return False
-                if _REFERENCES.isdisjoint(subschema):
-                    continue
                 refs.update(
                     reference
-                    for keyword in REFERENCE_KEYWORDS
+                    for keyword in keywords
                     if isinstance(reference := subschema.get(keyword), str)
                 )
             if not all(map(_POINTER.match, refs)):
@@ -200,7 +198,7 @@ class _Search:
             if not isinstance(subschema, dict) or id(subschema) in self.visited:
                 continue
             self.visited.add(id(subschema))
-            for keyword in subschema.keys() & REFERENCE_KEYWORDS:
+            for keyword in subschema.keys() & self.dialect.reference_keywords:
                 ref = subschema[keyword]
                 if isinstance(ref, str) and (id(resolver), ref) not in followed:
                     followed.add((id(resolver), ref))

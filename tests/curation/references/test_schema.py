@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from curation.references.reachable import applied
 from curation.references.schema import (
     Schema,
     descend,
@@ -183,3 +184,46 @@ def test_a_reference_that_leads_nowhere_is_an_error() -> None:
     record = Schema({}, DRAFT_07)
     with pytest.raises(LookupError):
         follow_reference("#/definitions/a", "", [record])
+
+
+_MARKS: list[tuple[str, UntypedJson, UntypedJson]] = [
+    ("2020-12", {"$dynamicAnchor": "n"}, {"$dynamicRef": "#n"}),
+    ("2019-09", {"$recursiveAnchor": True}, {"$recursiveRef": "#"}),
+]
+
+
+@pytest.mark.parametrize(("dialect", "mark", "reference"), _MARKS)
+def test_a_dynamic_reference_leads_to_the_root_that_bears_its_anchor(
+    dialect: str, mark: UntypedJson, reference: UntypedJson
+) -> None:
+    """Every evaluation has entered the root; without the mark it stays inside."""
+    inner = {"$id": "inner", **mark, "items": reference}
+    for root, target in ((mark, ()), ({}, ("$defs", "a"))):
+        value = {"$id": "https://made.example/", **root, "$defs": {"a": inner}}
+        schema = Schema(value, BY_NAME[dialect])
+        holder = schema.location_at(("$defs", "a", "items"))
+        (keyword,) = reference
+        location = schema.target(holder, keyword)
+        assert location is not None
+        assert location is schema.location_at(target)
+
+
+@pytest.mark.parametrize(("dialect", "mark", "reference"), _MARKS)
+def test_every_schema_that_a_scope_may_choose_is_applied(
+    dialect: str, mark: UntypedJson, reference: UntypedJson
+) -> None:
+    """A definition takes part if a dynamic reference may lead to it."""
+    value = {
+        "$id": "https://made.example/",
+        "properties": {"p": {"$ref": "one"}},
+        "$defs": {
+            "one": {"$id": "one", **mark, "items": reference},
+            "two": {"$id": "two", **mark, "type": "array"},
+            "three": {"$id": "three", "type": "array"},
+        },
+    }
+    entered = applied(Schema(value, BY_NAME[dialect]))
+    assert {tokens[1] for tokens in entered if tokens[:1] == ("$defs",)} == {
+        "one",
+        "two",
+    }

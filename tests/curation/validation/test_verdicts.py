@@ -113,3 +113,11 @@ def test_cycles_end() -> None:
         "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}},
     }
     assert python_verdict(schema, NEWEST, thorough=False).accepts
+
+
+def test_only_what_refers_in_its_dialect_is_followed() -> None:
+    """`$dynamicRef` is a word of 2020-12, and none of 2019-09."""
+    schema: UntypedJson = {"items": {"$dynamicRef": "#gone"}}
+    for dialect, accepts in (("2020-12", False), ("2019-09", True)):
+        said = python_verdict(schema, BY_NAME[dialect], thorough=False)
+        assert said.accepts is accepts

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
+from jsonschema_specifications import REGISTRY
 
-from curation.core.documents import Document
+from curation.core.documents import Document, Reason
+from curation.core.rule import Context
+from curation.instances.dataset.make_instances import make_instances
+from curation.pipeline.process_document import apply_rules
 from curation.rules.clean.references import RULE
+from curation.rules.sets import rule_set
 from tests.curation.judges import accepts, rust_accepts
-from tests.curation.rules.documents_made import CONTEXT, document
-from tests.curation.rules.shelf import SITE, record_of, result_of
+from tests.curation.rules.documents_made import CONTEXT, document, raw_document
+from tests.curation.rules.shelf import SITE, Shelf, reason_of, record_of, result_of
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
@@ -229,3 +235,54 @@ def test_a_metaschema_in_pieces_is_brought_in(dialect: str) -> None:
     assert not _both_accept(kept, {"s": {"type": "text"}}, dialect)
     deep = {"properties": {"a": {"allOf": [{"$defs": {"b": {"minLength": "x"}}}]}}}
     assert not _both_accept(kept, {"s": deep}, dialect)
+
+
+def test_a_scope_in_which_a_reference_never_ends_ends_the_record() -> None:
+    """The static target is harmless; the one that the scope chooses leads back."""
+    inner = {
+        "$id": "inner",
+        "allOf": [{"$dynamicRef": "#n"}],
+        "$defs": {"n": {"$dynamicAnchor": "n"}},
+    }
+    schema = {"$id": SITE + "me", "$ref": "inner", "$defs": {"inner": inner}}
+    assert record_of(schema, dialect="2020-12") == schema
+    endless = {**schema, "$dynamicAnchor": "n"}
+    assert reason_of(endless, dialect="2020-12") is Reason.UNRESOLVED_REFERENCE
+
+
+#: A dialect as OpenAPI states one: the words of 2020-12, and some of its own.
+_DIALECT = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "$id": SITE + "dialect",
+    "$vocabulary": {"https://json-schema.org/draft/2020-12/vocab/core": True},
+    "$dynamicAnchor": "meta",
+    "allOf": [
+        {"$ref": "https://json-schema.org/draft/2020-12/schema"},
+        {"$ref": SITE + "words"},
+    ],
+}
+_WORDS = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "$id": SITE + "words",
+    "$dynamicAnchor": "meta",
+    "properties": {"unit": {"type": "string"}},
+}
+
+
+@pytest.mark.parametrize(
+    ("schema", "nested"),
+    [
+        (REGISTRY["https://json-schema.org/draft/2019-09/schema"].contents, "minItems"),
+        (REGISTRY["https://json-schema.org/draft/2020-12/schema"].contents, "minItems"),
+        (_DIALECT, "unit"),
+    ],
+)
+def test_a_metaschema_is_kept_with_witnesses(schema: UntypedJson, nested: str) -> None:
+    """All its rules let it pass, and it judges schemas at every depth."""
+    raw = raw_document(json.dumps(schema).encode())
+    context = Context(library=Shelf({SITE + "words": _WORDS}))
+    record = apply_rules(raw, rule_set("clean"), context).record
+    assert record is not None
+    assert make_instances(record.json_schema, record.dialect).witnesses
+    deep: UntypedJson = {"properties": {"a": {"items": {"not": {nested: []}}}}}
+    assert not _both_accept(json.loads(record.json_schema), deep, record.dialect)
