@@ -47,7 +47,7 @@ SOURCES = ("github", "kubernetes", "snowplow", "washingtonpost", "schemastore")
 GITHUB = {
     "Github_trivial": (444, 444),
     "Github_easy": (1_943, 1_942),
-    "Github_medium": (1_976, 1_971),
+    "Github_medium": (1_976, 1_974),
     "Github_hard": (1_240, 1_240),
     "Github_ultra": (164, 164),
 }
@@ -139,7 +139,7 @@ def test_as_many_records_are_kept_of_each_config() -> None:
 def test_githubs_kept_set_is_nearly_the_published_one() -> None:
     """Recall of at least 0.998, by the published totals."""
     theirs, ours = (sum(column) for column in zip(*GITHUB.values(), strict=True))
-    assert (theirs, ours) == (5_767, 5_761)
+    assert (theirs, ours) == (5_767, 5_764)
     assert ours / theirs >= 0.998
 
 
@@ -223,7 +223,7 @@ TABLE_9 = {
 
 
 def test_table_9_comes_out_of_the_kept_records() -> None:
-    """But for the six records of these subsets that are not kept."""
+    """But for three records that are not kept, and two that declare draft-07 here."""
     rows = ((config, text) for (config, _), text in kept().items())
     table = paper_tables.table_9(paper_tables.measure_schemas(rows))
     off = 0
@@ -231,6 +231,6 @@ def test_table_9_comes_out_of_the_kept_records() -> None:
         ours = tuple(table[config].values())
         assert sum(ours) == GITHUB[config][1]
         off += sum(abs(one - other) for one, other in zip(ours, figures, strict=True))
-    assert off <= 6
+    assert off <= 7
     assert table["WashingtonPost"]["draft-04"] == WHOLE["WashingtonPost"]
     assert table["Snowplow"]["unknown"] == WHOLE["Snowplow"]

@@ -234,3 +234,36 @@ def test_an_identifier_that_hides_a_target_makes_draft_04_outside_github() -> No
     assert isinstance(result, Document)
     assert result.schema["$schema"] == "http://json-schema.org/draft-04/schema#"
     assert isinstance(rebuilt(schema, config="Github"), Rejected)
+
+
+def test_what_builds_only_with_a_mended_pattern_is_declared_draft_07() -> None:
+    """Where it declares a draft; what built before keeps its own."""
+    schema = {"$schema": DRAFT_04, "pattern": "^a{,3}$"}
+    left = pattern_text.RULE.apply(document(schema), CONTEXT)
+    assert isinstance(left, Document)
+    assert left.schema == {"$schema": DRAFT_07, "pattern": "^a{0,3}$"}
+    assert [each.pointer for each in left.changes] == ["/pattern", "/$schema"]
+    silent = pattern_text.RULE.apply(document({"pattern": "^a{,3}$"}), CONTEXT)
+    assert isinstance(silent, Document)
+    assert silent.schema == {"pattern": "^a{0,3}$"}
+
+
+def test_a_list_required_among_the_properties_belongs_to_the_object() -> None:
+    """With the boolean beside it, where nothing else keeps it from being built."""
+    properties: UntypedJson = {"a": {"type": "string"}}
+    stray: UntypedJson = {"required": ["a"], "additionalProperties": False}
+    schema: UntypedJson = {
+        "$schema": DRAFT_04,
+        "properties": {"entry": {"$ref": "#/entry"}},
+        "entry": {"properties": {**properties, **stray}},
+    }
+    left = rebuild.RULE.apply(document(schema, config="Github"), CONTEXT)
+    assert isinstance(left, Document)
+    assert left.schema == {**schema, "entry": {"properties": properties, **stray}}
+    assert {each.rule for each in left.changes} == {"paper-rebuild"}
+    lost: UntypedJson = {**schema, "items": {"$ref": "#/nowhere"}}
+    ended = rebuild.RULE.apply(document(lost, config="Github"), CONTEXT)
+    assert isinstance(ended, Rejected)
+    unreached: UntypedJson = {**schema, "properties": {}}
+    made = document(unreached, config="Github")
+    assert rebuild.RULE.apply(made, CONTEXT) is made

@@ -178,3 +178,21 @@ def test_boolean_bounds_of_a_promoted_schema_become_numbers() -> None:
     assert result.schema == {"$schema": DRAFT_04, "exclusiveMaximum": 9}
     plain = {"$schema": DRAFT_04, "exclusiveMaximum": 9}
     assert applied(promote.RULE, {"schema": plain}).schema is plain
+
+
+def test_plain_names_of_a_promoted_schema_become_pointers() -> None:
+    """Where 2020-12 refuses them, and with the references to them; others stay."""
+    definition = {"$id": "#entry", "type": "string"}
+    inner: UntypedJson = {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "definitions": {"entry": definition},
+        "items": {"$ref": "#entry"},
+    }
+    result = applied(promote.RULE, {"schema": inner})
+    assert result.schema == {
+        **inner,
+        "definitions": {"entry": {"type": "string"}},
+        "items": {"$ref": "#/definitions/entry"},
+    }
+    own: UntypedJson = {**inner, "definitions": {"entry": {"$id": "x.json"}}}
+    assert applied(promote.RULE, {"schema": own}).schema is own
