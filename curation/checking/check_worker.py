@@ -6,14 +6,11 @@ import gc
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import msgspec
 
 from curation.checking.messages import (
     ACCEPTS,
-    NeighbourFiles,
-    NeighbourLibrary,
     RulesAnswer,
     RulesQuestion,
     VerdictAnswer,
@@ -32,11 +29,11 @@ from curation.core.json_types import Json
 from curation.core.rule import Context, Library, Rule
 from curation.json import text as jsontext
 from curation.pipeline.process_document import read
-from curation.references.library import NO_LIBRARY
 from curation.references.schema import Schema
 from curation.rules.clean.references import NAME as REFERENCES
 from curation.rules.sets import rule_set
 from curation.schema.dialects import BY_NAME
+from curation.sources.neighbours import NeighbourFiles, neighbour_library
 from curation.validation.fastjsonschema_worker import COMPILES
 from curation.validation.fastjsonschema_worker import verdict as compiled
 from curation.validation.metaschemas import (
@@ -158,10 +155,7 @@ def _answer(
 def start(setup: Json) -> Callable[[Json], RulesAnswer | VerdictAnswer]:
     """Assemble the rules; return the handler of one question."""
     rule_set("clean")
-    neighbours = msgspec.convert(setup, NeighbourFiles)
-    library: Library = NO_LIBRARY
-    if neighbours.root:
-        library = NeighbourLibrary(Path(neighbours.root), neighbours.claims)
+    library = neighbour_library(msgspec.convert(setup, NeighbourFiles))
     gc.disable()
 
     def answer(request: Json) -> RulesAnswer | VerdictAnswer:

@@ -15,12 +15,10 @@ import msgspec
 
 from curation.checking.messages import (
     GIVES_UP,
-    NeighbourFiles,
     RulesAnswer,
     RulesQuestion,
     VerdictAnswer,
     VerdictQuestion,
-    base_uri_of,
 )
 from curation.core.documents import ABSENT, Reason
 from curation.core.json_types import Json
@@ -29,6 +27,7 @@ from curation.json.positions import TextPositions
 from curation.lint.idle_keywords import MISSPELT, nearest
 from curation.schema.dialects import DIALECTS
 from curation.sources.local import TEXTS_INSIDE, OwnSchemas, open_source, unread_files
+from curation.sources.neighbours import NeighbourFiles, base_uri_of
 from curation.system.errors import NoInput
 from curation.system.escaping import shortened
 from curation.workers.limits import BUSY_MACHINE, Limits

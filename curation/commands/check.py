@@ -85,13 +85,13 @@ def check(
 def _check(
     names: Sequence[str], format_: CheckFormat
 ) -> list[tuple[str, SchemaReport]]:
-    from curation.checking.messages import neighbours_of
     from curation.checking.schema_check import (
         SchemaChecker,
         place_of,
         read_schema_files,
         root_of,
     )
+    from curation.sources.neighbours import neighbours_of
 
     files = read_schema_files(names, say)
     root = root_of(files)

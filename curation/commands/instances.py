@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.instances.dataset.grade_files import GradedSchema, GradingFigures
     from curation.instances.dataset.make_instances import SchemaInstances
+    from curation.instances.dataset.worker import InstanceRequest
+    from curation.sources.neighbours import NeighbourFiles
 
 _SHOWN = 400
 _MOST_DIFFERENCES = 20
@@ -99,13 +101,11 @@ def instances(  # noqa: PLR0913 (one parameter an option)
 def _make(target: str, build: Path, seed: int, format_: Format) -> None:
     from curation.instances.dataset.worker import witnesses_of_each
 
-    schemas = _schemas_of(target, build)
-    texts = [(text, dialect) for _, text, dialect in schemas]
+    schemas, neighbours = _schemas_of(target, build)
     printed: list[Json] = []
     complete = bool(schemas)
-    for (name, _, _), result in zip(
-        schemas, witnesses_of_each(texts, seed), strict=True
-    ):
+    results = witnesses_of_each(schemas.values(), seed, neighbours)
+    for name, result in zip(schemas, results, strict=True):
         complete = complete and bool(result.instances)
         if format_ is Format.JSON:
             printed.append({"schema": name, **result.to_json()})
@@ -117,8 +117,10 @@ def _make(target: str, build: Path, seed: int, format_: Format) -> None:
         raise typer.Exit(1)
 
 
-def _schemas_of(target: str, build: Path) -> list[tuple[str, str, str]]:
-    """Return name, text and dialect of the schemas of a source, or of a record.
+def _schemas_of(
+    target: str, build: Path
+) -> tuple[dict[str, InstanceRequest], NeighbourFiles | None]:
+    """Return the schemas of a source, or a record, by name, and the files beside them.
 
     An existing file or folder comes before a record of that id.
 
@@ -126,27 +128,35 @@ def _schemas_of(target: str, build: Path) -> list[tuple[str, str, str]]:
         NoInput: there is neither.
     """
     from curation.instances.dataset.records import Records
+    from curation.instances.dataset.worker import InstanceRequest
     from curation.sources.local import open_source
+    from curation.sources.neighbours import base_uri_of, neighbours_of
 
     path = Path(target)
     if path.exists() or not _SOURCE_MARKS.isdisjoint(target):
-        texts = list(open_source(target, say).texts())
+        source = open_source(target, say)
         try:
-            return [
-                (
-                    target if len(texts) == 1 else text.place,
-                    text.read().decode("utf-8-sig"),
-                    "",
+            contents = {text.place: text.read() for text in source.texts()}
+            requests = {
+                target if len(contents) == 1 else place: InstanceRequest(
+                    schema=content.decode("utf-8-sig"),
+                    dialect="",
+                    base_uri=base_uri_of(place) if source.has_files else None,
                 )
-                for text in texts
-            ]
+                for place, content in contents.items()
+            }
         except (OSError, UnicodeDecodeError) as error:
             raise NoInput(f"cannot be read ({error})", target) from error
+        if source.path is None or not source.has_files:
+            return requests, None
+        root = source.path if source.path.is_dir() else source.path.parent
+        return requests, neighbours_of(root, contents)
     # No id ends like that, so that a file is meant.
     if path.suffix == ".json" or path.is_absolute():
         raise NoInput("no such file", target)
     record = Records(build).one(target)
-    return [(target, record.schema, record.dialect)]
+    request = InstanceRequest(schema=record.schema, dialect=record.dialect)
+    return {target: request}, None
 
 
 def _print_made(target: str, result: SchemaInstances) -> None:

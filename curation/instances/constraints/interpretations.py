@@ -13,9 +13,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import Document, Origin, Provenance, Rejected
+from curation.core.rule import Library
 from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.json.pointer import Put, rewritten
 from curation.json.text import parse
-from curation.schema.dialects import DRAFT_04, DRAFT_06, DRAFT_07, Dialect
+from curation.references.bundling import Bundle
+from curation.references.closure import closure_of
+from curation.references.library import NO_LIBRARY
+from curation.references.schema import Schema, legal
+from curation.schema.dialects import BY_NAME, DRAFT_04, DRAFT_06, DRAFT_07, Dialect
 from curation.schema.keywords import CONTAINERS
 from curation.schema.subschemas import edited, subschemas
 from curation.schema.translation import with_numeric_bounds
@@ -175,12 +181,20 @@ _NOWHERE = Provenance(
 _NEWEST = "2020-12"
 
 
-def read_schema(text: str, dialect: str = "") -> CompiledSchema | Rejected:
+def read_schema(
+    text: str,
+    dialect: str = "",
+    base_uri: str | None = None,
+    library: Library = NO_LIBRARY,
+) -> CompiledSchema | Rejected:
     """Return a schema, or why it cannot be read.
 
     Args:
         text: The schema as JSON text.
-        dialect: Name of its dialect; empty to decide by `$schema`.
+        dialect: Name of its dialect, if it stands alone as a record does; empty to
+            decide by `$schema`, and to bring in what its references lead to.
+        base_uri: Where its relative references start.
+        library: The documents beside it.
     """
     schema = parse(text.encode("utf-8", "surrogatepass"))
     if isinstance(schema, Rejected):
@@ -188,9 +202,37 @@ def read_schema(text: str, dialect: str = "") -> CompiledSchema | Rejected:
     if dialect or not isinstance(schema, dict):
         return CompiledSchema.from_json(schema, dialect or _NEWEST)
     document = Document(
-        config="local", unique_id="local", provenance=_NOWHERE, schema=schema
+        config="local",
+        unique_id="local",
+        provenance=_NOWHERE,
+        schema=schema,
+        base_uri=base_uri,
     )
     decided = with_dialect(document)
     if isinstance(decided, Rejected):
         return decided
-    return CompiledSchema.from_json(decided.schema, decided.dialect or _NEWEST)
+    own = BY_NAME[decided.dialect or _NEWEST]
+    return CompiledSchema.from_json(
+        _alone(Schema(decided.schema, own, base_uri or ""), library), own.name
+    )
+
+
+def _alone(schema: Schema, library: Library) -> Json:
+    """Return a schema whose references lead to what stands in it, legally spelled.
+
+    Where one of them is lost, nothing is brought in.
+    """
+    closure = closure_of(schema, library)
+    value = (
+        schema.value if isinstance(closure, Rejected) else Bundle(closure, "").schema
+    )
+    references = Schema(value, schema.dialect).scanned.references
+    return rewritten(
+        value,
+        {
+            (*reference.tokens, reference.keyword): Put(legal(reference.text))
+            for reference in references
+            if isinstance(reference.value, str)
+            and legal(reference.value) != reference.value
+        },
+    )

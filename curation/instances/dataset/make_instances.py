@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from curation.core.documents import Rejected
+from curation.core.rule import Library
 from curation.instances.constraints.interpretations import Interpretations, read_schema
 from curation.instances.grading import judge_examples
 from curation.instances.near_misses.coverage import Coverage, measure_coverage
@@ -31,6 +32,7 @@ from curation.instances.values.model import (
 )
 from curation.json.values import identity
 from curation.lint.satisfiability import Satisfiability, refute
+from curation.references.library import NO_LIBRARY
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -110,6 +112,8 @@ def make_instances(  # noqa: PLR0913 (one argument for each thing asked)
     count: int = DEFAULT_COUNT,
     examples: Sequence[str] = (),
     lean: bool = False,
+    base_uri: str | None = None,
+    library: Library = NO_LIBRARY,
 ) -> SchemaInstances:
     """Return the instances of a schema, or why there are none.
 
@@ -121,8 +125,10 @@ def make_instances(  # noqa: PLR0913 (one argument for each thing asked)
         examples: Valid instances, as the source of the schema says, as JSON texts.
         lean: Make witnesses only, judged by jsonschema-rs alone: for schemas that
             cost too much otherwise.
+        base_uri: Where relative references of a schema start, if no dialect is named.
+        library: The documents beside it.
     """
-    compiled = read_schema(text, dialect)
+    compiled = read_schema(text, dialect, base_uri, library)
     if isinstance(compiled, Rejected):
         reason = str(compiled.reason)
         return SchemaInstances(

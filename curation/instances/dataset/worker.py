@@ -19,6 +19,7 @@ from curation.instances.dataset.make_instances import (
 from curation.instances.grading import grade
 from curation.lint.satisfiability import Satisfiability
 from curation.schema.dialects import BY_NAME
+from curation.sources.neighbours import NeighbourFiles, neighbour_library
 from curation.workers.limits import BUSY_MACHINE, Limits
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.process import Program
@@ -40,6 +41,8 @@ class InstanceRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     examples: tuple[str, ...] = ()
     #: Whether only witnesses are made, judged by jsonschema-rs alone.
     lean: bool = False
+    #: Where relative references start, if the worker decides the dialect.
+    base_uri: str | None = None
 
     def to_json(self) -> Json:
         """Return it as a JSON value."""
@@ -61,9 +64,18 @@ _CRASHED = "crashed"
 LEAN = "without near misses: "
 
 
-def program(seed: int = 0) -> Program:
+class InstanceSetup(msgspec.Struct, frozen=True, kw_only=True):
+    """What a worker is told once."""
+
+    seed: int = 0
+    #: The files that references of a user's own schemas may lead to.
+    neighbours: NeighbourFiles = NeighbourFiles()
+
+
+def program(seed: int = 0, neighbours: NeighbourFiles | None = None) -> Program:
     """Return what a worker runs."""
-    return Program(file=_WORKER, setup={"seed": seed})
+    setup = InstanceSetup(seed=seed, neighbours=neighbours or NeighbourFiles())
+    return Program(file=_WORKER, setup=msgspec.to_builtins(setup))
 
 
 def limits() -> Limits:
@@ -160,30 +172,40 @@ def witnesses(
 
 
 def witnesses_of_each(
-    schemas: Iterable[tuple[str, str]], seed: int = 0
+    requests: Iterable[InstanceRequest],
+    seed: int = 0,
+    neighbours: NeighbourFiles | None = None,
 ) -> Iterator[SchemaInstances]:
     """Yield the instances of each schema, all made in one process.
 
+    A schema for which near misses take too much gets witnesses alone.
+
     Args:
-        schemas: The JSON text of each, and its dialect; empty to decide by `$schema`.
+        requests: The schemas.
         seed: Seed of random choices.
+        neighbours: The files that their references may lead to.
 
     Raises:
         WorkerDidNotStart: the process cannot be started.
     """
-    with Worker(program(seed), limits()) as worker:
-        for text, dialect in schemas:
-            request = InstanceRequest(schema=text, dialect=dialect)
-            yield instances_of(worker.ask(request.to_json()))
+    with Worker(program(seed, neighbours), limits()) as worker:
+        for request in requests:
+            result = worker.ask(request.to_json())
+            if result.ending is Ending.OK:
+                yield instances_of(result)
+                continue
+            lean = msgspec.structs.replace(request, lean=True)
+            yield merged_instances(result, worker.ask(lean.to_json()))
 
 
 def _text_of(schema: Mapping[str, object] | bool) -> str:  # noqa: FBT001 (as above)
     return json.dumps(schema if isinstance(schema, bool) else dict(schema))
 
 
-def start(setup: dict[str, int]) -> Callable[[Json], Json]:
-    """Take the seed; return the handler of one request."""
-    seed = setup["seed"]
+def start(message: Json) -> Callable[[Json], Json]:
+    """Take the seed and the neighbours; return the handler of one request."""
+    setup = msgspec.convert(message, InstanceSetup)
+    library = neighbour_library(setup.neighbours)
     # Most objects of a schema live until it is done; then the youngest are collected.
     gc.disable()
 
@@ -196,10 +218,12 @@ def start(setup: dict[str, int]) -> Callable[[Json], Json]:
         instances = make_instances(
             request.schema,
             request.dialect,
-            seed,
+            setup.seed,
             count=request.count,
             examples=request.examples,
             lean=request.lean,
+            base_uri=request.base_uri,
+            library=library,
         )
         answer = instances.to_json()
         gc.collect(0)

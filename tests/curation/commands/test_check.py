@@ -206,6 +206,19 @@ def test_a_lost_reference_is_told_once(checker: SchemaChecker) -> None:
         assert [each.code for each in report.problems] == [code]
 
 
+def test_a_file_is_checked_with_those_that_stand_beside_it(tmp_path: Path) -> None:
+    """What a relative reference means under the file's `$id` may stand beside it."""
+    schema = {"$id": "https://example.com/a.json", "$ref": "sub/b.json#/x%20y"}
+    (tmp_path / "a.json").write_text(json.dumps(schema))
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "b.json").write_text('{"x y": {"type": "null"}}')
+    assert run(str(tmp_path / "a.json"))[0] == 0
+    (tmp_path / "sub" / "b.json").unlink()
+    code, out = run(str(tmp_path / "a.json"))
+    assert code == 1
+    assert "remote_reference" in out
+
+
 def test_files_and_folders_are_checked_together(tmp_path: Path) -> None:
     """References lead from file to file; a fault is told once, where it is written."""
     (tmp_path / "sub").mkdir()

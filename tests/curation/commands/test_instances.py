@@ -78,6 +78,33 @@ def test_a_folder_has_the_instances_of_each_schema(tmp_path: Path) -> None:
     ]
 
 
+def test_a_file_is_made_instances_of_with_the_files_beside_it(tmp_path: Path) -> None:
+    """A reference leads to a file by its path, or as the identifiers are to each other.
+
+    A reference that is no legal URI is read as what it means.
+    """
+    schema = {
+        "$id": "https://example.com/schemas/a.json",
+        "type": "object",
+        "properties": {
+            "near": {"$ref": "b.json"},
+            "own": {"$ref": "#/definitions/One<two>"},
+        },
+        "required": ["near", "own"],
+        "definitions": {"One<two>": {"const": 2}},
+    }
+    (tmp_path / "a.json").write_text(json.dumps(schema))
+    (tmp_path / "b.json").write_text('{"const": 1}')
+    code, text = run(str(tmp_path / "a.json"), "--format", "json")
+    assert code == 0
+    values = [
+        json.loads(row["text"])
+        for row in json.loads(text)["instances"]
+        if row["kind"] != "near_miss"
+    ]
+    assert all(value["near"] == 1 and value["own"] == 2 for value in values)
+
+
 def test_a_file_that_is_not_there_is_no_misspelt_record(sample_build: Path) -> None:
     """No record is suggested for what is meant as a file, even one of a like name."""
     with pytest.raises(NoInput) as caught:

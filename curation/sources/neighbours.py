@@ -1,0 +1,122 @@
+"""Files beside a user's own schemas, to which their references may lead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from urllib.parse import unquote, urlsplit
+
+import msgspec
+
+from curation.core.documents import Rejected
+from curation.core.json_types import Json
+from curation.core.rule import Library
+from curation.json.text import parse
+from curation.references.library import NO_LIBRARY
+from curation.sources.claims import claimed_uris
+from curation.sources.readers import own_uri
+from curation.workers.limits import Limits
+
+#: As `build --with local` names the place of a user's own file.
+_SOURCE = "local"
+
+
+class NeighbourFiles(msgspec.Struct, frozen=True, kw_only=True):
+    """The files that references may lead to."""
+
+    #: The folder below which they are; empty where there are none.
+    root: str = ""
+    #: Absolute URI that a file claims by its `$id` to its path below the root.
+    claims: Mapping[str, str] = {}
+
+
+def base_uri_of(path: str) -> str:
+    """Return the URI at which a file stands, for the references in it.
+
+    Args:
+        path: Relative to the root, with `/`.
+    """
+    return own_uri(_SOURCE, path)
+
+
+class NeighbourLibrary:
+    """A `curation.core.rule.Library` over a folder, read when it is asked for.
+
+    A file is found by a relative reference, or by its `$id`: if it is among the files
+    of the user, or stands to one of them as their identifiers do. Nothing outside the
+    root is read.
+    """
+
+    def __init__(self, root: Path, claims: Mapping[str, str]) -> None:
+        """Take the root and the claims of `NeighbourFiles`."""
+        self._root = root.resolve()
+        self._claims = claims
+        self._documents: dict[str, Json | None] = {}
+
+    def get(self, uri: str) -> Json | None:
+        """Return the parsed document, or None if there is none that can be read."""
+        if uri not in self._documents:
+            self._documents[uri] = self._read(uri)
+        return self._documents[uri]
+
+    def _read(self, uri: str) -> Json | None:
+        content = self._content_at(uri)
+        document = None if content is None else parse(content)
+        return None if isinstance(document, Rejected) else document
+
+    def _content_at(self, uri: str) -> bytes | None:
+        if uri in self._claims:
+            return self._content(self._claims[uri])
+        if uri.startswith(base_uri_of("")):
+            return self._content(unquote(urlsplit(uri).path).lstrip("/"))
+        contents = map(self._content, self._beside(uri))
+        return next((content for content in contents if content is not None), None)
+
+    def _beside(self, uri: str) -> Iterator[str]:
+        """Yield where a file stands if it is to a user's file as their URIs are."""
+        for claim, path in self._claims.items():
+            folder = claim.rpartition("/")[0] + "/"
+            if uri.startswith(folder):
+                name = unquote(uri.removeprefix(folder))
+                yield str(PurePosixPath(path).parent / name)
+
+    def _content(self, path: str) -> bytes | None:
+        try:
+            file = (self._root / path).resolve()
+            if not file.is_relative_to(self._root) or not file.is_file():
+                return None
+            is_read = file.stat().st_size <= Limits().document_bytes
+            return file.read_bytes() if is_read else None
+        except (OSError, ValueError):
+            return None
+
+
+class _Contents:
+    def __init__(self, contents: Mapping[str, bytes]) -> None:
+        self._contents = contents
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        return tuple(sorted(self._contents))
+
+    def read(self, path: str) -> bytes:
+        return self._contents[path]
+
+
+def neighbours_of(root: Path, contents: Mapping[str, bytes]) -> NeighbourFiles:
+    """Return the files that references between checked files may lead to.
+
+    Args:
+        root: The folder below which references may lead.
+        contents: Path below the root, with `/`, to the bytes of each file checked.
+    """
+    paths: Sequence[str] = sorted(contents)
+    claims = claimed_uris(_Contents(contents), paths)
+    return NeighbourFiles(root=str(root), claims=claims)
+
+
+def neighbour_library(neighbours: NeighbourFiles) -> Library:
+    """Return what references between files lead to; nothing if there is no root."""
+    if not neighbours.root:
+        return NO_LIBRARY
+    return NeighbourLibrary(Path(neighbours.root), neighbours.claims)
