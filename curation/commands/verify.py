@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.dataset.editions import DEFAULT_BUILD
+from curation.system.errors import Unavailable
 from curation.system.tables import plain, table
 from curation.system.terminal import Format, FormatOption, print_json, say, show, stdout
 
@@ -24,7 +25,14 @@ _LISTED = 10
 _All = Annotated[
     bool,
     typer.Option(
-        "--all", help="Judge and make every instance again, and not a seeded sample."
+        "--all", help="Judge and make every instance again, and not a sample."
+    ),
+]
+_AgainstSources = Annotated[
+    bool,
+    typer.Option(
+        "--against-sources",
+        help="Build it again from its pinned sources and compare every row.",
     ),
 ]
 _PublicKey = Annotated[
@@ -45,6 +53,7 @@ def verify(
         ),
     ] = str(DEFAULT_BUILD),
     whole: _All = False,
+    against_sources: _AgainstSources = False,
     public_key: _PublicKey = None,
     format_: FormatOption = Format.AUTO,
 ) -> None:
@@ -61,12 +70,15 @@ def verify(
       1   everything was read, and a check failed
       65  something cannot be read at all: a table, the card, the manifest
       66  no such folder or repository, or no build in it
-      69  the Hub cannot be reached      77  it does not let you in
+      69  the Hub or a source cannot be reached, or a program is missing that a
+          check needs (the others are reported)
+      75  the folder changed meanwhile   77  the Hub does not let you in
 
     \b
     Examples:
       csbdata verify
       csbdata verify --all
+      csbdata verify --against-sources
       csbdata verify build/JSONSchemaBench --format json
       csbdata verify epfl-dlab/JSONSchemaBench@v2.0.0
       csbdata verify OWNER/JSONSchemaBench --public-key minisign.pub
@@ -79,6 +91,7 @@ def verify(
         where,
         jobs=os.cpu_count() or 1,
         whole=whole,
+        against_sources=against_sources,
         public_key=public_key,
         progress=Quiet() if as_json else Shown(),
     )
@@ -97,28 +110,31 @@ def _as_json(where: str, verification: Verification) -> dict[str, Json]:
         "partial": verification.partial,
         "exit_code": verification.exit_code,
         "counted": dict(verification.counted),
-        "checks": {**_questions()},
+        "checks": {**_questions(verification)},
+        "nonce": verification.nonce,
         "findings": [asdict(finding) for finding in verification.findings],
     }
 
 
-def _questions() -> dict[str, str]:
+def _questions(verification: Verification) -> dict[str, str]:
     """Return the question of each check; reading everything comes first."""
     from curation.verification.findings import READABLE
-    from curation.verification.registry import CHECKS
 
-    questions = {check.name: check.question for check in CHECKS}
-    return {READABLE: "can everything be read?", **questions}
+    return {READABLE: "can everything be read?", **verification.questions}
 
 
 def _print(where: str, verification: Verification) -> None:
     rows = []
-    for name, question in _questions().items():
+    for name, question in _questions(verification).items():
         failures = [
             failure for failure in verification.failures if failure.check == name
         ]
         notes = [note for note in verification.notes if note.check == name]
-        verdict = plain("failed", "red") if failures else plain("ok", "green")
+        verdict = plain("ok", "green")
+        if failures:
+            verdict = plain("failed", "red")
+        elif any(note.not_run for note in notes):
+            verdict = plain("not run", "yellow")
         rows.append([name, verdict, len(failures), len(notes), question])
         _list(failures, "red")
         _list(notes, "")
@@ -129,6 +145,8 @@ def _print(where: str, verification: Verification) -> None:
         f"{number:,} {name}" for name, number in verification.counted.items()
     )
     say(counted)
+    if verification.nonce:
+        say(f"instances: a sample (nonce {verification.nonce}); --all judges every one")
     _conclude(where, verification)
 
 
@@ -143,6 +161,9 @@ def _list(findings: Sequence[Finding], style: str) -> None:
 def _conclude(where: str, verification: Verification) -> None:
     if verification.partial:
         say(f"{where} is a partial build, and says so.", style="yellow")
+    if verification.exit_code == Unavailable.exit_code:
+        say("No check failed, but one was not run: see above.", style="yellow")
+        return
     if not verification.failures:
         then = ""
         if Path(where).exists():

@@ -32,7 +32,7 @@ from curation.sources.base import (
 from curation.sources.local import SOURCE as LOCAL
 from curation.sources.local import open_source, unread_files
 from curation.sources.registry import source_named, sources
-from curation.system.errors import BadUsage, NoInput
+from curation.system.errors import BadData, BadUsage, NoInput, Unavailable
 from curation.system.package_data import raw_folder
 from curation.system.progress import Progress
 
@@ -165,6 +165,54 @@ def choose_inputs(  # noqa: PLR0913 (one argument for each thing that is asked)
                     missing.append(choice)
             advance(1)
     return inputs, missing
+
+
+def pinned_inputs(
+    pins: Sequence[Pin], rules: str, settings: FetchSettings, progress: Progress
+) -> list[BuildInput]:
+    """Return the sources of a build, each from the archive of its pin and no other.
+
+    Args:
+        pins: The pins of a manifest, in its order.
+        rules: Name of the rule set.
+        settings: Places of archives.
+        progress: Prints what takes time, and how many sources are found.
+
+    Raises:
+        Unavailable: an archive cannot be had, or a source was the user's own.
+        BadData: an archive has another digest than its pin.
+        BadUsage: there is no such source.
+    """
+    inputs: list[BuildInput] = []
+    with progress.bar("Looking for the sources", len(pins)) as advance:
+        for pin in pins:
+            inputs.append(_pinned_as(pin, rules, settings, progress.say))
+            advance(1)
+    return inputs
+
+
+def _pinned_as(
+    pin: Pin, rules: str, settings: FetchSettings, say: Callable[[str], None]
+) -> BuildInput:
+    name = f"{pin.source}: {pin.archive}"
+    if pin.origin is Origin.LOCAL:
+        then = "csbdata build --with them again, then csbdata diff"
+        raise Unavailable("schemas of your own are pinned nowhere", name, then)
+    source = source_named(pin.source)
+    if pin.origin is Origin.SAMPLE:
+        choice = _find_in_sample(source, rules)
+    else:
+        archives = {rule_set(rules).family: (pin.archive,)}
+        choice = _find_pinned(replace(source, archives=archives), rules, settings, say)
+    if isinstance(choice, MissingSource) or choice.pin.origin is not pin.origin:
+        whys = [choice.why] if isinstance(choice, MissingSource) else []
+        whys += [absent.why for absent in getattr(choice, "not_had", ())]
+        then = "give a mirror with --mirror DIR or CSBDATA_MIRROR"
+        raise Unavailable(f"cannot be had here ({'; '.join(whys)})", name, then)
+    if choice.pin.sha256 != pin.sha256:
+        what = f"its digest is {choice.pin.sha256[:12]}, not {pin.sha256[:12]}"
+        raise BadData(what, name, "csbdata of that edition has the pin")
+    return replace(choice, source=replace(choice.source, archives=source.archives))
 
 
 def _refuse_taken_names(configs: Sequence[str | None]) -> None:

@@ -19,6 +19,7 @@ from curation.pipeline.inputs import (
     ExtraSource,
     MissingSource,
     choose_inputs,
+    pinned_inputs,
 )
 from curation.pipeline.process_document import LIMITS
 from curation.rules.sets import RuleSet, rule_set
@@ -254,6 +255,9 @@ class BuildRequest:
     only: tuple[ExtraSource, ...] = ()
     #: Use the embedded sample for every source that it has.
     sample: bool = False
+    #: Read these sources from these archives and no others, as a manifest lists them;
+    #: by default each source comes from the best archive that can be reached.
+    pins: tuple[Pin, ...] = ()
     #: None: the sample stands in for a source that cannot be had; rules paper fail.
     missing: Missing | None = None
     #: Read no archive whose collection is under the GPL or AGPL.
@@ -316,15 +320,19 @@ def plan_of(request: BuildRequest, progress: Progress) -> BuildPlan:
             set.
     """
     rules = rule_set(request.rules)
-    inputs, missing = choose_inputs(
-        rules.name,
-        request.extras,
-        request.fetch,
-        only=request.only,
-        sample=request.sample,
-        no_gpl=request.no_gpl,
-        progress=progress,
-    )
+    if request.pins:
+        inputs = pinned_inputs(request.pins, rules.name, request.fetch, progress)
+        missing: list[MissingSource] = []
+    else:
+        inputs, missing = choose_inputs(
+            rules.name,
+            request.extras,
+            request.fetch,
+            only=request.only,
+            sample=request.sample,
+            no_gpl=request.no_gpl,
+            progress=progress,
+        )
     refuse_incomplete(request, inputs, missing)
     identity = identity_of(rules.name, inputs, missing)
     read = {config for item in inputs for config in item.configs}
@@ -334,6 +342,6 @@ def plan_of(request: BuildRequest, progress: Progress) -> BuildPlan:
         rules=rules,
         inputs=inputs,
         missing=missing,
-        left_out=left_out if request.only else (),
+        left_out=left_out if request.only or request.pins else (),
         identity=identity,
     )

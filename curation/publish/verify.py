@@ -3,26 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
+from secrets import token_hex
 from tempfile import TemporaryDirectory
 
 from curation.core.hub_names import HubName, dataset_name
+from curation.download.acquire import FetchSettings
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import BuildFacts, read_facts
 from curation.publish.plan import LocalFile, describe_content, inventory
-from curation.system.errors import BadData, NoInput
+from curation.system.errors import (
+    BadData,
+    NoInput,
+    TemporarilyUnavailable,
+    Unavailable,
+)
 from curation.system.progress import Progress, Quiet
 from curation.verification import Verification, verify_folder
+from curation.verification.instances import INSTANCES
 from curation.verification.registry import select_checks
+from curation.verification.remaking import REMAKING
+from curation.verification.schemas import SCHEMAS
+
+#: Checks that need not be run of rows that equal those of a new build.
+REPLAYED = frozenset({INSTANCES.name, REMAKING.name, SCHEMAS.name})
 
 
-def verify(
+def verify(  # noqa: PLR0913 (one argument for each thing that is asked)
     where: str,
     *,
     jobs: int = 2,
     whole: bool = False,
+    against_sources: bool = False,
+    nonce: str | None = None,
     public_key: str | None = None,
     progress: Progress | None = None,
 ) -> Verification:
@@ -34,7 +49,10 @@ def verify(
     Args:
         where: A built folder, or `owner/name` or `owner/name@revision` on the Hub.
         jobs: Worker processes.
-        whole: Whether every instance is judged again, and not a seeded sample.
+        whole: Whether every instance is judged again, and not a sample.
+        against_sources: Whether the folder is built again from its pinned sources, and
+            every row compared; then nothing else is judged or made again.
+        nonce: Seeds the sample; None for a new one.
         public_key: The key with which the folder must be signed: 56 characters, or the
             path of minisign.pub; None for none.
         progress: Shows progress on stderr.
@@ -56,9 +74,54 @@ def verify(
                 print(failure.check, failure.where, failure.detail)
     """
     progress = progress or Quiet()
-    checks = select_checks(whole=whole, public_key=public_key)
+    if nonce is None:
+        nonce = token_hex(8)
+    checks = select_checks(whole=whole, nonce=nonce, public_key=public_key)
+    if against_sources:
+        checks = tuple(check for check in checks if check.name not in REPLAYED)
     with _folder_of(where, progress) as folder:
-        return verify_folder(folder, jobs=jobs, progress=progress, checks=checks)
+        before = _stamps(folder)
+        verification = verify_folder(
+            folder, jobs=jobs, progress=progress, checks=checks
+        )
+        if against_sources:
+            verification = _replayed(folder, verification, jobs, progress)
+        if _stamps(folder) != before:
+            raise TemporarilyUnavailable(
+                "files changed while they were checked", where, "run it again"
+            )
+    if whole or against_sources:
+        return verification
+    return replace(verification, nonce=nonce)
+
+
+def _replayed(
+    folder: Path, verification: Verification, jobs: int, progress: Progress
+) -> Verification:
+    """Return a verification with the differences from the sources."""
+    from curation.publish.replay import (  # noqa: PLC0415 - slow, rarely asked
+        NAME,
+        QUESTION,
+        replay,
+    )
+
+    settings = FetchSettings.from_environment()
+    findings = replay(folder, settings, jobs=jobs, progress=progress)
+    return replace(
+        verification,
+        findings=(*verification.findings, *findings),
+        questions={**verification.questions, NAME: QUESTION},
+    )
+
+
+def _stamps(folder: Path) -> dict[str, tuple[int, int]]:
+    """Return size and time of change of every file, by its path."""
+    stamps = {}
+    for path in folder.rglob("*"):
+        with suppress(FileNotFoundError):
+            status = path.lstat()
+            stamps[str(path)] = (status.st_size, status.st_mtime_ns)
+    return stamps
 
 
 @contextmanager
@@ -108,13 +171,14 @@ class VerifiedFolder:
 def verify_for_push(
     folder: Path, *, allow_partial: bool, jobs: int, progress: Progress
 ) -> VerifiedFolder:
-    """Verify a folder before a push.
+    """Verify a folder before a push: a release whole, another build by a sample.
 
     Digests are taken first, so that a later change of a file is noticed.
 
     Raises:
         NoInput: the folder is no build.
         BadData: it does not verify, or is partial and that was not allowed.
+        Unavailable: a program that a check needs is not installed.
     """
     facts = read_facts(folder)
     if facts.partial and not allow_partial:
@@ -128,7 +192,18 @@ def verify_for_push(
         read_facts(folder) != facts
     ):
         raise BadData("changes while it is looked at", str(folder), "push it again")
-    verification = verify_folder(folder, jobs=jobs, progress=progress)
+    release, nonce = not facts.data_version.endswith("-dev"), token_hex(8)
+    progress.say(
+        f"Release {facts.data_version}: every instance is judged and made again, which"
+        " takes about as long as making them"
+        if release
+        else f"Instances are judged by a sample (nonce {nonce}); a release, whole"
+    )
+    checks = select_checks(whole=release, nonce=nonce)
+    verification = verify_folder(folder, jobs=jobs, progress=progress, checks=checks)
+    for finding in verification.findings:
+        if finding.not_run:
+            raise Unavailable(finding.detail, f"check {finding.check}")
     failures = verification.failures
     if failures:
         for failure in failures[1:]:

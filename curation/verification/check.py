@@ -34,6 +34,8 @@ class CheckItem(msgspec.Struct, frozen=True, kw_only=True):
     row: int = -1
     #: Whether every row is checked, and not a sample.
     whole: bool = False
+    #: Seeds the sample, together with the table's bytes.
+    nonce: str = ""
 
     @property
     def place(self) -> str:
@@ -166,11 +168,14 @@ class FolderCheck:
     #: can write as JSON.
     work: Callable[[Path, CheckItem], Message] = lambda _folder, _item: None
 
-    def whole(self) -> FolderCheck:
-        """Return the check of every row, and not of a sample."""
+    def variant(self, *, whole: bool = False, nonce: str = "") -> FolderCheck:
+        """Return the check of every row, or of the sample that a nonce seeds."""
 
         def batches(contents: FolderContents) -> Iterator[CheckBatch]:
             for items in self.batches(contents):
-                yield [msgspec.structs.replace(item, whole=True) for item in items]
+                yield [
+                    msgspec.structs.replace(item, whole=whole, nonce=nonce)
+                    for item in items
+                ]
 
         return replace(self, batches=batches)

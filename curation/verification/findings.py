@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from curation.system.errors import BadData
+from curation.system.errors import BadData, Unavailable
 from curation.system.escaping import safe
 
 #: The check whose failures say that something could not even be read.
@@ -26,6 +26,8 @@ class Finding:
     detail: str
     #: False for a note: the folder may be published so.
     failure: bool = True
+    #: Whether the check was not run, for want of a program; such a finding is a note.
+    not_run: bool = False
 
     def __str__(self) -> str:
         """Return the finding as one line."""
@@ -43,6 +45,10 @@ class Verification:
     counted: Mapping[str, int] = field(default_factory=dict)
     #: Whether the manifest says that the build is partial.
     partial: bool = False
+    #: The question of each check, by its name.
+    questions: Mapping[str, str] = field(default_factory=dict)
+    #: Seeds the sample of instances; empty if all were judged.
+    nonce: str = ""
 
     @property
     def failures(self) -> tuple[Finding, ...]:
@@ -56,7 +62,13 @@ class Verification:
 
     @property
     def exit_code(self) -> int:
-        """0: no failure; 1: a check failed; 65: something cannot be read at all."""
+        """Return 0 without a failure, 1 with one, and else the worst that is said.
+
+        65: something cannot be read at all; 69: no check failed, one was not run.
+        """
         if any(failure.check == READABLE for failure in self.failures):
             return BadData.exit_code
-        return FAILED if self.failures else 0
+        if self.failures:
+            return FAILED
+        not_run = any(finding.not_run for finding in self.findings)
+        return Unavailable.exit_code if not_run else 0

@@ -212,7 +212,9 @@ def _judge(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResu
     }
     if not all(config.installed for config in opened.values()):
         detail = f"datasets is not installed: {install_extra('load')}"
-        findings.append(_finding("", detail))
+        findings.append(
+            Finding(check=_NAME, where="", detail=detail, failure=False, not_run=True)
+        )
     findings += _unopened(contents, configs)
     findings += _columns(contents)
     counted: Counter[str] = Counter()

@@ -17,12 +17,12 @@ from curation.verification.files import (
     STRAYS,
     signature_check,
 )
-from curation.verification.instances import ALL_INSTANCES, INSTANCES
+from curation.verification.instances import INSTANCES
 from curation.verification.leakage import LEAKAGE
 from curation.verification.ledger import LEDGER
 from curation.verification.loading import LOADING
 from curation.verification.personal import PERSONAL
-from curation.verification.remaking import ALL_REMADE, REMAKING
+from curation.verification.remaking import REMAKING
 from curation.verification.schemas import SCHEMAS
 from curation.verification.tables import CANARY, ENCODING, VIEWER
 
@@ -51,23 +51,23 @@ CHECKS = (
 
 
 def select_checks(
-    *, whole: bool = False, public_key: str | None = None
+    *, whole: bool = False, nonce: str = "", public_key: str | None = None
 ) -> tuple[FolderCheck, ...]:
     """Return the checks of a folder, in order.
 
     Args:
-        whole: Whether every instance is judged and made again, and not a seeded
-            sample.
+        whole: Whether every instance is judged and made again, and not a sample.
+        nonce: Seeds the sample, so that whoever changes a folder cannot know it.
         public_key: The key with which the folder must be signed, as
             `curation.packaging.signature.signature_fault` takes it; None for none.
 
     Raises:
         CsbdataError: `public_key` is no key, or the library is not installed.
     """
-    variants = {}
-    if whole:
-        variants[INSTANCES.name] = ALL_INSTANCES
-        variants[REMAKING.name] = ALL_REMADE
+    variants = {
+        check.name: check.variant(whole=whole, nonce=nonce)
+        for check in (INSTANCES, REMAKING)
+    }
     if public_key is not None:
         require_public_key(public_key)
         variants[SIGNATURE.name] = signature_check(public_key)

@@ -65,6 +65,7 @@ def verify_folder(
         findings=tuple(map(_without_credentials, findings)),
         counted=counted,
         partial=contents.manifest is not None and bool(contents.manifest.partial),
+        questions={check.name: check.question for check in checks},
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 from curation.instances.dataset.parquet import COLUMNS
 from curation.verification import verify_folder
 from curation.verification.check import CheckItem, GroupFaults
-from curation.verification.instances import ALL_INSTANCES, INSTANCES
+from curation.verification.instances import INSTANCES
 from tests.curation.verification.spoiling import rewrite, said_by
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def _set(folder: Path, column: str, value: object, *, valid: bool) -> str:
 
 def _wrong(folder: Path) -> list[tuple[str, str]]:
     """Judge every instance of the table; return records and what is wrong."""
-    judged = ALL_INSTANCES.work(folder, CheckItem(where=_TABLE, group=0, whole=True))
+    judged = INSTANCES.work(folder, CheckItem(where=_TABLE, group=0, whole=True))
     assert isinstance(judged, GroupFaults)
     return judged.wrong
 
@@ -44,7 +44,7 @@ def _wrong(folder: Path) -> list[tuple[str, str]]:
 @pytest.mark.slow
 def test_every_instance_of_a_build_is_as_labelled(sound: Path) -> None:
     """All are judged, and none is another than its row says."""
-    found = verify_folder(sound, checks=[ALL_INSTANCES])
+    found = verify_folder(sound, checks=[INSTANCES.variant(whole=True)])
     rows = sum(len(pl.read_parquet(path)) for path in sound.glob("instances/*/*.pq"))
     assert found.failures == ()
     assert found.counted == {"instances judged": rows}
@@ -55,7 +55,9 @@ def test_a_sample_is_judged_of_every_table(sound: Path) -> None:
     """Fewer than all, more than one a table."""
     some = verify_folder(sound, checks=[INSTANCES]).counted["instances judged"]
     tables = sum(1 for _ in sound.glob("instances/*/*.pq"))
-    every = verify_folder(sound, checks=[ALL_INSTANCES]).counted["instances judged"]
+    every = verify_folder(sound, checks=[INSTANCES.variant(whole=True)]).counted[
+        "instances judged"
+    ]
     assert tables < some < every
 
 

@@ -8,25 +8,21 @@ are tested elsewhere, and take time.
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType, SimpleNamespace
 from unittest.mock import patch
 
 from curation import cli
+from curation.publish import verify
+from curation.verification import Verification
 
 
 def main() -> None:
     """Run `csbdata` with what was given."""
-    verification = ModuleType("curation.verification")
-    verification.__dict__["Verification"] = SimpleNamespace
-    verification.__dict__["verify_folder"] = lambda *_, **__: SimpleNamespace(
-        failures=()
-    )
-    registry = ModuleType("curation.verification.registry")
-    registry.__dict__["select_checks"] = None
-    for module in (verification, registry):
-        sys.modules[module.__name__] = module
-    with patch.object(cli, "_attach_plugins", lambda: None):
+    with (
+        patch.object(cli, "_attach_plugins", lambda: None),
+        patch.object(
+            verify, "verify_folder", lambda *_, **__: Verification(findings=())
+        ),
+    ):
         cli.main()
 
 
