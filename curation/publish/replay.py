@@ -18,10 +18,11 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from curation.core.benchmark import is_table
+from curation.core.documents import Missing
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import BuildFacts, read_facts, versions_here
 from curation.pipeline.build import build
-from curation.pipeline.request import BuildRequest, Missing
+from curation.pipeline.request import BuildRequest
 from curation.system.checksums import file_digest
 from curation.system.errors import Unavailable
 from curation.system.escaping import shortened
