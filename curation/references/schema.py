@@ -186,7 +186,7 @@ def descend(start: SchemaLocation, tokens: Tokens, dialect: Dialect) -> SchemaLo
     base, in_place, index = start.base, start.is_subschema, 0
     while index < len(tokens):
         step = _steps(value, tokens[index:], dialect) if in_place else 0
-        if step:
+        if in_place:
             base = base_of(value, dialect, base)
         in_place = step > 0
         for token in tokens[index : index + max(step, 1)]:
@@ -489,5 +489,6 @@ def follow_reference(
         if location is not None:
             return document, location
     other = load(uri)
-    location = None if other is None else other.find(uri, fragment)
+    # By its own URI: http and https may lead to one document.
+    location = None if other is None else other.find(other.uri, fragment)
     return None if other is None or location is None else (other, location)

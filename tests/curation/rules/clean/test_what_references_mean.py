@@ -80,6 +80,20 @@ def _other(reference: str, **members: UntypedJson) -> UntypedJson:
         ),
         (
             "o",
+            # In a member that no draft knows, a pointer starts from the same resource.
+            _other(
+                "inner#/types/a",
+                definitions={
+                    "i": {
+                        "$id": "inner",
+                        "types": {"a": {"$ref": "#/types/b"}, "b": _NULL},
+                    }
+                },
+            ),
+            "draft-07",
+        ),
+        (
+            "o",
             # An instance that looks like an identifier, and one like a reference.
             _other(
                 "leaf",
@@ -166,3 +180,11 @@ def test_a_record_that_refers_to_nothing_else_loses_such_a_reference_too() -> No
     """The only reference of a record may be one that no reader visits."""
     schema = {"type": "object", "x-more": {"$ref": "https://elsewhere.example/a"}}
     assert record_of(schema) == {"type": "object", "x-more": {}}
+
+
+def test_one_document_may_be_referred_to_by_http_and_by_https() -> None:
+    """Both lead to the same place, in whatever order they come."""
+    uri = "json-schema.org/draft-07/schema#/definitions/nonNegativeInteger"
+    schema = {"allOf": [{"$ref": f"http://{uri}"}, {"$ref": f"https://{uri}"}]}
+    kept = record_of(schema)
+    assert kept["allOf"] == [{"$ref": "#/definitions/nonNegativeInteger"}] * 2
