@@ -99,7 +99,7 @@ def _ported(schema: dict[str, Json], source: Dialect, target: Dialect) -> Json:
             continue
         if keyword == source.id_keyword and isinstance(value, str):
             if not hidden:
-                result[target.id_keyword] = value
+                result.update(_identifier(value, target))
         elif keyword not in KNOWN_KEYWORDS or keyword in ANNOTATIONS | CONTAINERS:
             result[keyword] = value
         elif keyword in source.effective and (keyword == "$ref" or not hidden):
@@ -108,6 +108,13 @@ def _ported(schema: dict[str, Json], source: Dialect, target: Dialect) -> Json:
     if "$ref" in result and target.ref_hides_siblings and beside:
         raise CannotPortError("keywords beside a `$ref`")
     return result
+
+
+def _identifier(value: str, target: Dialect) -> dict[str, Json]:
+    """Return an identifier, or the anchor that a mere fragment is up to draft-07."""
+    if value[:1] == "#" and target.order >= DRAFT_2019_09.order:
+        return {"$anchor": value[1:]} if value[1:] else {}
+    return {target.id_keyword: value}
 
 
 def _translated(

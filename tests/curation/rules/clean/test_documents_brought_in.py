@@ -164,6 +164,15 @@ def test_a_metaschema_is_brought_in(dialect: str) -> None:
         ({"dependencies": {"a": {"minProperties": 2}}}, "2020-12", {"b": 1}, {"a": 1}),
         ({"items": [{"type": "null"}]}, "2020-12", [None, 1], [1]),
         (
+            {
+                "items": {"$ref": "#n"},
+                "definitions": {"n": {"id": "#n", "type": "null"}},
+            },
+            "2020-12",
+            [None],
+            [1],
+        ),
+        (
             {"items": [{}], "additionalItems": {"type": "null"}},
             "2020-12",
             [1, None],
