@@ -45,6 +45,7 @@ def record(unique_id: str, **given: UntypedJson) -> BenchmarkRecord:
         size=40,
         live=100,
         live_fields=1,
+        live_size="trivial",
         vacuous=True,
         features=("title", "type"),
         formats=(),

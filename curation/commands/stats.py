@@ -43,8 +43,10 @@ def stats(
 
     Rows of the embedded sample are left out if there are others. For a build under
     the paper's rules Table 8 counts raw files, as in the paper, and so does Table 9's
-    row of Kubernetes. The last table counts the records of each config by
-    `live_fields`, the fields that lead to a keyword which some value can violate.
+    row of Kubernetes. The effective size is the number of independent records that a
+    config's are worth: n^2 over the sum of the squared sizes of their clusters. The
+    last table counts the records of each config by `live_fields`, the fields that lead
+    to a keyword which some value can violate.
     """
     from curation.dataset.edition_statistics import as_json, statistics_of
     from curation.dataset.editions import open_edition
@@ -66,24 +68,26 @@ def stats(
 
 
 def _print(statistics: EditionStatistics) -> None:
-    _print_table_1(statistics.records)
+    _print_table_1(statistics)
     _print_table_8(statistics)
     _print_table_9(statistics.declared)
     _print_figure_2(statistics.records)
     _print_sizes(statistics)
 
 
-def _print_table_1(schemas: Sequence[SchemaMeasures]) -> None:
+def _print_table_1(statistics: EditionStatistics) -> None:
     from curation.dataset.paper_tables import table_1
 
-    counts = table_1(schemas)
+    counts, sizes = table_1(statistics.records), statistics.effective
     rows: list[list[object]] = [
-        [config, _category(config), count] for config, count in counts.items()
+        [config, _category(config), count, round(sizes[config]) if sizes else "-"]
+        for config, count in counts.items()
     ]
     total = sum(count for config, count in counts.items() if config in CONFIGS)
-    rows.insert(sum(config in CONFIGS for config in counts), ["total", "", total])
-    show("Table 1: records", style="bold")
-    stdout().print(table(["config", "category", "records"], rows, numbers=[2]))
+    rows.insert(sum(config in CONFIGS for config in counts), ["total", "", total, ""])
+    show("Table 1: records, and what they are worth", style="bold")
+    headers = ["config", "category", "records", "effective size"]
+    stdout().print(table(headers, rows, numbers=[2, 3]))
 
 
 def _category(config: str) -> str:

@@ -122,8 +122,6 @@ LIMITS = (
     ("Github_hard", 500),
 )
 LARGEST = "Github_ultra"
-#: Config of the records of which nothing but the root's type can fail, of any size.
-VACUOUS = "Github_vacuous"
 #: Config of a document whose subset is not known yet, or never will be.
 UNDIVIDED = "Github"
 
@@ -131,6 +129,11 @@ UNDIVIDED = "Github"
 def github_config(field_count: int) -> str:
     """Return the config that a GitHub schema of this field count belongs to."""
     return next((name for name, limit in LIMITS if field_count < limit), LARGEST)
+
+
+def size_of(field_count: int) -> str:
+    """Return the size of a schema of this field count: `trivial` to `ultra`."""
+    return github_config(field_count).removeprefix(f"{UNDIVIDED}_")
 
 
 def size_names() -> tuple[str, ...]:
@@ -145,17 +148,14 @@ def size_name(field_count: int) -> str:
     return size_names()[bisect([limit for _, limit in LIMITS], field_count)]
 
 
-def final_config(config: str, field_count: int, *, vacuous: bool = False) -> str:
+def final_config(config: str, field_count: int) -> str:
     """Return the config of a record whose document was read for a config.
 
     Args:
         config: The config for which it was read.
         field_count: Its field count.
-        vacuous: Whether nothing but its root's type can fail.
     """
-    if config != UNDIVIDED:
-        return config
-    return VACUOUS if vacuous else github_config(field_count)
+    return github_config(field_count) if config == UNDIVIDED else config
 
 
 def is_github_config(config: str) -> bool:

@@ -50,6 +50,9 @@ class BenchmarkRecord:
     live: int
     #: Fields that lead to such a keyword: `field_count` without the others.
     live_fields: int
+    #: The size that its live fields give: `trivial` (below 10), `easy` (30), `medium`
+    #: (100), `hard` (500) or `ultra`. GitHub's configs go by `field_count`.
+    live_size: str
     #: Whether nothing but the type of the root can fail.
     vacuous: bool
     #: Feature names as in the paper's Figure 4, sorted.
@@ -71,8 +74,11 @@ class BenchmarkRecord:
     #: rule set `paper` the beginning of `skeleton_sha256`.
     split_key: str
     #: The near-duplicate cluster: the smallest `sha256` among the records of the build
-    #: that it is connected with by pairs that share nine of ten shingles. The one
-    #: column that may change when other records come or go.
+    #: that it is connected with by pairs that share nine of ten shingles. This column
+    #: and `weight` alone may change when other records come or go.
     cluster: str
+    #: One over the number of records of its config in its cluster: in a mean with these
+    #: weights every cluster counts once.
+    weight: float = 1.0
     #: `compiles`, or in which way fastjsonschema failed; null where it was not tried.
     fastjsonschema: str | None = None

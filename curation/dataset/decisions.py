@@ -223,6 +223,8 @@ class DecidedDocument:
     rejected: Rejected | None
     #: Name of its near-duplicate cluster; empty until all are decided.
     cluster: str = ""
+    #: One over the records of its config in the cluster.
+    weight: float = 1.0
 
     @property
     def kept(self) -> bool:
@@ -264,6 +266,7 @@ class DecidedDocument:
             unique_id=self.source.unique_id,
             **{**asdict(own), "origin": own.origin.value},
             cluster=self.cluster or record.cluster,
+            weight=self.weight,
         )
 
     def ledger_row(self) -> LedgerRow:

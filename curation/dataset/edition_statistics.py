@@ -43,6 +43,8 @@ class EditionStatistics:
     #: Config to how many of its records have a size by their live fields, smallest
     #: first (`curation.core.benchmark.size_names`); empty where none is known.
     live_sizes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    #: Config to its effective size (`effective_sizes`); empty where no column has it.
+    effective: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def measured(self) -> Sequence[SchemaMeasures]:
@@ -71,7 +73,28 @@ def statistics_of(edition: Edition) -> EditionStatistics:
         raw=raw_file_measures(edition.folder),
         left_out=dict(counts.iter_rows()),
         live_sizes=_live_sizes(counted),
+        effective=effective_sizes(counted) if "weight" in counted.columns else {},
     )
+
+
+def effective_sizes(rows: pl.DataFrame) -> dict[str, float]:
+    """Return how many independent records those of each config are worth, by name.
+
+    Their number squared over the sum of the squared sizes of their clusters (L. Kish,
+    "Survey Sampling", 1965): near-duplicates answer alike.
+
+    Args:
+        rows: Records with the columns `config` and `weight`.
+
+    Example:
+        >>> rows = pl.DataFrame({"config": ["A"] * 3, "weight": [0.5, 0.5, 1.0]})
+        >>> effective_sizes(rows)
+        {'A': 1.8}
+    """
+    # Each of a cluster's m records has weight 1/m: together 1/weight is m squared.
+    worth = pl.len() ** 2 / (1 / pl.col("weight")).sum()
+    sizes = rows.group_by("config").agg(worth.alias("worth")).sort("config")
+    return dict(sizes.iter_rows())
 
 
 def _live_sizes(rows: pl.DataFrame) -> dict[str, dict[str, int]]:
@@ -126,6 +149,7 @@ def as_json(statistics: EditionStatistics) -> dict[str, ReadOnlyJson]:
             "features": dict(figure.features),
             "formats": dict(figure.formats),
         },
+        "effective_sizes": dict(statistics.effective),
         "sizes_by_live_fields": {
             config: dict(sizes) for config, sizes in statistics.live_sizes.items()
         },

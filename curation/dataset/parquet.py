@@ -40,6 +40,7 @@ _SERIES: dict[pa.DataType, type[pl.DataType]] = {
     pa.int64(): pl.Int64,
     pa.int32(): pl.Int32,
     pa.bool_(): pl.Boolean,
+    pa.float64(): pl.Float64,
 }
 
 
@@ -48,6 +49,7 @@ def _arrow_type(annotation: object) -> pa.DataType:
         str: pa.string(),
         int: pa.int64(),
         bool: pa.bool_(),
+        float: pa.float64(),
     }
     if annotation in plain:
         return plain[annotation]
@@ -63,7 +65,7 @@ def _arrow_type(annotation: object) -> pa.DataType:
 
 
 def columns_of(row_type: type, *, without: frozenset[str] = frozenset()) -> pa.Schema:
-    """Return the columns of a dataclass: text, integers, truth and tuples.
+    """Return the columns of a dataclass: text, numbers, truth and tuples.
 
     Fields named in `without` are left out.
 

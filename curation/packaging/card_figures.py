@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ import polars as pl
 
 from curation.core.benchmark import SPLITS, size_name, size_names
 from curation.core.documents import KEPT, Origin
+from curation.dataset.edition_statistics import effective_sizes
 from curation.dataset.parquet import split_files
 from curation.instances.dataset.parquet import DISAGREEMENTS, INSTANCE_LEDGER
 from curation.lint.lint import CODES
@@ -99,6 +101,10 @@ class FolderCounts:
     sizes: tuple[SizeCounts, ...]
     #: One row as JSON text, by column; empty for none.
     example: str
+    #: Config to the number of independent records that its own are worth, and to that
+    #: of its vacuous ones.
+    effective: Mapping[str, float]
+    vacuous: Mapping[str, int]
     #: Near-duplicate clusters of several records, and the records in them.
     clusters: int
     near_duplicates: int
@@ -140,6 +146,8 @@ def count_rows(folder: Path, ledger: Ledger, configs: Iterable[str]) -> FolderCo
         longest_schema=int(counted.select(pl.col("length").max()).item() or 0),
         sizes=_sizes(counted),
         example=_example(folder, names),
+        effective=effective_sizes(records),
+        vacuous=_counts(records.filter("vacuous"), "config"),
         clusters=shared["cluster"].n_unique(),
         near_duplicates=shared.height,
         leaks=shared.filter(pl.col("cluster").is_in(trained), split="test").height,
@@ -162,21 +170,19 @@ def _records(folder: Path, configs: list[str]) -> pl.DataFrame:
     fields = ("field_count", "live_fields")
     length = pl.col("json_schema").str.len_chars().alias("length")
     schema = {
-        **dict.fromkeys((*texts, "split"), pl.String()),
+        **dict.fromkeys((*texts, "config", "split"), pl.String()),
         **dict.fromkeys(fields, pl.Int64()),
         "lints": pl.List(pl.String()),
+        "vacuous": pl.Boolean(),
+        "weight": pl.Float64(),
         "length": pl.UInt32(),
     }
     frames = [pl.LazyFrame(schema=schema)]
-    for split in SPLITS:
-        paths = [
-            folder / path
-            for config in configs
-            for path in split_files(folder, config, split)
-        ]
+    for split, config in product(SPLITS, configs):
+        paths = [folder / path for path in split_files(folder, config, split)]
         if paths:
-            rows = pl.scan_parquet(paths, glob=False)
-            rows = rows.select(*texts, *fields, length, split=pl.lit(split))
+            place = {"split": pl.lit(split), "config": pl.lit(config)}
+            rows = pl.scan_parquet(paths, glob=False).with_columns(length, **place)
             frames.append(rows.select(*schema))
     return pl.concat(frames).collect()
 

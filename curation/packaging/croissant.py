@@ -27,7 +27,12 @@ if TYPE_CHECKING:
 #: The file's name in a dataset folder.
 FILE = "croissant.json"
 _PARQUET = "application/x-parquet"
-_TYPES = {pa.string(): "sc:Text", pa.int64(): "sc:Integer", pa.bool_(): "sc:Boolean"}
+_TYPES = {
+    pa.string(): "sc:Text",
+    pa.int64(): "sc:Integer",
+    pa.float64(): "sc:Float",
+    pa.bool_(): "sc:Boolean",
+}
 #: The split of a file, by its name.
 _SPLIT = r"^.*/(\w+)-\d+-of-\d+\.(?:parquet|pq)$"
 #: The JSON-LD context that the specification gives for 1.1.

@@ -23,7 +23,12 @@ if TYPE_CHECKING:
     from curation.dataset.summary import Summary
 
 #: What the metadata calls the types that our columns have.
-_DTYPES = {pa.string(): "string", pa.int64(): "int64", pa.bool_(): "bool"}
+_DTYPES = {
+    pa.string(): "string",
+    pa.int64(): "int64",
+    pa.float64(): "float64",
+    pa.bool_(): "bool",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

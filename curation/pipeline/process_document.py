@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from curation.core.benchmark import final_config
+from curation.core.benchmark import final_config, size_of
 from curation.core.documents import (
     Document,
     MergedMember,
@@ -152,6 +152,7 @@ def make_record(document: Document, *, split_by_shingles: bool = True) -> MadeRe
         size=text_size(text),
         live=alive.share,
         live_fields=alive.fields,
+        live_size=size_of(alive.fields),
         vacuous=alive.vacuous,
         features=usage.features,
         formats=usage.formats,
@@ -202,7 +203,7 @@ def apply_rules(raw: RawDocument, rules: RuleSet, context: Context) -> DocumentR
     record = record_after.record
     if not rules.subset_by_raw_file:
         figures = None
-        config = final_config(raw.config, record.field_count, vacuous=record.vacuous)
+        config = final_config(raw.config, record.field_count)
     else:
         config = final_config(raw.config, document.raw_field_count)
         record_before = record if document.schema is as_read else None

@@ -28,7 +28,7 @@ from curation.pipeline.read_batches import (
     setup_of,
 )
 from curation.pipeline.shards import WHOLE, JoinedShards
-from curation.schema.near_duplicates import OnDemand, clusters
+from curation.schema.near_duplicates import OnDemand, cluster_weights, clusters
 from curation.sources.registry import source_named
 from curation.system.progress import Progress, announce
 from curation.validation.fastjsonschema_check import try_fastjsonschema
@@ -88,8 +88,10 @@ def in_clusters(documents: Sequence[DecidedDocument]) -> list[DecidedDocument]:
             len(positions), lambda place: decided[positions[place]].result.shingles()
         ),
     )
-    for position, name in zip(positions, names, strict=True):
-        decided[position] = replace(decided[position], cluster=name)
+    configs = [decided[position].config for position in positions]
+    weights = cluster_weights(configs, names)
+    for position, name, weight in zip(positions, names, weights, strict=True):
+        decided[position] = replace(decided[position], cluster=name, weight=weight)
     return decided
 
 

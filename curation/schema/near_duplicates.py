@@ -15,6 +15,7 @@ lost, whatever the order of shingles; that by rarity makes the groups small.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -175,6 +176,18 @@ class OnDemand(Sequence[bytes]):
         if isinstance(index, int):
             return self._item(index)
         return [self._item(one) for one in index]
+
+
+def cluster_weights(configs: Sequence[str], names: Sequence[str]) -> list[float]:
+    """Return each record's weight: one over the records of its config and cluster.
+
+    Example:
+        >>> cluster_weights(["A", "A", "B"], ["a", "a", "a"])
+        [0.5, 0.5, 1.0]
+    """
+    records = list(zip(configs, names, strict=True))
+    counts = Counter(records)
+    return [1 / counts[record] for record in records]
 
 
 def clusters(digests: Sequence[str], shingles: Sequence[bytes]) -> list[str]:

@@ -14,7 +14,7 @@ from curation.core.benchmark import split_of
 from curation.core.documents import Rejected
 from curation.json import text as jsontext
 from curation.schema.dialects import BY_NAME
-from curation.schema.near_duplicates import clusters
+from curation.schema.near_duplicates import cluster_weights, clusters
 from curation.schema.shingles import shingles, split_key
 from curation.schema.subschemas import skeleton
 from curation.verification.check import (
@@ -48,6 +48,7 @@ _COLUMNS = (
     "skeleton_sha256",
     "split_key",
     "cluster",
+    "weight",
 )
 
 
@@ -59,6 +60,7 @@ class RecordShingles(msgspec.Struct, frozen=True, kw_only=True):
     skeleton_sha256: str | None
     split_key: str | None
     cluster: str | None
+    weight: float | None
     #: None if the schema cannot be read, which another check reports.
     shingles: bytes | None
 
@@ -74,6 +76,7 @@ def _text(value: Json) -> str | None:
 def _work(folder: Path, item: CheckItem) -> RecordShingles:
     rows = row_columns(folder / item.where, item.group, _COLUMNS)
     row = {name: _text(rows[name][item.row]) for name in _COLUMNS}
+    weight = rows["weight"][item.row]
     schema = jsontext.parse((row["json_schema"] or "").encode("utf-8", "surrogatepass"))
     dialect = BY_NAME.get(row["dialect"] or "")
     packed = None
@@ -85,6 +88,7 @@ def _work(folder: Path, item: CheckItem) -> RecordShingles:
         skeleton_sha256=row["skeleton_sha256"],
         split_key=row["split_key"],
         cluster=row["cluster"],
+        weight=weight if isinstance(weight, float) else None,
         shingles=packed,
     )
 
@@ -127,7 +131,9 @@ def _derived(
     names = clusters(
         [row.sha256 or "" for _, row in rows], [row.shingles or b"" for _, row in rows]
     )
-    for (item, row), cluster in zip(rows, names, strict=True):
+    folders = [contents.tables[item.where].folder for item, _ in rows]
+    weights = cluster_weights(folders, names)
+    for (item, row), cluster, weight in zip(rows, names, weights, strict=True):
         table = contents.tables[item.where]
         where = f"{table.folder}/{row.unique_id}"
         own = (row.skeleton_sha256 or "")[:16]
@@ -142,6 +148,9 @@ def _derived(
             yield Finding(check=_NAME, where=where, detail=detail)
         if row.cluster != cluster:
             detail = f"cluster is not the smallest digest of its own, {cluster}"
+            yield Finding(check=_NAME, where=where, detail=detail)
+        if row.weight != weight:
+            detail = f"weight is {row.weight}, but {weight} by its cluster"
             yield Finding(check=_NAME, where=where, detail=detail)
 
 

@@ -9,7 +9,6 @@ import polars as pl
 
 from curation.core.benchmark import (
     CONFIGS,
-    VACUOUS,
     final_config,
     holds_instances,
     is_github_config,
@@ -137,7 +136,7 @@ def _records(
         contents,
         (
             *("unique_id", "sha256", *_SHARED, "changes", "repaired"),
-            *("field_count", "vacuous"),
+            "field_count",
         ),
     )
     keys = ["config", "split", "unique_id", "sha256"]
@@ -169,10 +168,10 @@ def _misplaced(both: pl.DataFrame, *, by_raw_file: bool) -> Iterator[Finding]:
         by_raw_file: Whether the raw file's size decides, and not the record's.
     """
     size = "raw_field_count" if by_raw_file else "field_count"
-    columns = ("config", "unique_id", "raw_config", size, "vacuous")
-    for config, unique_id, raw, fields, vacuous in both.select(columns).iter_rows():
-        right = final_config(raw, fields, vacuous=vacuous and not by_raw_file)
-        if config != right or is_github_config(raw) or raw == VACUOUS:
+    columns = ("config", "unique_id", "raw_config", size)
+    for config, unique_id, raw, fields in both.select(columns).iter_rows():
+        right = final_config(raw, fields)
+        if config != right or is_github_config(raw):
             detail = f"read for {raw}, it belongs in {right}"
             yield _finding(f"{config}/{unique_id}", detail)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from curation.core.benchmark import size_of
 from curation.core.documents import Rejected
 from curation.dataset.features import used
 from curation.json import text as jsontext
@@ -45,6 +46,7 @@ _DERIVED = (
     "size",
     "live",
     "live_fields",
+    "live_size",
     "vacuous",
     "features",
     "formats",
@@ -147,6 +149,7 @@ def _wrong_columns(
         "size": text_size(text),
         "live": alive.share,
         "live_fields": alive.fields,
+        "live_size": size_of(alive.fields),
         "vacuous": alive.vacuous,
         "features": list(usage.features),
         "formats": list(usage.formats),

@@ -49,6 +49,7 @@ def open_records(
         limit=request.limit,
         seed=request.settings.seed,
         shard=request.shard,
+        vacuous=request.vacuous,
     )
     if request.data is None or isinstance(request.data, str | Path):
         return open_data(

@@ -214,6 +214,8 @@ class RunRequest:
     limit: int | None = None
     #: Whether the first ones are taken, and not a seeded draw; of a suite alone.
     first: bool = False
+    #: Whether vacuous records of a build count: only the type of their root can fail.
+    vacuous: bool = False
     #: Workers at a time; None for one where times are results, else one a core.
     jobs: int | None = None
     #: How often every case is measured, in tasks whose times are results: each time
@@ -272,6 +274,7 @@ class RunRequest:
             limit=self.limit,
             first=self.first,
             only=frozenset(self.only),
+            vacuous=self.vacuous,
             seed=self.settings.seed,
             shard=self.shard,
             opened=opened,

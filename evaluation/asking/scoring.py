@@ -100,6 +100,7 @@ def _scored(
             model=first.model,
             condition=first.condition,
             verdicts=tuple(verdict for _, verdict in attempts),
+            weight=record.weight,
             prompt_tokens=_sum([answer.prompt_tokens for answer in answers]),
             output_tokens=_sum([answer.output_tokens for answer in answers]),
             reasoning_tokens=_sum([answer.reasoning_tokens for answer in answers]),

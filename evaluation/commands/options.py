@@ -216,6 +216,10 @@ class RunSettings(
     given_only: Annotated[
         bool, Meta(description="walk only instances that the data holds")
     ] = False
+    vacuous: Annotated[
+        bool,
+        Meta(description="count vacuous records too: only their root's type can fail"),
+    ] = False
     first: Annotated[
         bool, Meta(description="with --limit of a suite: the first records, no draw")
     ] = False
@@ -399,6 +403,7 @@ def run_request(  # noqa: PLR0913 - groups of options
         only=data.only or (),
         limit=data.limit,
         first=settings.first,
+        vacuous=settings.vacuous,
         settings=TaskSettings(
             seed=settings.seed, orders=settings.orders, values=values
         ),

@@ -31,6 +31,11 @@ _LARGEST: Final = (1 << 63) - 1
 Whole: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=_LARGEST)]
 
 
+#: One over the records of its config in its cluster of near-duplicates: in a mean with
+#: these weights every cluster counts once.
+Weight: TypeAlias = Annotated[float, msgspec.Meta(gt=0, le=1)]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceWalk:
     """One text to feed through a grammar, token by token, to the end."""
@@ -50,6 +55,8 @@ class Case:
     config: str
     schema: str
     walks: tuple[InstanceWalk, ...] = ()
+    #: That of its sample.
+    weight: Weight = 1.0
     #: What the task wants back in the row: dialect, features, size, ... Of a case
     #: without walks `outcome` means what a model wrote (`evaluation.results.outcomes`).
     label: Label = field(default_factory=dict)
@@ -138,6 +145,8 @@ class Row:
     id: str
     config: str
     result: Result
+    #: That of its case or record.
+    weight: Weight = 1.0
     #: Which measurement of this case it is, from 0; each is in a process of its own.
     repetition: Whole = 0
     #: `compile`, `walk` or, where a model writes, `generate`: where it ended, unless

@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from evaluation.core.cases import Label
+from evaluation.core.cases import Label, Weight
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +67,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     instances: tuple[Instance, ...] = ()
     #: Feature names, as the `features` column has them.
     features: tuple[str, ...] = ()
+    #: 1 where no cluster is known.
+    weight: Weight = 1.0
     #: Everything else that a suite needs to ask and to judge.
     fields: Label = {}
 

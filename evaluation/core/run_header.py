@@ -111,6 +111,8 @@ class DataHeader(msgspec.Struct, frozen=True, kw_only=True):
     invalid: int = 0
     #: How many files or rows are no schema, and were left out.
     left_out: int = 0
+    #: How many vacuous records were left out (`--set vacuous=true` counts them).
+    vacuous: int = 0
     #: Why figures on it are none of the benchmark's, a line each.
     partial: tuple[str, ...] = ()
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
-from evaluation.core.cases import Label
+from evaluation.core.cases import Label, Weight
 from evaluation.core.records import (
     Prompt,
     Record,
@@ -85,6 +85,8 @@ class RecordRequest:
     first: bool = False
     #: Only these, by key or id; empty for all.
     only: frozenset[str] = frozenset()
+    #: Whether vacuous records of a build count.
+    vacuous: bool = False
     #: Of whatever is drawn or generated.
     seed: int = 0
     #: Which part of how many.
@@ -135,6 +137,8 @@ class ScoredResponse:
     condition: str
     #: The verdict on every attempt, the first answer first; one at least.
     verdicts: tuple[Verdict, ...]
+    #: That of the record.
+    weight: Weight = 1.0
     #: Sums over the attempts; None where a figure is not known.
     prompt_tokens: int | None = None
     output_tokens: int | None = None

@@ -24,6 +24,8 @@ class RecordSelection:
     splits: tuple[str, ...] = ()
     #: `ID` or `CONFIG/ID`.
     ids: frozenset[str] = frozenset()
+    #: Whether vacuous records count that are not named in `ids`.
+    vacuous: bool = False
     #: At most so many, each config by its share (`evaluation.data.sampling`).
     limit: int | None = None
     #: Decides which records are drawn if there is a limit.
@@ -40,6 +42,13 @@ class RecordSelection:
             and (not self.ids or not own.isdisjoint(self.ids))
         )
 
+    def leaves_out(self, name: RecordName) -> bool:
+        """Return whether a record that may be drawn is vacuous, and does not count.
+
+        One that is named in `ids` does.
+        """
+        return name.vacuous and not self.vacuous and not self.ids
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordName:
@@ -49,6 +58,8 @@ class RecordName:
     id: str
     #: Empty where the data has no splits.
     split: str = ""
+    #: Whether only the type of its root can fail.
+    vacuous: bool = False
     #: Whether the data says which instances it has; False where some must be made.
     complete: bool
 
@@ -105,6 +116,8 @@ class Dataset:
     selection: RecordSelection
     #: One line for everything that is no schema: what it is, and why.
     left_out: tuple[str, ...]
+    #: Number of vacuous records that do not count, of all shards.
+    vacuous: int = 0
     #: One line for every schema that is invalid and stays in.
     remarks: tuple[str, ...] = ()
     #: Why figures on it are none of the benchmark's, a line each.
@@ -127,6 +140,7 @@ class Dataset:
             "configs": list(self.selection.configs),
             "splits": list(self.selection.splits),
             "left_out": len(self.left_out),
+            "vacuous": self.vacuous,
             "invalid": len(self.remarks),
             "partial": list(self.partial),
         }

@@ -66,7 +66,7 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
     """
     selection, progress = selection or RecordSelection(), progress or Quiet()
     name, reader = _reader(where, settings, progress)
-    selected = _select(reader, selection, name)
+    selected, vacuous = _select(reader, selection, name)
     complete_by_place = {
         place: record.complete
         for place, record in selected.items()
@@ -90,6 +90,7 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
         instances=_origin(selected.values(), makes=instances),
         selection=selection,
         left_out=reader.left_out(),
+        vacuous=vacuous,
         remarks=reader.remarks(),
         partial=_partial(reader, selection),
         read=partial(_records, reader, complete_by_place.keys(), lacking, store),
@@ -181,8 +182,10 @@ def built_sample(settings: FetchSettings, progress: Progress) -> RecordReader:
 
 def _select(
     reader: RecordReader, selection: RecordSelection, name: str
-) -> dict[int, RecordName]:
+) -> tuple[dict[int, RecordName], int]:
     """Return the places that are selected, of all shards, with their records' names.
+
+    With them the number of vacuous records that are left out.
 
     Raises:
         NoInput: there is none.
@@ -191,10 +194,14 @@ def _select(
     configs: dict[str, None] = {}
     splits: dict[str, None] = {}
     allowed: dict[int, RecordName] = {}
+    vacuous = 0
     for place, record in enumerate(reader.names()):
         configs[record.group] = splits[record.split] = None
         if selection.allows(record):
-            allowed[place] = record
+            if selection.leaves_out(record):
+                vacuous += 1
+            else:
+                allowed[place] = record
     if not configs:
         raise NoInput("no schema in it", name)
     for names, present, what in (
@@ -206,12 +213,15 @@ def _select(
             choices = ", ".join(filter(None, present)) or "none"
             raise NoInput(f"no {what} {unknown}", name, f"there are: {choices}")
     if not allowed:
-        raise NoInput(f"no schema in it is {_describe(selection)}", name)
+        what = f"no schema in it is {_describe(selection)}"
+        if vacuous:
+            what += f", but for {vacuous:,} vacuous"
+        raise NoInput(what, name, "add --set vacuous=true" if vacuous else "")
     if selection.limit is not None and selection.limit < len(allowed):
         named = ((place, record.group, record.id) for place, record in allowed.items())
         places = draw(named, selection.limit, selection.seed)
-        return {place: allowed[place] for place in places}
-    return allowed
+        allowed = {place: allowed[place] for place in places}
+    return allowed, vacuous
 
 
 def _describe(selection: RecordSelection) -> str:

@@ -31,7 +31,8 @@ from evaluation.data.dataset import RecordName
 _BATCH: Final = 64
 #: Row groups of instances have at most so many rows, of 1.5 million characters.
 _BATCH_OF_INSTANCES: Final = 4_000
-_WANTED: Final = ("unique_id", "json_schema", "dialect", "features")
+_WANTED: Final = ("unique_id", "json_schema", "dialect", "features", "weight")
+_NAMES: Final = ("unique_id", "vacuous")
 _OF_INSTANCES: Final = (
     "unique_id",
     "text",
@@ -79,10 +80,14 @@ class ParquetTables:
         """Yield the name of every record."""
         for part in self.parts:
             complete = part.instances is not None
-            for batch in _batches(part.schemas, ("unique_id",)):
-                for name in batch.column("unique_id").to_pylist():
+            for batch in _batches(part.schemas, _NAMES):
+                for row in batch.to_pylist():
                     yield RecordName(
-                        group=part.config, id=name, split=part.split, complete=complete
+                        group=part.config,
+                        id=row["unique_id"],
+                        split=part.split,
+                        vacuous=bool(row.get("vacuous")),
+                        complete=complete,
                     )
 
     def records(self, places: Collection[int]) -> Iterator[Record]:
@@ -208,6 +213,7 @@ def _sample(
         dialect=values.get("dialect") or "",
         instances=instances,
         features=_features(schema) if named is None else tuple(named),
+        weight=values.get("weight") or 1.0,
     )
 
 

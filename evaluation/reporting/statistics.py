@@ -31,7 +31,7 @@ class Interval:
 
 
 def wilson(
-    count: int, of: int, z: float = _Z, *, worth: float | None = None
+    count: float, of: float, z: float = _Z, *, worth: float | None = None
 ) -> Interval | None:
     """Return Wilson's score interval of a share (95 % by default), None of nothing.
 

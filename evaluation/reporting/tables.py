@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from evaluation.reporting.quantiles import Quantile, Quantiles
 
 _UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
+#: The column of a rate in which every cluster of near-duplicates counts once.
+BY_CLUSTER = "by cluster"
 _QUARTILES = ("q25", "median", "q75")
 _SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
 
@@ -98,6 +100,67 @@ class Rate:
             **_bounds(self.interval),
             "independent": float(self.of) if self.worth is None else self.worth,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterRate:
+    """A share in which every cluster of near-duplicates counts once.
+
+    Its interval is Wilson's, of as many answers as there are clusters.
+    """
+
+    #: The sums of the weights of what is so, and of all.
+    count: float
+    clusters: float
+
+    @classmethod
+    def of_answers(
+        cls, answers: Iterable[tuple[Hashable, bool, float]]
+    ) -> ClusterRate | None:
+        """Return the share of answers that are as they should be, by weight.
+
+        Args:
+            answers: Of each which schema it is about, whether it is so, and the
+                schema's weight; the answers about one share it.
+
+        Returns:
+            None if no schema weighs less than others.
+
+        Example:
+            >>> answers = [("a", True, 0.5), ("b", True, 0.5), ("c", False, 1.0)]
+            >>> str(ClusterRate.of_answers(answers))
+            '50.0 % [9.5, 90.5] (2 clusters)'
+        """
+        weights: dict[Hashable, float] = {}
+        goods: dict[Hashable, list[bool]] = {}
+        for schema, good, weight in answers:
+            weights[schema] = weight
+            goods.setdefault(schema, []).append(good)
+        if len(set(weights.values())) < 2:  # noqa: PLR2004 (two that differ)
+            return None
+        shares = {schema: sum(own) / len(own) for schema, own in goods.items()}
+        return cls(
+            sum(weights[schema] * share for schema, share in shares.items()),
+            sum(weights.values()),
+        )
+
+    @property
+    def interval(self) -> Interval | None:
+        """Wilson's 95 % interval of the share."""
+        return wilson(self.count, self.clusters)
+
+    def __str__(self) -> str:
+        """Return it whole: `79.2 % [71.4, 85.3] (131 clusters)`."""
+        share = f"{100 * self.count / self.clusters:.1f} %"
+        interval = self.interval
+        if interval is not None:
+            share += f" [{100 * interval.low:.1f}, {100 * interval.high:.1f}]"
+        return f"{share} ({self.clusters:,.0f} clusters)"
+
+    def parts(self) -> dict[str, Json]:
+        """Return its figures by name."""
+        share = self.count / self.clusters
+        return {"share": share, "clusters": self.clusters, **_bounds(self.interval)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +344,7 @@ Cell: TypeAlias = (
     | int
     | float
     | Rate
+    | ClusterRate
     | Duration
     | FixedFigure
     | Quartiles
@@ -345,12 +409,17 @@ class Table:
         """What stands above it: its title, after its task where that must be said."""
         return f"{self.task}: {self.title}" if self.task else self.title
 
-    def without_empty_columns(self) -> Table:
-        """Return the table without the columns in which no row has a figure."""
+    def without_empty_columns(self, *names: str) -> Table:
+        """Return the table without the columns in which no row has a figure.
+
+        Args:
+            names: The columns that may go; any but the first if none is named.
+        """
         columns = [
             index
-            for index in range(len(self.columns))
-            if index == 0 or not all(_is_empty(row[index]) for row in self.rows)
+            for index, name in enumerate(self.columns)
+            if (name not in names if names else index == 0)
+            or not all(_is_empty(row[index]) for row in self.rows)
         ]
         return replace(
             self,

@@ -73,6 +73,7 @@ def _data(header: RunHeader) -> Iterator[str]:
     parts += [f"only {', '.join(selection)}"] if selection else []
     parts += [f"instances {data.instances}"] if data.instances else []
     parts += [f"{data.left_out:,} left out"] if data.left_out else []
+    parts += [f"{data.vacuous:,} vacuous left out"] if data.vacuous else []
     parts += [f"{data.invalid:,} of them invalid"] if data.invalid else []
     yield f"data: {', '.join(parts)}"
     yield from partial_data(header)

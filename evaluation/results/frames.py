@@ -27,6 +27,7 @@ CASE_COLUMNS: dict[str, Any] = {
     "task": pl.String,
     "config": pl.String,
     "id": pl.String,
+    "weight": pl.Float64,
     "result": pl.String,
     "standing": pl.String,
     "phase": pl.String,

@@ -119,6 +119,8 @@ class CaseMeasurement:
     task: str
     config: str
     id: str
+    #: In a mean in which every cluster of near-duplicates counts once.
+    weight: float = 1.0
     outcome: Outcome
     #: Whether it passes, by the task's own criterion if it has one.
     passed: bool
@@ -261,6 +263,7 @@ def measure(
         task=row.task,
         config=row.config,
         id=row.id,
+        weight=row.weight,
         outcome=ended,
         passed=ended is Outcome.PASSED if passes is None else passes(row),
         compiled=compiled,

@@ -12,6 +12,7 @@ from evaluation.reporting.report import Plot, Report
 from evaluation.reporting.tables import (
     NOT_RUN,
     Cell,
+    ClusterRate,
     Rate,
     Size,
     Table,
@@ -64,7 +65,9 @@ _COVERAGE_NOTE = (
     "instances. compliance: the same, of those that have instances and compile. "
     "Instances are those that were walked. other orders accepted: valid instances with "
     "the members of their objects in another order (--set orders=N), to which the "
-    "specification gives no meaning. Brackets: Wilson's 95 % interval."
+    "specification gives no meaning. by cluster: every cluster of near-duplicates "
+    "counts once. Brackets: Wilson's 95 % interval, by cluster of as many answers as "
+    "there are clusters."
 )
 _APPLIED_NOTE = (
     "One mask applied to the logits of one text on the CPU, by the engine's own "
@@ -147,6 +150,12 @@ def _compliance(cases: Sequence[CaseMeasurement]) -> dict[str, Cell]:
         "declared": Rate(sum(case.compiled for case in cases), len(cases)),
         "passed": _passed(tested),
         "compliance": Rate(sum(case.passed for case in compiled), len(compiled)),
+        "declared by cluster": ClusterRate.of_answers(
+            (case.case_key, case.compiled, case.weight) for case in cases
+        ),
+        "passed by cluster": ClusterRate.of_answers(
+            (case.case_key, case.passed, case.weight) for case in tested
+        ),
     }
 
 

@@ -29,7 +29,9 @@ _DETAIL: Final = 300
 
 #: What of a scored response stands in its row's label, beside the text's class.
 _LABELLED: Final = [
-    field.name for field in fields(ScoredResponse) if field.name != "group"
+    field.name
+    for field in fields(ScoredResponse)
+    if field.name not in {"group", "weight"}
 ]
 
 
@@ -52,6 +54,7 @@ def row_from_scored(scored: ScoredResponse, suite: str, fingerprint: str) -> Row
         task=suite,
         id=f"{name}#{scored.repeat}" if scored.repeat else name,
         config=scored.group,
+        weight=scored.weight,
         result=Result.OK,
         detail=(verdict.reasons[0] if verdict.reasons else "")[:_DETAIL],
         label=label,
@@ -79,7 +82,8 @@ def scored_from_row(row: Row) -> ScoredResponse:
     Raises:
         msgspec.ValidationError: the row is not such a one.
     """
-    return msgspec.convert({**row.label, "group": row.config}, ScoredResponse)
+    own = {"group": row.config, "weight": row.weight}
+    return msgspec.convert({**row.label, **own}, ScoredResponse)
 
 
 def is_suite_run(raw_header: Mapping[str, UntypedJson]) -> bool:

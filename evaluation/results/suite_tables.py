@@ -7,7 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from evaluation.core.suite import SCORING_CLASSES, ScoredResponse, ScoredRun
 from evaluation.reporting.quantiles import Quantiles
-from evaluation.reporting.tables import Cell, Rate, Table, quantile_cell
+from evaluation.reporting.tables import (
+    BY_CLUSTER,
+    Cell,
+    ClusterRate,
+    Rate,
+    Table,
+    quantile_cell,
+)
 
 #: The line over all groups.
 ALL = "all"
@@ -31,14 +38,28 @@ def pass_rates(run: ScoredRun) -> Table:
         for label, responses in run.by_label.items():
             own = texts_of_group(responses, group)
             passed = [one.verdict.passed for one in own if one.verdict.counted]
-            rows.append((group, label, len(own), Rate(sum(passed), len(passed))))
+            rate = Rate(sum(passed), len(passed))
+            rows.append((group, label, len(own), rate, passed_by_cluster(own)))
     return Table(
         title="Pass rate",
-        columns=("group", "model", "responses", "passed"),
+        columns=("group", "model", "responses", "passed", BY_CLUSTER),
         rows=tuple(rows),
-        note=f"Of the responses that count; brackets: Wilson's 95 % interval. "
+        note="Of the responses that count; by cluster: every cluster of "
+        "near-duplicates counts once. Brackets: Wilson's 95 % interval. "
         f"{reading(run)}",
         name="pass-rate",
+    ).without_empty_columns(BY_CLUSTER)
+
+
+def passed_by_cluster(responses: Iterable[ScoredResponse]) -> ClusterRate | None:
+    """Return the share that passes if every cluster of near-duplicates counts once.
+
+    None if the records have no clusters.
+    """
+    return ClusterRate.of_answers(
+        (one.record, one.verdict.passed, one.weight)
+        for one in responses
+        if one.verdict.counted
     )
 
 

@@ -61,6 +61,7 @@ def schema_records(
                 ids=request.only,
                 limit=None if request.first else request.limit,
                 seed=request.seed,
+                vacuous=request.vacuous,
             ),
             instances=witnesses,
             settings=request.fetch,
@@ -74,6 +75,7 @@ def schema_records(
                 group=record.group,
                 schema=record.schema,
                 dialect=dialect or record.dialect,
+                weight=record.weight,
                 fields={"witnesses": _witnesses(record)} if witnesses else {},
             )
             for record in data.records()

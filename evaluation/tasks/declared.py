@@ -16,7 +16,7 @@ from evaluation.core.cases import Case, Result, Row
 from evaluation.core.run_header import RefusalPattern, TaskSettings
 from evaluation.core.task import RunRows, Task, TaskInput
 from evaluation.reporting.report import Report
-from evaluation.reporting.tables import Cell, Rate, Table
+from evaluation.reporting.tables import BY_CLUSTER, Cell, ClusterRate, Rate, Table
 from evaluation.results.outcomes import features_of
 from evaluation.tasks.refusal_messages import Refusal, explain
 
@@ -37,6 +37,8 @@ class EngineDeclarations:
     results: Counter[Result] = field(default_factory=Counter)
     #: Config to schemas that compile, and all of them.
     configs: dict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))
+    #: Of each schema its name, whether it compiles, and its weight.
+    answers: list[tuple[tuple[str, str], bool, float]] = field(default_factory=list)
     #: Compiled, with a warning.
     warned: int = 0
     #: Keyword that a warning means to schemas.
@@ -61,6 +63,7 @@ class EngineDeclarations:
         took = row.result is Result.OK
         self.results[row.result] += 1
         self.configs[row.config].append(took)
+        self.answers.append(((row.config, row.id), took, row.weight))
         features = frozenset(features_of(row))
         if took:
             self.compiled |= features
@@ -136,8 +139,8 @@ _MOST: Final = 15
 _LINE: Final = 70
 _COVERAGE_NOTE: Final = (
     "Declared: the schema compiles, whatever is enforced then; with a warning: of "
-    "these, the engine itself says that something is not. Brackets: Wilson's 95 % "
-    "interval."
+    "these, the engine itself says that something is not; by cluster: every cluster of "
+    "near-duplicates counts once. Brackets: Wilson's 95 % interval."
 )
 _KEYWORDS_NOTE: Final = (
     "Named: schemas whose refusal means the keyword (several may be meant). Alone: it "
@@ -182,6 +185,7 @@ def _coverage(engines: list[EngineDeclarations]) -> Table:
         (
             engine.engine,
             Rate(engine.results[Result.OK], engine.total),
+            ClusterRate.of_answers(engine.answers),
             Rate(engine.warned, engine.results[Result.OK]),
             *(engine.results[result] for result in failures),
         )
@@ -190,10 +194,10 @@ def _coverage(engines: list[EngineDeclarations]) -> Table:
     words = (result.replace("_", " ") for result in failures)
     return Table(
         title="Declared coverage",
-        columns=("engine", "declared", "with a warning", *words),
+        columns=("engine", "declared", BY_CLUSTER, "with a warning", *words),
         rows=tuple(rows),
         note=_COVERAGE_NOTE,
-    )
+    ).without_empty_columns(BY_CLUSTER)
 
 
 def _configs(engines: list[EngineDeclarations]) -> Table:
@@ -273,6 +277,7 @@ def cases(records: Iterable[Record], _settings: TaskSettings) -> Iterator[Case]:
             id=record.id,
             config=record.group,
             schema=record.constraint,
+            weight=record.weight,
             label={
                 "dialect": record.dialect,
                 "features": list(record.features),

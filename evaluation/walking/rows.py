@@ -137,6 +137,7 @@ def build_row(  # noqa: PLR0913, PLR0917 (what a row is made of)
         task=case.task,
         id=case.id,
         config=case.config,
+        weight=case.weight,
         result=result,
         phase=_phase(result, 1 if compiled.printed_too_much else len(answers)),
         detail=_without_addresses(detail),

@@ -61,6 +61,7 @@ def records(request: RecordRequest, settings: ConcodeSettings) -> RecordSet:
             splits=request.splits,
             limit=settings.count,
             seed=request.seed,
+            vacuous=request.vacuous,
         ),
         settings=request.fetch,
     )

@@ -41,6 +41,8 @@ class GeneratedText:
     #: None if there is no text to judge.
     judgement: Judgement | None
     outcome: TextClass
+    #: That of the record.
+    weight: float = 1.0
     #: The class of the text that was written beside others, if that is another text.
     class_in_batch: TextClass | None = None
 
@@ -113,6 +115,7 @@ def text_of(engine: str, scored: ScoredResponse) -> GeneratedText:
         generation=generation_from_json(scored.writing),
         judgement=judgement_of(verdict),
         outcome=class_of(verdict),
+        weight=scored.weight,
         class_in_batch=None if in_batch is None else TextClass(str(in_batch)),
     )
 

@@ -40,7 +40,8 @@ _NOTE: Final = (
     "passed: of all responses but those whose schema cannot be used. answered: of the "
     "same without those of class api_error. strict: no member that the schema does not "
     "declare; schema: what the schema itself accepts. Brackets: Wilson's 95 % "
-    "interval. degraded: over 1 % are of class api_error."
+    "interval. by cluster: passed, every cluster of near-duplicates once. degraded: "
+    "over 1 % are of class api_error."
 )
 
 
@@ -106,7 +107,7 @@ def report(run: ScoredRun) -> Report:
 
 
 def _rates_table(run: ScoredRun) -> Table:
-    from evaluation.reporting.tables import Table  # noqa: PLC0415 - heavy
+    from evaluation.reporting.tables import BY_CLUSTER, Table  # noqa: PLC0415 - heavy
     from evaluation.results.suite_tables import (  # noqa: PLC0415 - heavy
         groups_of,
         reading,
@@ -117,18 +118,19 @@ def _rates_table(run: ScoredRun) -> Table:
     for group in groups_of(run.by_label):
         for label, responses in run.by_label.items():
             rows.append((group, label, *_rates(texts_of_group(responses, group))))
-    rates = ("responses", "passed", "answered", "strict", "schema", "degraded")
+    rates = ("answered", "strict", "schema", "degraded")
     return Table(
         title="Prompted pass rate",
-        columns=("config", "model", *rates),
+        columns=("config", "model", "responses", "passed", BY_CLUSTER, *rates),
         rows=tuple(rows),
         note=f"{_NOTE} {reading(run)}",
         name="pass-rate",
-    )
+    ).without_empty_columns(BY_CLUSTER)
 
 
 def _rates(responses: Sequence[ScoredResponse]) -> tuple[Cell, ...]:
     from evaluation.reporting.tables import Rate  # noqa: PLC0415 - heavy
+    from evaluation.results.suite_tables import passed_by_cluster  # noqa: PLC0415 - heavy
 
     counted = [scored.verdict for scored in responses if scored.verdict.counted]
     failed = sum(
@@ -140,6 +142,7 @@ def _rates(responses: Sequence[ScoredResponse]) -> tuple[Cell, ...]:
     return (
         len(responses),
         Rate(passed, len(counted)),
+        passed_by_cluster(responses),
         Rate(passed, len(counted) - failed),
         Rate(int(strict), len(counted)),
         Rate(int(lenient), len(counted)),

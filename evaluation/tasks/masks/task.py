@@ -107,6 +107,7 @@ def cases(records: Iterable[Record], settings: TaskSettings) -> Iterator[Case]:
             id=record.id,
             config=record.group,
             schema=record.constraint,
+            weight=record.weight,
             walks=tuple(walks),
             label={
                 "dialect": record.dialect,

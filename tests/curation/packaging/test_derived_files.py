@@ -261,7 +261,7 @@ def test_a_table_without_a_column_is_refused(
     ("column", "values", "fault"),
     [
         ("when", pa.array([0], pa.timestamp("s")), "when holds timestamp"),
-        ("score", pa.array([0.5]), "score holds double"),
+        ("score", pa.array([0.5], pa.float32()), "score holds float"),
         ("lints", pa.array(["one"]), "lints holds string"),
         ("unique_id", pa.array(["one"]), "two columns"),
     ],

@@ -77,14 +77,23 @@ def _records(
 
 @given(schemas=SCHEMAS, others=SCHEMAS)
 @settings(max_examples=10)
-def test_others_change_no_column_but_the_cluster(
+def test_others_change_no_column_but_cluster_and_weight(
     schemas: list[UntypedJson], others: list[UntypedJson]
 ) -> None:
-    """A record is a function of its document; only its cluster knows of others."""
+    """A record is a function of its document; its cluster alone knows of others."""
     alone, together = _records(schemas), _records([*schemas, *others])
     for name, record in alone.items():
-        assert replace(together[name], cluster=record.cluster) == record
+        both = together[name]
+        assert replace(both, cluster=record.cluster, weight=record.weight) == record
         assert together[name].cluster <= record.cluster
+
+
+def test_a_record_weighs_one_over_its_cluster() -> None:
+    """Two near-duplicates weigh half each, and a stranger to both weighs one."""
+    one = {"type": "object", "properties": {f"p{at}": {"const": 1} for at in range(40)}}
+    schemas = [one, {**one, "required": ["p0"]}, {"type": "string", "minLength": 3}]
+    weights = [record.weight for record in _records(schemas).values()]
+    assert sorted(weights) == [0.5, 0.5, 1.0]
 
 
 def test_others_do_change_a_cluster() -> None:

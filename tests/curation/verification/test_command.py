@@ -50,10 +50,9 @@ def test_a_build_is_sound_and_ends_with_the_next_command(sound: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "personal" in done.stdout
     assert "failed" not in done.stdout
-    # The ten and `Github_vacuous`, each with its instances; `default` beside them.
-    configs = 2 * (len(CONFIGS) + 1)
-    # The two vacuous records are of one split.
-    splits = 3 * (2 * len(CONFIGS) + 1) + 2
+    # The ten, each with its instances; `default` beside them.
+    configs = 2 * len(CONFIGS)
+    splits = 3 * (configs + 1)
     for counted in (
         f"{configs} configs,",
         f"{configs + 1} configs opened",

@@ -124,6 +124,6 @@ def test_the_sample_has_schemas_of_every_config_with_instances(tmp_path: Path) -
     settings = FetchSettings(mirror=None, cache=tmp_path / "cache", offline=True)
     reader = find_data.built_sample(settings, Quiet())
     names = list(reader.names())
-    assert {name.group for name in names} == {*CONFIGS, "Github_vacuous"}
+    assert {name.group for name in names} == {*CONFIGS}
     assert all(each.complete for each in names)
     assert all(each.schema for each in reader.records(range(len(names))))

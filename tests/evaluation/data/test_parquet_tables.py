@@ -10,7 +10,7 @@ from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration, BadData, NoInput
 from evaluation.core.records import Instance
 from evaluation.data import RecordSelection, open_data
-from tests.evaluation.data.written_tables import SCHEMA, write, write_tables
+from tests.evaluation.data.written_tables import SCHEMA, record, write, write_tables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,6 +60,26 @@ def test_a_build_is_read_in_its_order_as_often_as_asked(build: Path) -> None:
         ),
     )
     assert first[-1].instances == ()
+
+
+def test_vacuous_records_count_if_they_are_asked_for(tmp_path: Path) -> None:
+    """They are left out and counted, unless a setting or an id names them."""
+    rows = [
+        {**record("a"), "vacuous": True, "weight": 0.5},
+        {**record("b"), "vacuous": False, "weight": 0.25},
+    ]
+    build = write_tables(tmp_path / "build", {"Snowplow": {"test": ["a", "b"]}})
+    write(build / "Snowplow/test-00000-of-00001.parquet", rows)
+    default = _open(build)
+    assert (_ids(default), default.vacuous) == (["b"], 1)
+    assert default.header()["vacuous"] == 1
+    assert [each.weight for each in default.records()] == [0.25]
+    every = _open(build, RecordSelection(vacuous=True))
+    assert (_ids(every), every.vacuous) == (["a", "b"], 0)
+    assert _ids(_open(build, RecordSelection(ids=frozenset({"a"})))) == ["a"]
+    write(build / "Snowplow/test-00000-of-00001.parquet", rows[:1])
+    with pytest.raises(NoInput, match="but for 1 vacuous"):
+        _open(build)
 
 
 def test_configs_splits_ids_and_a_limit_choose(build: Path) -> None:

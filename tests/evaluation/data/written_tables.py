@@ -33,7 +33,7 @@ def write_tables(
     """
     for config, splits in configs.items():
         for split, ids in splits.items():
-            rows = [_record(each) for each in ids]
+            rows = [record(each) for each in ids]
             write(folder / config / f"{split}-00000-of-00001.parquet", rows)
             if instances:
                 given = [row for each in ids for row in _instances(each)]
@@ -47,7 +47,8 @@ def write(path: Path, rows: Sequence[UntypedJson]) -> None:
     pq.write_table(pa.Table.from_pylist(list(rows)), path)
 
 
-def _record(name: str) -> UntypedJson:
+def record(name: str) -> UntypedJson:
+    """Return the row of a schema of this id."""
     return {
         "json_schema": SCHEMA,
         "unique_id": name,
