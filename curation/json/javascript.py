@@ -30,6 +30,11 @@ _ESCAPE: Final = re.compile(
 )
 _ESCAPED: Final = dict(zip("ntrbfv0\n", "\n\t\r\b\f\v\0", strict=False)) | {"\n": ""}
 _WORDS: Final = {"true": True, "false": False, "null": None}
+#: Words after which an expression begins.
+_OPERATORS: Final = frozenset(
+    {"await", "case", "delete", "do", "else", "in", "instanceof", "of", "return"}
+    | {"throw", "typeof", "void", "yield"}
+)
 _CLOSING: Final = {"{": "}", "[": "]", "(": ")"}
 _ENDS: Final = frozenset(",;}])")
 
@@ -50,7 +55,9 @@ class _Token(NamedTuple):
     @property
     def ends_value(self) -> bool:
         """Whether `/` after it divides, where else it begins a regular expression."""
-        return self.kind in {"string", "number", "name"} or self.text in {")", "]"}
+        if self.kind == "name":
+            return self.text not in _OPERATORS
+        return self.kind in {"string", "number"} or self.text in {")", "]"}
 
 
 def object_literals(

@@ -143,15 +143,15 @@ def choose_inputs(  # noqa: PLR0913 (one argument for each thing that is asked)
     missing: list[MissingSource] = []
     _refuse_taken_names([extra.config for extra in (*only, *extras)])
     # The user's own schemas are opened before anything is fetched.
-    chosen = [_open_extra(each, rules, progress.say) for each in (*only, *extras)]
+    selection = [_open_extra(each, rules, progress.say) for each in (*only, *extras)]
     _refuse_taken_names(
-        [item.reading.config for item in chosen if isinstance(item, BuildInput)]
+        [item.reading.config for item in selection if isinstance(item, BuildInput)]
     )
     if not only:
-        chosen[:0] = [source for source in sources().values() if not source.extra]
-    _refuse_repeated(chosen)
-    with progress.bar("Looking for the sources", len(chosen)) as advance:
-        for source in chosen:
+        selection[:0] = [source for source in sources().values() if not source.extra]
+    _refuse_repeated(selection)
+    with progress.bar("Looking for the sources", len(selection)) as advance:
+        for source in selection:
             for choice in (
                 [source]
                 if isinstance(source, BuildInput)
@@ -236,13 +236,13 @@ def _refuse_taken_names(configs: Sequence[str | None]) -> None:
         raise BadUsage(what, name, "choose another: --with NAME=SOURCE")
 
 
-def _refuse_repeated(chosen: Sequence[Source | BuildInput]) -> None:
+def _refuse_repeated(selection: Sequence[Source | BuildInput]) -> None:
     """Refuse a source of csbdata's that is named twice, or is one of the ten anyway.
 
     Raises:
         BadUsage: naming the source.
     """
-    names = [item.name for item in chosen if isinstance(item, Source)]
+    names = [item.name for item in selection if isinstance(item, Source)]
     for name in names:
         if names.count(name) > 1:
             raise BadUsage("is part of this build already", name, "name it once")

@@ -213,9 +213,9 @@ def _differences(
     for source in dict.fromkeys(pin.source for pin in (*old, *new)):
         was, read = _archives(old, source), _archives(new, source)
         if was != read:
-            gone = [archive for archive in was if archive not in read]
-            come = [archive for archive in read if archive not in was]
-            yield f"{source} {_input(gone)}, not {_input(come)}"
+            before_only = [archive for archive in was if archive not in read]
+            now_only = [archive for archive in read if archive not in was]
+            yield f"{source} {_input(before_only)}, not {_input(now_only)}"
 
 
 def _archives(pins: Iterable[Pin], source: str) -> list[tuple[str, str, str]]:

@@ -150,7 +150,7 @@ def schemas(definition: dict[str, UntypedJson]) -> Iterator[tuple[str, UntypedJs
             yield function_name(named) + suffix, schema
 
 
-def _found(path: str, content: bytes) -> Iterator[tuple[int, str, UntypedJson]]:
+def _schemas_of(path: str, content: bytes) -> Iterator[tuple[int, str, UntypedJson]]:
     """Yield line, name and value of each schema of a file."""
     value = jsontext.parse(content) if path.endswith(".json") else None
     if isinstance(value, dict) and not _WHOLE.isdisjoint(value):
@@ -173,10 +173,10 @@ def read(reading: Reading) -> Iterator[RawDocument]:
         if is_notice(path):
             continue
         try:
-            found = list(_found(path, reading.files.read(path)))
+            own = list(_schemas_of(path, reading.files.read(path)))
         except (SyntaxError, UnicodeDecodeError) as error:
             raise BadData(str(error), f"{reading.commit}: {path}") from error
-        for line, name, schema in found:
+        for line, name, schema in own:
             digest = jsontext.digest(schema)
             if digest not in by_digest:
                 by_digest[digest] = document(
@@ -187,8 +187,8 @@ def read(reading: Reading) -> Iterator[RawDocument]:
                     path=f"{path}#{line}",
                     content=jsontext.write(schema).encode(),
                 )
-    chosen = (by_digest[digest] for digest in sorted(by_digest)[:_MOST])
-    yield from sorted(chosen, key=lambda raw: natural_key(raw.unique_id))
+    sample = (by_digest[digest] for digest in sorted(by_digest)[:_MOST])
+    yield from sorted(sample, key=lambda raw: natural_key(raw.unique_id))
 
 
 _PARTS = tuple(name for name in load_pins() if name.startswith(_ARCHIVES))

@@ -65,7 +65,7 @@ def documents(**files: str) -> list[RawDocument]:
     return list(tool_schemas.read(given))
 
 
-def told(document: RawDocument) -> tuple[str, str]:
+def name_and_path(document: RawDocument) -> tuple[str, str]:
     """Return the name in an id and the path of a document."""
     name = document.unique_id.removeprefix("a_tools.").rpartition("_")[0]
     return name, document.provenance.path
@@ -74,7 +74,7 @@ def told(document: RawDocument) -> tuple[str, str]:
 def test_a_tool_has_its_package_version_path_and_line() -> None:
     """The ids too are of the package, and of the schema's canonical form."""
     (document,) = documents(index__js=JS)
-    assert told(document) == ("add", "index.js#4")
+    assert name_and_path(document) == ("add", "index.js#4")
     assert document.provenance.commit == "@a/tools@1.2"
     assert json.loads(document.content) == SCHEMA
     assert document.unique_id.startswith("a_tools.add_")
@@ -82,7 +82,10 @@ def test_a_tool_has_its_package_version_path_and_line() -> None:
 
 def test_python_is_read_and_not_run() -> None:
     """Dictionaries, calls and classes; constants of the module are put in."""
-    found = {told(each): json.loads(each.content) for each in documents(a__py=PYTHON)}
+    found = {
+        name_and_path(each): json.loads(each.content)
+        for each in documents(a__py=PYTHON)
+    }
     assert found == {
         ("add", "a.py#10"): SCHEMA,
         ("sum", "a.py#4"): {
@@ -104,7 +107,7 @@ def test_json_is_a_list_of_tools_or_one_schema() -> None:
     found = documents(
         tools__json=json.dumps(tools, indent=1), Model__json=json.dumps(model)
     )
-    assert {told(each) for each in found} == {
+    assert {name_and_path(each) for each in found} == {
         ("Model", "Model.json#1"),
         ("t.output", "tools.json#3"),
         ("Block", "tools.json#16"),
