@@ -104,7 +104,7 @@ def records_of(choice: SuiteChoice, request: RecordRequest) -> RecordSet:
         NoInput: there are no such records.
         BadData: a line of the file is no record, or two have one key.
     """
-    if request.opened is not None:
+    if request.dataset is not None:
         # The run has selected them while it opened the data.
         return choice.suite.records(request, choice.settings)
     records = _own_file(request.data)

@@ -259,11 +259,11 @@ class RunRequest:
             models=[model.as_paper(explicit) for model in self.models],
         )
 
-    def records(self, opened: OpenedData | None = None) -> RecordRequest:
+    def records(self, dataset: OpenedData | None = None) -> RecordRequest:
         """Return the request for the suite's records.
 
         Args:
-            opened: The data, if the run has opened it already.
+            dataset: The data, if the run has opened it already.
         """
         named = isinstance(self.data, str | Path)
         return RecordRequest(
@@ -277,7 +277,7 @@ class RunRequest:
             vacuous=self.vacuous,
             seed=self.settings.seed,
             shard=self.shard,
-            opened=opened,
+            dataset=dataset,
         )
 
 

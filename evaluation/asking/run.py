@@ -132,7 +132,7 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
         head = _header(request, choice, engines, plan, data, records, writers)
         cases = _count_cases(engines, plan, data)
         texts = 0 if records is None else _count_texts(records, writers)
-        head["asked"] = cases + texts
+        head["rows"] = cases + texts
         folder = request.run_dir or RUNS / _name(head)
         for line in describe(msgspec.convert(head, RunHeader)):
             progress.say(line)
@@ -232,8 +232,8 @@ def _open_data(
     """Return the data of the tasks; None if no task reads any."""
     if not any(task.needs_data for task in tasks):
         return None
-    wanted = not request.given_only and any(task.needs_instances for task in tasks)
-    return open_records(request, progress, instances=wanted)
+    instances = not request.given_only and any(task.needs_instances for task in tasks)
+    return open_records(request, progress, instances=instances)
 
 
 def _plan(

@@ -45,8 +45,7 @@ class ResponseStore:
     def __init__(self, folder: Path) -> None:
         """Open the responses of a folder whose lock the caller holds."""
         path = folder / RESPONSES
-        #: By fingerprint.
-        self.finished: dict[str, Response] = {}
+        self.by_fingerprint: dict[str, Response] = {}
         self._lines = AppendedLines(path)
         for line in whole_lines(path):
             try:
@@ -54,7 +53,7 @@ class ResponseStore:
             except ValueError:
                 continue
             if response.fingerprint:
-                self.finished[response.fingerprint] = response
+                self.by_fingerprint[response.fingerprint] = response
 
     def __enter__(self) -> Self:
         """Return the store."""
@@ -71,7 +70,7 @@ class ResponseStore:
             CannotCreate: there is no room, or no right (exit 73).
         """
         self._lines.write(msgspec.json.encode(response))
-        self.finished[response.fingerprint] = response
+        self.by_fingerprint[response.fingerprint] = response
 
 
 @dataclass(slots=True, kw_only=True)
@@ -120,23 +119,23 @@ class Questioner:
 
         A record without a schema is asked free alone: nothing constrains the answer.
         """
-        waiting = [
+        conversations = [
             conversation
             for record in records
             if record.is_asked(writer.condition)
             for conversation in self._conversations(record, writer)
         ]
-        count = len(waiting)
+        count = len(conversations)
         for attempt in range(self.repairs + 1):
             try:
-                self._answer(waiting, writer, attempt)
+                self._answer(conversations, writer, attempt)
             except WorkerDidNotStart as fault:
                 self.totals.unavailable[writer.label] = fault.what
                 return
             if attempt < self.repairs:
-                waiting = [
+                conversations = [
                     conversation
-                    for conversation in waiting
+                    for conversation in conversations
                     if self._handed_back(conversation)
                 ]
         self.advance(count)
@@ -150,14 +149,14 @@ class Questioner:
             )
 
     def _answer(
-        self, waiting: Sequence[_Conversation], writer: Writer, attempt: int
+        self, conversations: Sequence[_Conversation], writer: Writer, attempt: int
     ) -> None:
         """Get the next answer of every conversation, from the folder or written."""
         missing: list[tuple[_Conversation, GenerationRequest, str]] = []
-        for conversation in waiting:
+        for conversation in conversations:
             request = self._request(conversation, writer, attempt)
             mark = _mark(request, writer, conversation, attempt)
-            conversation.answer = self.store.finished.get(mark)
+            conversation.answer = self.store.by_fingerprint.get(mark)
             if conversation.answer is None:
                 missing.append((conversation, request, mark))
             else:
@@ -219,8 +218,8 @@ def _correction(verdict: Verdict) -> str:
 
 
 def _groups(items: Iterable[Record], size: int) -> Iterator[list[Record]]:
-    waiting = iter(items)
-    while group := list(islice(waiting, size)):
+    iterator = iter(items)
+    while group := list(islice(iterator, size)):
         yield group
 
 

@@ -225,7 +225,7 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
     #: The version that measured.
     csbdata: str = ""
     #: Rows that the run is to have, of all participants that can run; None if unknown.
-    asked: int | None = None
+    rows: int | None = None
     #: None while a run is going on, and in one that was ended before its end.
     finished: FinishedHeader | None = None
     #: Nanoseconds that one reading of the clock took.

@@ -92,7 +92,7 @@ class RecordRequest:
     #: Which part of how many.
     shard: tuple[int, int] = (1, 1)
     #: The schemas of `data`, if the run has opened them already.
-    opened: OpenedData | None = None
+    dataset: OpenedData | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

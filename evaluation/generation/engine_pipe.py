@@ -62,7 +62,7 @@ class Asker(Protocol):
     ) -> None:
         """Take what came of a question."""
 
-    def end(self, ended: EngineEnded) -> None:
+    def end(self, failure: EngineEnded) -> None:
         """Take that nothing more comes for this text."""
 
     def lose(self) -> None:
@@ -160,15 +160,15 @@ class EnginePipe:
         return True
 
     def _lose_process(
-        self, culprit: Asker | None = None, ended: EngineEnded | None = None
+        self, culprit: Asker | None = None, failure: EngineEnded | None = None
     ) -> None:
         """Forget the process: one text may end with it, the others are redone."""
         self._child = None
         self._sent.clear()
         self._queued = []
         for asker in self._askers:
-            if asker is culprit and ended is not None:
-                asker.end(ended)
+            if asker is culprit and failure is not None:
+                asker.end(failure)
             else:
                 asker.lose()
 
@@ -185,14 +185,14 @@ class EnginePipe:
             if outcome.ending is Ending.OK:
                 question.asker.receive(question, _read_answer(outcome.answer))
                 continue
-            ended = _engine_ended(outcome)
+            failure = _engine_ended(outcome)
             # A process that only raised goes on.
             if outcome.ending is Ending.ERROR:
-                question.asker.receive(question, ended)
+                question.asker.receive(question, failure)
             else:
-                self._mourn(question, ended)
+                self._mourn(question, failure)
 
-    def _mourn(self, question: EngineQuestion, ended: EngineEnded) -> None:
+    def _mourn(self, question: EngineQuestion, failure: EngineEnded) -> None:
         """Blame the text on which the process died; the others are redone.
 
         If a compile or several masks were under way, the culprit is unknown unless one
@@ -200,18 +200,18 @@ class EnginePipe:
         """
         masks = sum("mask" in sent.message for sent in (question, *self._sent))
         over_masks = masks > 1 and not self._apart and "mask" in question.message
-        over_masks = over_masks and ended.result is not Result.TIMEOUT
+        over_masks = over_masks and failure.result is not Result.TIMEOUT
         unclear = over_masks or any(
             asker.is_compiling_beside and asker is not question.asker
             for asker in self._askers
         )
         self._apart = over_masks or (self._apart and unclear)
-        self._lose_process(None if unclear else question.asker, ended)
+        self._lose_process(None if unclear else question.asker, failure)
 
-    def abandon(self, asker: Asker, ended: EngineEnded) -> None:
+    def abandon(self, asker: Asker, failure: EngineEnded) -> None:
         """End the process because of one text; the others are redone."""
         self._worker.kill()
-        self._lose_process(asker, ended)
+        self._lose_process(asker, failure)
 
 
 def _read_answer(answer: Json) -> EngineAnswer | EngineEnded:

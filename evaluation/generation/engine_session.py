@@ -93,15 +93,15 @@ class EngineSession:
         self._size = vocab_size
         #: Counts its texts, so that no answer is taken for that of another one.
         self._text = 0
-        self._waiting: deque[EngineQuestion] = deque()
+        self._questions: deque[EngineQuestion] = deque()
         self._answers: deque[EngineAnswer | EngineEnded] = deque()
         #: What has to be done again where the process is lost.
         self._schema = ""
         self._compile_seconds = 0.0
         self._forced_opening = 0
-        self._taken: list[int] = []
+        self._tokens: list[int] = []
         #: Whether a text has begun, and is under way.
-        self._opened = False
+        self._has_begun = False
         self._lost = False
         #: Since when a grammar is compiled beside other texts; None while none is.
         self._since: float | None = None
@@ -130,12 +130,12 @@ class EngineSession:
             forced: How many tokens may be taken that are the only way on.
         """
         self._text += 1
-        self._waiting.clear()
+        self._questions.clear()
         self._answers.clear()
         self._schema, self._compile_seconds = schema, seconds
         self._forced_opening = forced
-        self._taken, self._unsure = [], None
-        self._lost = self._opened = False
+        self._tokens, self._unsure = [], None
+        self._lost = self._has_begun = False
         self._since = None
         if self._beside_others:
             self._since = monotonic()
@@ -164,13 +164,13 @@ class EngineSession:
         answer = self._next()
         if answer.refusal is not None:
             raise EngineEnded(Result.COMPILE_ERROR, answer.refusal)
-        opened = self._next()
-        self._opened = True
-        self._taken.extend(opened.forced)
+        opening = self._next()
+        self._has_begun = True
+        self._tokens.extend(opening.forced)
         lines = [*answer.warnings, *printed_lines(answer.printed)]
         return CompiledGrammar(
             ns=answer.compile_ns,
-            forced=opened.forced,
+            forced=opening.forced,
             warnings=tuple(dict.fromkeys(lines)),
         )
 
@@ -205,7 +205,7 @@ class EngineSession:
         if not answer.accepted:
             detail = f"token {token} was in the mask, and commit refuses it"
             raise EngineEnded(Result.ENGINE_ERROR, detail)
-        self._taken += [token, *answer.forced]
+        self._tokens += [token, *answer.forced]
         return answer.forced
 
     def _ask_to_take(self, unsure: _UnsureToken) -> None:
@@ -236,9 +236,9 @@ class EngineSession:
             self._redo()
         elif self._since is not None:
             self._look_for_grammar(self._since, seconds)
-        elif self._waiting:
+        elif self._questions:
             self._pipe.serve(seconds)
-        return self._lost or self._since is not None or bool(self._waiting)
+        return self._lost or self._since is not None or bool(self._questions)
 
     def wait_for_answers(self) -> None:
         """Wait until every question has been answered."""
@@ -249,7 +249,7 @@ class EngineSession:
         """Begin the text if its grammar is compiled; give up past its deadline."""
         remaining = max(0.0, since + self._compile_seconds - monotonic())
         self._ask({"compiled": min(seconds, remaining)}, remaining + _GRACE)
-        while self._waiting and not self._lost:
+        while self._questions and not self._lost:
             self._pipe.serve(None)
         if self._lost or not self._answers:
             return
@@ -268,15 +268,15 @@ class EngineSession:
         self, question: EngineQuestion, answer: EngineAnswer | EngineEnded
     ) -> None:
         """Take what came of a question."""
-        if question.text == self._text and self._waiting:
-            self._waiting.popleft()
+        if question.text == self._text and self._questions:
+            self._questions.popleft()
             self._answers.append(answer)
 
-    def end(self, ended: EngineEnded) -> None:
+    def end(self, failure: EngineEnded) -> None:
         """Take that nothing more comes for this text."""
         self._since, self._schema = None, ""
-        self._waiting.clear()
-        self._answers.append(ended)
+        self._questions.clear()
+        self._answers.append(failure)
 
     def lose(self) -> None:
         """Note that the process is gone with all its questions."""
@@ -288,17 +288,17 @@ class EngineSession:
         Raises:
             EngineEnded: the engine does not do again what it has done.
         """
-        wanted = bool(self._waiting or self._answers)
+        wanted = bool(self._questions or self._answers)
         self._lost, self._since = False, None
-        self._waiting.clear()
+        self._questions.clear()
         self._answers.clear()
-        if not self._opened:
+        if not self._has_begun:
             self._ask_alone()
             return
         self._ask({"compile": self._schema}, self._compile_seconds)
         self._ask({"open": True, "forced": 0}, self._compile_seconds)
-        self._ask({"retake": list(self._taken)}, self._compile_seconds)
-        while self._waiting and not self._lost:
+        self._ask({"retake": list(self._tokens)}, self._compile_seconds)
+        while self._questions and not self._lost:
             self._pipe.serve(None)
         if self._lost:
             return
@@ -334,14 +334,14 @@ class EngineSession:
             message={**message, "text": self._place},
             seconds=seconds,
         )
-        self._waiting.append(question)
+        self._questions.append(question)
         self._pipe.queue(question)
 
     def _next(self) -> EngineAnswer:
         while not self._answers:
             if self._lost:
                 self._redo()
-            elif self._waiting:
+            elif self._questions:
                 self._pipe.serve(None)
             else:
                 raise EngineEnded(Result.PROTOCOL_ERROR, "no answer")

@@ -95,7 +95,7 @@ class LocalWriter:
     def write(
         self,
         requests: Sequence[GenerationRequest],
-        ended: Callable[[int, Generation], None] = lambda _place, _generation: None,
+        on_end: Callable[[int, Generation], None] = lambda _place, _generation: None,
     ) -> list[Generation]:
         """Write texts, but for those whose prompt leaves no room.
 
@@ -106,7 +106,7 @@ class LocalWriter:
 
         Args:
             requests: The texts that are wanted.
-            ended: Called when a text has ended, with its place among the requests.
+            on_end: Called when a text has ended, with its place among the requests.
 
         Raises:
             WorkerDidNotStart: the engine cannot be loaded.
@@ -116,7 +116,7 @@ class LocalWriter:
 
         def note(place: int, generation: Generation) -> None:
             generations[place] = generation
-            ended(place, generation)
+            on_end(place, generation)
 
         for place, request in enumerate(tokenized):
             if request.budget < 1:
@@ -170,7 +170,7 @@ class LocalWriter:
             self._sessions_for(batch),
             self._options,
             self.identity,
-            ended=note_most,
+            on_end=note_most,
         )
         for trouble in self._model.troubles():
             self._say(f"{self.label}: {trouble}")

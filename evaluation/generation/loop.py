@@ -53,12 +53,12 @@ class _Batch:
         tokens: int,
         options: LoopOptions,
         line: str,
-        ended: Callable[[int, Generation], None],
+        on_end: Callable[[int, Generation], None],
     ) -> None:
         self._model = model
         self._options = options
         self._line = line if options.prefix_cache else None
-        self._ended = ended
+        self._on_end = on_end
         #: Sessions without a text.
         self._free = deque(sessions)
         self._is_alone = len(sessions) == 1
@@ -122,7 +122,7 @@ class _Batch:
     def _report(self, text: TextUnderWay) -> None:
         self._free.append(text.session)
         if text.outcome is not None:
-            self._ended(text.place, text.outcome)
+            self._on_end(text.place, text.outcome)
 
     def _feed(self) -> None:
         """One pass over what each text has ahead."""
@@ -180,13 +180,13 @@ class _Batch:
             try:
                 if self._wait_later(text):
                     continue
-                found = self._look_for_mask(text, text.logits)
+                choice = self._look_for_mask(text, text.logits)
             except EngineEnded as ended:
                 self._end(text, TextEnding.ENGINE, ended.detail, ended.result)
                 continue
             text.logits = None
-            if found is not None:
-                ready.append(found)
+            if choice is not None:
+                ready.append(choice)
         if ready:
             self._choose(ready)
 
@@ -225,12 +225,12 @@ class _Batch:
             choice.question(look_for_ties=not self._is_alone) for choice in ready
         ]
         try:
-            chosen = self._decoding.choose(questions)
-            took = chosen.work.ns()
+            choices = self._decoding.choose(questions)
+            took = choices.work.ns()
         except Exception as error:  # noqa: BLE001 - a model's code may raise anything
             self._lose_all(error)
             return
-        for choice, token in zip(ready, chosen.tokens, strict=True):
+        for choice, token in zip(ready, choices.tokens, strict=True):
             try:
                 self._take_choice(choice, token, took)
             except EngineEnded as ended:
@@ -247,15 +247,15 @@ class _Batch:
             except EngineEnded as ended:
                 self._end(text, TextEnding.ENGINE, ended.detail, ended.result)
 
-    def _take_choice(self, choice: TextChoice, chosen: ChosenToken, took: int) -> None:
-        """Book what was chosen for a text, which took so many nanoseconds."""
+    def _take_choice(self, choice: TextChoice, token: ChosenToken, took: int) -> None:
+        """Book the token chosen for a text, which took so many nanoseconds."""
         text = choice.text
-        found = is_choice(chosen.best)
+        may_come = is_choice(token.best)
         self._note_compile_wait(text, choice.note_step(took))
         start = perf_counter_ns()
-        if found:
-            text.tied = text.tied or chosen.tied
-            self._book(text, chosen.token)
+        if may_come:
+            text.tied = text.tied or token.tied
+            self._book(text, token.token)
         else:
             self._end(text, TextEnding.DEAD_END, "the mask allows no token and no end")
         text.loop_ns = perf_counter_ns() - start
@@ -361,7 +361,7 @@ def generate(  # noqa: PLR0913 - what writes, what it writes, and who watches
     options: LoopOptions,
     line: str = "",
     *,
-    ended: Callable[[int, Generation], None] = lambda _place, _generation: None,
+    on_end: Callable[[int, Generation], None] = lambda _place, _generation: None,
 ) -> list[Generation]:
     """Generate texts, one a session at a time.
 
@@ -371,7 +371,7 @@ def generate(  # noqa: PLR0913 - what writes, what it writes, and who watches
         sessions: Constrain the texts under way; None leaves one unconstrained.
         options: Overlaps, forced tokens, deadlines.
         line: Prompts share a prefix cache with earlier ones of the same line only.
-        ended: Called when a text has ended, with its place among the requests.
+        on_end: Called when a text has ended, with its place among the requests.
 
     Returns:
         The outcome of each request, in order, including failures of engine and model.
@@ -383,12 +383,12 @@ def generate(  # noqa: PLR0913 - what writes, what it writes, and who watches
     Example:
         >>> (generation,) = generate(model, [request], [None], LoopOptions())
     """
-    found: dict[int, Generation] = {}
+    generations: dict[int, Generation] = {}
 
     def note(place: int, generation: Generation) -> None:
-        found[place] = generation
-        ended(place, generation)
+        generations[place] = generation
+        on_end(place, generation)
 
     tokens = max((len(one.prompt) + one.budget for one in requests), default=0)
     _Batch(model, sessions, tokens, options, line, note).run(requests)
-    return [found[place] for place in range(len(requests))]
+    return [generations[place] for place in range(len(requests))]

@@ -335,13 +335,13 @@ class TextWriter(Protocol):
     def write(
         self,
         requests: Sequence[GenerationRequest],
-        ended: Callable[[int, Generation], None] = ...,
+        on_end: Callable[[int, Generation], None] = ...,
     ) -> Sequence[Generation]:
         """Write texts; return what came of each request, in order.
 
         Args:
             requests: The texts that are wanted.
-            ended: Called as soon as a text has ended, with its place among the
+            on_end: Called as soon as a text has ended, with its place among the
                 requests.
         """
 

@@ -236,7 +236,7 @@ def _requests(
             tokens = encode([text])[0]
             return len(text.encode()) if tokens is None else len(tokens)
 
-    records = RecordRequest(data=request.data, fetch=request.fetch, opened=data)
+    records = RecordRequest(data=request.data, fetch=request.fetch, dataset=data)
     requests = []
     for record in suite.suite.records(records, suite.settings).records:
         prompt = suite.suite.prompt(record, suite.settings)

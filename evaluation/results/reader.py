@@ -213,7 +213,7 @@ def gaps_of(run: RecordedRun) -> list[str]:
     """
     finished = run.header.finished
     if finished is None:
-        of = "" if run.header.asked is None else f" of {run.header.asked:,}"
+        of = "" if run.header.rows is None else f" of {run.header.rows:,}"
         return [f"not finished: {len(run):,}{of} rows are there"]
     return [
         f"{part.engine} has {count:,} of {part.rows:,} rows of task {part.task}"

@@ -190,7 +190,7 @@ class ServerWriter:
     def write(
         self,
         requests: Sequence[GenerationRequest],
-        ended: Callable[[int, Generation], None] = lambda _place, _generation: None,
+        on_end: Callable[[int, Generation], None] = lambda _place, _generation: None,
     ) -> list[Generation]:
         """Write a batch of texts; see `text_generation.TextWriter`.
 
@@ -201,7 +201,7 @@ class ServerWriter:
             futures = [pool.submit(self._write_one, request) for request in requests]
             places = {future: place for place, future in enumerate(futures)}
             for future in as_completed(futures):
-                ended(places[future], future.result())
+                on_end(places[future], future.result())
             return [future.result() for future in futures]
 
     def _write_one(self, request: GenerationRequest) -> Generation:

@@ -49,7 +49,7 @@ def schema_records(
     Raises:
         Fault: the data cannot be read or fetched; see `evaluation.data.open_data`.
     """
-    data = request.opened
+    data = request.dataset
     if data is None:
         from evaluation.data import RecordSelection, open_data  # noqa: PLC0415 - heavy
 

@@ -224,14 +224,14 @@ def _write_or_check_header(folder: Path, header: Mapping[str, Json]) -> None:
         existing = orjson.loads(path.read_bytes())
     except orjson.JSONDecodeError:
         existing = {}
-    asked: Mapping[str, UntypedJson] = orjson.loads(orjson.dumps(header))
-    different = [str(difference) for difference in differences(existing, asked)]
+    new: Mapping[str, UntypedJson] = orjson.loads(orjson.dumps(header))
+    different = [str(difference) for difference in differences(existing, new)]
     different += [
-        f"{name} {asked.get(name)}, not {existing.get(name)}"
+        f"{name} {new.get(name)}, not {existing.get(name)}"
         for name in ("tasks", "shard", "repeats")
-        if existing.get(name) != asked.get(name)
+        if existing.get(name) != new.get(name)
     ]
-    if existing.get("plan") != asked.get("plan") and not different:
+    if existing.get("plan") != new.get("plan") and not different:
         different.append("other engines, or engines otherwise")
     if different:
         raise BadConfiguration(

@@ -95,9 +95,9 @@ def test_shards_join_to_the_run_that_was_not_divided(tmp_path: Path) -> None:
 def test_a_run_says_at_its_start_how_much_is_asked(tmp_path: Path) -> None:
     """Whoever reads a run that was killed learns how much of it there is."""
     whole = evaluation.run(_request(tmp_path)).open().header
-    assert whole.asked == 3
+    assert whole.rows == 3
     one = replace(_request(tmp_path, only=["two"]), run_dir=tmp_path / "one")
-    assert evaluation.run(one).open().header.asked == 1
+    assert evaluation.run(one).open().header.rows == 1
 
 
 def test_a_limit_draws_of_the_samples(tmp_path: Path) -> None:

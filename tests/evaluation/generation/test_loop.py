@@ -177,7 +177,7 @@ def test_a_text_that_ends_makes_room_at_once(
             asked,
             opened,
             LoopOptions(),
-            ended=lambda place, _generation: order.append(place),
+            on_end=lambda place, _generation: order.append(place),
         )
         singly = [
             generate(model, [request], opened[:1], LoopOptions())[0]

@@ -40,7 +40,7 @@ def test_each_case_is_put_to_all_before_the_next(tmp_path: Path) -> None:
         assert len({(engine, time) for _, engine, time in written}) == 4
     orders = {tuple((engine, time) for _, engine, time in one) for one in rounds}
     assert len(orders) > 1
-    assert totals.ran == run.header.asked == len(run) == 24
+    assert totals.ran == run.header.rows == len(run) == 24
     assert len(list(run.rows())) == 12
     assert Counter(row.repetition for row in run.all_rows()) == {0: 12, 1: 12}
 
