@@ -15,6 +15,7 @@ from curation.core.documents import ABSENT, Change, Reason
 from curation.core.records import BenchmarkRecord
 from curation.core.rule import Rule
 from curation.dataset.editions import DEFAULT_BUILD
+from curation.rules.evidence import counts
 from curation.system.errors import NoInput
 from curation.system.escaping import shortened
 from curation.system.tables import table
@@ -137,6 +138,7 @@ def _described(rule: AnyRule, rules: RuleSet) -> dict[str, Json]:
         "source": rule.source,
         "reasons": [reason.value for reason in rule.reasons],
         "lints": dict(rule.lints) if isinstance(rule, Rule) else {},
+        "evidence": {kind.value: number for kind, number in counts(rule.name).items()},
     }
 
 
@@ -147,6 +149,10 @@ def _lines(rule: AnyRule) -> str:
         lines.append(f"Rejects as: {names}")
     if isinstance(rule, Rule):
         lines += [f"Flags {code}: {meaning}" for code, meaning in rule.lints.items()]
+        lines += [
+            f"Evidence `{kind.value}` for {number} GitHub records: {kind.explanation}"
+            for kind, number in counts(rule.name).items()
+        ]
     return "\n".join(lines)
 
 
@@ -293,7 +299,9 @@ def _print_changes(changes: Sequence[Change]) -> None:
     from curation.json.line_diff import line_diff
 
     for change in changes[:_MOST_CHANGES]:
-        note = f"  ({change.note})" if change.note else ""
+        evidence = change.evidence and f"evidence: {change.evidence}"
+        said = "; ".join(filter(None, (change.note, evidence)))
+        note = f"  ({said})" if said else ""
         show(f"  at {change.pointer or 'the root'}{note}")
         for line in line_diff(change.before, change.after):
             style = _COLOURS.get(line[0], "")

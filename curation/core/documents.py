@@ -135,6 +135,13 @@ class Reason(Explained):
     OVER_QUOTA = ("over_quota", "beyond the number of records taken of this source")
 
 
+class Evidence(Explained):
+    """What supports a mechanical repair."""
+
+    PUBLISHED = ("published", "the published benchmark has the same text there")
+    REASONING = ("reasoning", "the reason that the rule gives, and no other text")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
     """Where one raw document stands, down to the file and the commit."""
@@ -186,6 +193,8 @@ class Change:
     after: str
     #: What else is to say of it.
     note: str = ""
+    #: What supports a mechanical repair (`Evidence`); empty for other changes.
+    evidence: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -26,6 +25,7 @@ from curation.json import text as jsontext
 from curation.json.pointer import pointer
 from curation.json.values import canonical_of_document, objects, tokens, write_document
 from curation.lint.liveness import liveness
+from curation.rules.evidence import with_evidence
 from curation.schema.dialects import BY_NAME, DRAFT_2020_12, declared
 from curation.schema.measures import max_fan_out, nesting_of_document, text_size
 from curation.schema.shingles import shingles, split_key
@@ -197,7 +197,7 @@ def apply_rules(raw: RawDocument, rules: RuleSet, context: Context) -> DocumentR
                 raw=raw_figures(as_read) if rules.subset_by_raw_file else None,
             )
         if rule.repair is RepairKind.MECHANICAL and result is not document:
-            result = replace(result, repaired=(*result.repaired, rule.name))
+            result = with_evidence(document, result, rule.name)
         document = result
     record_after = make_record(document, split_by_shingles=rules.split_by_shingles)
     record = record_after.record
