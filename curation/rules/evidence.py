@@ -15,7 +15,7 @@ from curation.system.package_data import raw_folder
 _CONFIG = "Github"
 
 
-class Support(NamedTuple):
+class RepairSupport(NamedTuple):
     """What supports one rule's repair of one record."""
 
     evidence: Evidence
@@ -24,13 +24,13 @@ class Support(NamedTuple):
 
 
 @cache
-def listed() -> Mapping[tuple[str, str], Support]:
+def listed() -> Mapping[tuple[str, str], RepairSupport]:
     """Return what supports the repairs of GitHub's records, by id and rule."""
     text = (raw_folder() / "lists" / "repairs.tsv").read_text(encoding="utf-8")
     rows = (line.split("\t") for line in text.splitlines() if line[:1] != "#")
     return MappingProxyType(
         {
-            (unique_id, rule): Support(Evidence(evidence), difference)
+            (unique_id, rule): RepairSupport(Evidence(evidence), difference)
             for unique_id, rule, evidence, difference in rows
         }
     )
@@ -52,7 +52,7 @@ def with_evidence(before: Document, after: Document, rule: str) -> Document:
         after: What it returned.
         rule: The repair's name.
     """
-    support = Support(Evidence.REASONING, "")
+    support = RepairSupport(Evidence.REASONING, "")
     if before.config == _CONFIG and before.provenance.origin is Origin.UPSTREAM:
         support = listed().get((before.unique_id, rule), support)
     changes = after.changes[len(before.changes) :]
