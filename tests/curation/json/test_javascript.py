@@ -78,11 +78,11 @@ def test_a_spread_and_a_method_make_an_object_opaque() -> None:
 def test_each_object_is_read_once_with_its_line() -> None:
     """Wherever it stands, in code that no one runs."""
     text = (
-        "if (a / b > 1) {\n f({n: 1,\n m: 2}); return /'{/ }\n"
+        'if (a / b > 1) {\n f({n: 1,\n m: 2}); return /"/ } g({m: "x"})\n'
         "class A { m = [{m: `\n`}, {x: 1}] }"
     )
     found = list(object_literals(text, {"n", "m"}))
-    assert found == [(2, {"n": 1, "m": 2}), (4, {"m": "\n"})]
+    assert found == [(2, {"n": 1, "m": 2}), (3, {"m": "x"}), (4, {"m": "\n"})]
 
 
 @given(st.text(alphabet="{}[]()`'\"\\/$:,+-!*a1 \n"))
