@@ -349,11 +349,12 @@ def _find_parts(
             version = f"{pin.repository}@{got.commit}"
             part = replace(got, commit=version)
             inputs.append(_pinned_input(source, rules, pin, part))
-    whys = "; ".join(absent.why for absent in not_had)
+    lacks = f"{len(not_had)} of {len(pins)} archives cannot be had"
     if not_had and (rules == "paper" or not inputs):
-        return [MissingSource(source=source, why=whys)]
+        why = f"{lacks}; the first: {not_had[0].why}"
+        return [MissingSource(source=source, why=why)]
     if not_had:
-        lacks = f"{len(not_had)} of {len(pins)} archives cannot be had ({whys})"
+        lacks += f": {', '.join(absent.archive for absent in not_had)}"
         inputs[0] = replace(inputs[0], lacks=lacks, not_had=tuple(not_had))
     return inputs
 

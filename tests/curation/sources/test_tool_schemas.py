@@ -195,9 +195,8 @@ def test_each_package_is_an_input_and_what_cannot_be_had_is_said(
         assert part.pin.archive == part.reading.archive
     assert read == {"one@1.0": 3, "two@1.0": 1}
     assert isinstance(parts[0], BuildInput)
-    assert str(parts[0].partial).startswith(
-        "1 of 3 archives cannot be had (tools-three"
-    )
+    assert parts[0].partial == "1 of 3 archives cannot be had: tools-three"
+    assert [absent.archive for absent in parts[0].not_had] == ["tools-three"]
     for rules, place in (
         ("paper", settings),
         ("clean", replace(settings, mirror=None)),
@@ -205,7 +204,8 @@ def test_each_package_is_an_input_and_what_cannot_be_had_is_said(
         empty = replace(place, cache=tmp_path / rules)
         (missing,) = _find_parts(tool_schemas.SOURCE, rules, empty, print)
         assert isinstance(missing, MissingSource)
-        assert "tools-three: neither mirrored nor cached" in missing.why
+        assert "archives cannot be had; the first: tools-" in missing.why
+        assert "neither mirrored nor cached" in missing.why
 
 
 @pytest.mark.skipif("CSBDATA_MIRROR" not in os.environ, reason="no CSBDATA_MIRROR")
