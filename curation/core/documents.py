@@ -135,7 +135,7 @@ class Reason(Explained):
     OVER_QUOTA = ("over_quota", "beyond the number of records taken of this source")
 
 
-class Evidence(Explained):
+class RepairEvidence(Explained):
     """What supports a mechanical repair."""
 
     PUBLISHED = ("published", "the published benchmark has the same text there")
@@ -193,7 +193,7 @@ class Change:
     after: str
     #: What else is to say of it.
     note: str = ""
-    #: What supports a mechanical repair (`Evidence`); empty for other changes.
+    #: What supports a mechanical repair (`RepairEvidence`); empty for other changes.
     evidence: str = ""
 
 

@@ -8,7 +8,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
-from curation.core.documents import Document, Evidence, Origin
+from curation.core.documents import Document, RepairEvidence, Origin
 from curation.system.package_data import raw_folder
 
 #: The config of the documents that the list speaks of.
@@ -18,7 +18,7 @@ _CONFIG = "Github"
 class RepairSupport(NamedTuple):
     """What supports one rule's repair of one record."""
 
-    evidence: Evidence
+    evidence: RepairEvidence
     #: How the published text differs; empty if it does not.
     difference: str
 
@@ -30,18 +30,18 @@ def listed() -> Mapping[tuple[str, str], RepairSupport]:
     rows = (line.split("\t") for line in text.splitlines() if line[:1] != "#")
     return MappingProxyType(
         {
-            (unique_id, rule): RepairSupport(Evidence(evidence), difference)
+            (unique_id, rule): RepairSupport(RepairEvidence(evidence), difference)
             for unique_id, rule, evidence, difference in rows
         }
     )
 
 
-def counts(rule: str) -> dict[Evidence, int]:
+def counts(rule: str) -> dict[RepairEvidence, int]:
     """Return how many of GitHub's records a rule repairs by each kind of evidence."""
     kinds = [
         support.evidence for (_, name), support in listed().items() if name == rule
     ]
-    return {kind: kinds.count(kind) for kind in Evidence if kind in kinds}
+    return {kind: kinds.count(kind) for kind in RepairEvidence if kind in kinds}
 
 
 def with_evidence(before: Document, after: Document, rule: str) -> Document:
@@ -52,7 +52,7 @@ def with_evidence(before: Document, after: Document, rule: str) -> Document:
         after: What it returned.
         rule: The repair's name.
     """
-    support = RepairSupport(Evidence.REASONING, "")
+    support = RepairSupport(RepairEvidence.REASONING, "")
     if before.config == _CONFIG and before.provenance.origin is Origin.UPSTREAM:
         support = listed().get((before.unique_id, rule), support)
     changes = after.changes[len(before.changes) :]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.core.documents import Document, Evidence, Origin, Rejected
+from curation.core.documents import Document, RepairEvidence, Origin, Rejected
 from curation.core.rule import RepairKind
 from curation.download.acquire import Acquired, FetchSettings, acquire
 from curation.download.packs import open_pack
@@ -51,15 +51,15 @@ def test_every_mechanical_change_says_what_supports_it() -> None:
     rows = {key: row for key, row in listed().items() if key[1] == "misspelt-types"}
     own = next(key[0] for key, row in rows.items() if not row.difference)
     [change] = repaired(config="Github", unique_id=own).changes
-    assert change.evidence == Evidence.PUBLISHED
+    assert change.evidence == RepairEvidence.PUBLISHED
     differing, row = next((key[0], row) for key, row in rows.items() if row.difference)
     [change] = repaired(config="Github", unique_id=differing).changes
-    assert change.evidence == Evidence.REASONING
+    assert change.evidence == RepairEvidence.REASONING
     assert change.note.endswith(row.difference)
     sample = replace(PROVENANCE, origin=Origin.SAMPLE)
     for others in ({"config": "Local"}, {"provenance": sample, "config": "Github"}):
         [change] = repaired(unique_id=own, **others).changes
-        assert change.evidence == Evidence.REASONING
+        assert change.evidence == RepairEvidence.REASONING
     assert repaired().repaired == ("misspelt-types",)
 
 
@@ -72,7 +72,9 @@ def test_the_list_names_mechanical_rules_alone() -> None:
     }
     assert {rule for _, rule in listed()} == mechanical
     for support in listed().values():
-        assert bool(support.difference) == (support.evidence is Evidence.REASONING)
+        assert bool(support.difference) == (
+            support.evidence is RepairEvidence.REASONING
+        )
     assert sum(counts("misspelt-types").values()) >= sum(counts("patches").values()) > 0
     assert counts("wrap-library") == {}
 
