@@ -8,7 +8,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
-from curation.core.documents import Document, RepairEvidence, Origin
+from curation.core.documents import Document, Origin, RepairEvidence
 from curation.system.package_data import raw_folder
 
 #: The config of the documents that the list speaks of.

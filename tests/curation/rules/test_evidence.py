@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.core.documents import Document, RepairEvidence, Origin, Rejected
+from curation.core.documents import Document, Origin, Rejected, RepairEvidence
 from curation.core.rule import RepairKind
 from curation.download.acquire import Acquired, FetchSettings, acquire
 from curation.download.packs import open_pack
