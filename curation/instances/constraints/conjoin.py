@@ -106,6 +106,8 @@ def _merge_bounds(conjunction: Conjunction, schema: Mapping[str, Json]) -> None:
         for keyword, name in fields.items():
             value = flagged.get(keyword, schema.get(keyword))
             if is_number(value):
+                # A count may be spelled 2.0.
+                value = value if keyword.endswith("imum") else int(value)
                 present = getattr(conjunction, name)
                 bound = value if present is None else tighter(present, value)
                 setattr(conjunction, name, bound)

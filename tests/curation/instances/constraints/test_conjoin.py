@@ -38,6 +38,15 @@ def test_references_and_all_of_are_merged() -> None:
     )
 
 
+def test_a_count_spelled_as_a_float_is_an_integer() -> None:
+    """A length cuts a text, and `maxLength: 2.0` is one as much as 2."""
+    conjunction = _conjunction({"maxLength": 2.0, "minItems": 1.0, "maximum": 2.5})
+    counts = (conjunction.max_length, conjunction.min_items)
+    assert counts == (2, 1)
+    assert all(type(count) is int for count in counts)
+    assert conjunction.maximum == 2.5
+
+
 def test_a_reference_hides_its_siblings_up_to_draft_07() -> None:
     """Beside `$ref` nothing counts in the old drafts."""
     schema = {"definitions": {"a": {}}, "$ref": "#/definitions/a", "minimum": 3}
