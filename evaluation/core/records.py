@@ -90,8 +90,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
         return "true" if self.schema is None else self.schema
 
 
-#: Columns of a file of records only where a record has something in them.
-_SPARSE: Final = ("split", "instances", "features")
+#: Columns that a line of a file of records has only if they differ from these.
+_SPARSE: Final = {"split": "", "instances": (), "features": (), "weight": 1.0}
 
 
 def encode_records(records: Iterable[Record]) -> bytes:
@@ -103,7 +103,7 @@ def _encode(record: Record) -> bytes:
     columns = {
         name: value
         for name, value in msgspec.structs.asdict(record).items()
-        if value or name not in _SPARSE
+        if name not in _SPARSE or value != _SPARSE[name]
     }
     return msgspec.json.encode(columns)
 
