@@ -103,7 +103,9 @@ class _ArrayBuilder:
             is_useful = is_useful or guide.expand_again(
                 self.conjunction.member_sites(index)
             )
-            affordable = self.builder.values_made < guide.most
+            affordable = guide.affords(
+                self.builder.values_made, self.conjunction.locations
+            )
             if not (is_useful and affordable and self._add(index, 0)):
                 return
 
@@ -310,7 +312,7 @@ class _ObjectBuilder:
         )
 
     def _affordable(self, guide: Guide) -> bool:
-        return self.builder.values_made < guide.most
+        return guide.affords(self.builder.values_made, self.conjunction.locations)
 
     def _add_wanted(self, guide: Guide) -> None:
         """Add properties with undeclared names that lead to an open target."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
@@ -223,6 +222,8 @@ class SchemaGraph:
             yield child(location, (remaining,))
 
 
+#: Values of one schema that may hold one another while nothing new is reached.
+_NESTED: Final = 3
 #: Pairs of a schema and a value that are looked at in one instance.
 _MOST_PAIRS: Final = 50_000
 
@@ -317,8 +318,9 @@ class Guide:
         self._expanded: dict[SchemaLocation, None] = {}
         #: Schemas whose members may be chosen once more.
         self._again: set[SchemaLocation] = set()
-        #: Schemas of the values around the one that is being made: how often each.
-        self._around: Counter[SchemaLocation] = Counter()
+        #: Schemas of the values around the one that is being made: of each of these
+        #: values the number of targets that were claimed when it was begun.
+        self._around: dict[SchemaLocation, list[int]] = {}
         #: Schemas from which nothing open is in reach.
         self._exhausted: set[SchemaLocation] = set()
         #: All that was ever claimed, taken back or not.
@@ -400,12 +402,32 @@ class Guide:
     @contextmanager
     def within(self, locations: Iterable[SchemaLocation]) -> Iterator[None]:
         """Know, while the members of a value are made, the schemas of that value."""
-        schemas = Counter(locations)
-        self._around += schemas
+        schemas = list(locations)
+        for schema in schemas:
+            self._around.setdefault(schema, []).append(len(self._claimed))
         try:
             yield
         finally:
-            self._around -= schemas
+            for schema in schemas:
+                self._around[schema].pop()
+                if not self._around[schema]:
+                    del self._around[schema]
+
+    def affords(self, values_made: int, locations: Iterable[SchemaLocation]) -> bool:
+        """Return whether a value may get more members than it must have.
+
+        It may not once enough values are made, or if values of one of its schemas hold
+        one another and nothing new was reached on the way.
+
+        Args:
+            values_made: The number of values in the whole instance so far.
+            locations: Schemas of the value, which is being made (`within`).
+        """
+        return values_made < self.most and not any(
+            len(begun) >= _NESTED and begun[-_NESTED] == begun[-1]
+            for location in locations
+            if (begun := self._around.get(location))
+        )
 
     def expand(self, locations: Iterable[SchemaLocation]) -> None:
         """Note that the members of schemas are chosen."""

@@ -12,7 +12,7 @@ from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.interpretations import Interpretations
 from curation.instances.search.builder import WitnessSearch
 from curation.instances.search.context import NOTHING
-from curation.instances.search.reach import SchemaGraph, reached_by
+from curation.instances.search.reach import Guide, SchemaGraph, reached_by
 from curation.instances.search.witnesses import (
     Budget,
     CoveringBudget,
@@ -26,6 +26,7 @@ from tests.curation.instances.unreached import unreached
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
     from curation.instances.search.context import Nothing
+    from curation.schema.subschemas import SchemaLocation
 
 _TREE = {
     "$ref": "#/definitions/node",
@@ -225,3 +226,24 @@ def test_few_searches_are_made_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
     in_vain = results.count(NOTHING)
     assert in_vain == 8
     assert in_vain < len(results) < 64
+
+
+def test_values_of_one_schema_hold_one_another_only_while_they_reach_something() -> (
+    None
+):
+    """A search does not go down a recursive schema for what it never meets there."""
+    compiled = CompiledSchema.from_json(_TREE, "draft-07")
+    graph = SchemaGraph(compiled)
+    targets = graph.targets()
+    node = compiled.location_at(("definitions", "node"))
+
+    def affords(guide: Guide, levels: int, *reached: SchemaLocation) -> bool:
+        if not levels:
+            return guide.affords(0, [node])
+        with guide.within([node]):
+            guide.claim(reached[-levels:][:1])
+            return affords(guide, levels - 1, *reached)
+
+    assert affords(Guide(graph, targets.keys(), 9), 2)
+    assert not affords(Guide(graph, targets.keys(), 9), 3)
+    assert affords(Guide(graph, targets.keys(), 9), 3, *targets)
