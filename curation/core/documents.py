@@ -30,7 +30,7 @@ class Origin(StrEnum):
     SAMPLE = "sample"
     """The small corpus written for this project, in `raw/sample/`."""
     LOCAL = "local"
-    """The user's own schemas, given with `--with local=...`."""
+    """The user's own schemas, given with `--with NAME=SOURCE`."""
 
 
 class Missing(StrEnum):

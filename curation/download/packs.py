@@ -280,9 +280,11 @@ class SingleFile(MadeFile):
         super().__init__(file.name, content)
 
 
-def open_files(path: Path) -> Pack | FolderFiles:
-    """Open a pack or a folder, whichever the path is: what workers call."""
-    return FolderFiles(path) if path.is_dir() else open_pack(path)
+def open_files(path: Path) -> Pack | FolderFiles | SingleFile:
+    """Open a pack, a folder or a user's file, whichever it is: what workers call."""
+    if path.is_dir():
+        return FolderFiles(path)
+    return open_pack(path) if path.suffix == SUFFIX else SingleFile(path)
 
 
 def _paths_below(root: Path) -> list[str]:

@@ -143,6 +143,16 @@ def test_a_folder_is_read_like_a_pack(tmp_path: Path) -> None:
         files.read("../x/a.json")
 
 
+def test_a_users_file_is_no_damaged_pack(tmp_path: Path) -> None:
+    """It is read as an archive that holds only it; a pack is known by its suffix."""
+    (tmp_path / "a.json").write_bytes(b"{}")
+    files = open_files(tmp_path / "a.json")
+    assert (files.paths, files.read("a.json")) == (("a.json",), b"{}")
+    (tmp_path / "a.arrow").write_bytes(b"{}")
+    with pytest.raises(BadData, match="damaged"):
+        open_files(tmp_path / "a.arrow")
+
+
 def test_a_folder_is_not_left_through_a_link(tmp_path: Path) -> None:
     """Links to the outside are left out, links inside are files."""
     inside = tmp_path / "inside"
