@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import gc
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import msgspec
 
+from curation.checking.findings import (
+    is_benchmark_matter,
+    is_named_already,
+    is_the_authors,
+    to_mend,
+)
 from curation.checking.messages import (
     ACCEPTS,
     RulesAnswer,
@@ -17,12 +23,11 @@ from curation.checking.messages import (
     VerdictQuestion,
 )
 from curation.core.documents import (
-    Change,
     Document,
+    Lint,
     Origin,
     Provenance,
     RawDocument,
-    Reason,
     Rejected,
 )
 from curation.core.json_types import Json
@@ -30,7 +35,6 @@ from curation.core.rule import Context, Library, Rule
 from curation.json import text as jsontext
 from curation.pipeline.process_document import read
 from curation.references.schema import Schema
-from curation.rules.clean.references import NAME as REFERENCES
 from curation.rules.sets import rule_set
 from curation.schema.dialects import BY_NAME
 from curation.sources.neighbours import NeighbourFiles, neighbour_library
@@ -43,9 +47,6 @@ from curation.validation.metaschemas import (
     valid_under,
 )
 from curation.workers.protocol import serve
-
-#: What a reference that leads nowhere is rejected for.
-_LOST_REFERENCE = (Reason.REMOTE_REFERENCE, Reason.UNRESOLVED_REFERENCE)
 
 
 def _by_jsonschema(schema: Json, dialect: str) -> str:
@@ -103,13 +104,17 @@ def _apply_rules(content: bytes, base_uri: str | None, library: Library) -> Rule
     document = read(_raw(content, base_uri), rules)
     if isinstance(document, Rejected):
         return _answer(None, [document], rules.rules)
+    if isinstance(document.schema, bool):
+        return RulesAnswer(valid_under=valid_under(document.schema))
     rejected: list[Rejected] = []
     for rule in rules.rules:
+        if is_benchmark_matter(rule.name, document.schema):
+            continue
         result = rule.apply(document, context)
         if not isinstance(result, Rejected):
             document = result
             continue
-        if not _is_named_already(result, rejected):
+        if not is_named_already(result, rejected):
             rejected.append(replace(result, rule=rule.name))
         # The rules that come later rely on a legal schema, and on nothing else.
         if document.dialect is None or not is_valid(
@@ -117,21 +122,6 @@ def _apply_rules(content: bytes, base_uri: str | None, library: Library) -> Rule
         ):
             break
     return _answer(document, rejected, rules.rules)
-
-
-def _is_the_authors(change: Change) -> bool:
-    """Return whether an edit mends something that the author has written.
-
-    To bundle a reference, or to spell it otherwise, is no fault.
-    """
-    return change.rule != REFERENCES
-
-
-def _is_named_already(new: Rejected, earlier: list[Rejected]) -> bool:
-    """Return whether it is the lost reference that an earlier rule has named."""
-    return new.reason is Reason.UNRESOLVED_REFERENCE and any(
-        rejected.reason in _LOST_REFERENCE for rejected in earlier
-    )
 
 
 def _answer(
@@ -146,10 +136,16 @@ def _answer(
         dialect_evidence=document.dialect_evidence,
         valid_under=valid_under(document.schema),
         rejected=tuple(rejected),
-        changes=tuple(filter(_is_the_authors, document.changes)),
-        lints=document.lints,
+        changes=tuple(filter(is_the_authors, document.changes)),
+        lints=tuple(_to_mend(document)),
         summaries=summaries | meanings,
     )
+
+
+def _to_mend(document: Document) -> Iterable[Lint]:
+    if document.dialect is None:
+        return document.lints
+    return to_mend(document.lints, Schema(document.schema, BY_NAME[document.dialect]))
 
 
 def start(setup: Json) -> Callable[[Json], RulesAnswer | VerdictAnswer]:

@@ -24,6 +24,7 @@ from curation.core.documents import ABSENT, Reason
 from curation.core.json_types import Json
 from curation.json.pointer import tokens_of
 from curation.json.positions import TextPositions
+from curation.lint.contradictions import UNKNOWN_FORMAT
 from curation.lint.idle_keywords import MISSPELT, nearest
 from curation.schema.dialects import DIALECTS
 from curation.sources.local import TEXTS_INSIDE, OwnSchemas, open_source, unread_files
@@ -56,6 +57,10 @@ _REASONS = {
 _SHOWN = 60
 #: Where a build puts what it brings in from other documents.
 _BROUGHT_IN = re.compile(r"/(?:\$defs|definitions)/")
+#: The level of what is told and is no fault.
+NOTE = "note"
+#: How the detail begins of a reference to the web.
+_WEB = re.compile(r"'https?://", re.IGNORECASE)
 _LINE_AND_COLUMN = re.compile(r"line (\d+),? column (\d+)")
 
 
@@ -63,7 +68,8 @@ _LINE_AND_COLUMN = re.compile(r"line (\d+),? column (\d+)")
 class SchemaProblem:
     """One problem of a schema."""
 
-    #: `error` where a build would drop the schema, else `warning`.
+    #: `error` where a build would drop the schema, else `warning`; `note` of what is no
+    #: fault: a reference to the web, which is not followed.
     level: str
     #: JSON pointer of the schema location; empty for the root.
     pointer: str
@@ -89,6 +95,11 @@ class SchemaReport:
     #: jsonschema-rs are asked, under its own draft.
     verdicts: Mapping[str, Mapping[str, str]]
     problems: tuple[SchemaProblem, ...]
+
+    @property
+    def faults(self) -> tuple[SchemaProblem, ...]:
+        """The problems that are not just notes."""
+        return tuple(problem for problem in self.problems if problem.level != NOTE)
 
     @property
     def crashed(self) -> bool:
@@ -267,7 +278,9 @@ def _problems(answer: RulesAnswer) -> Iterator[SchemaProblem]:
     for rejected in answer.rejected:
         detail = rejected.detail.removeprefix(f"{rejected.pointer or '(root)'}: ")
         message = _joined(rejected.reason.explanation, detail)
-        yield _problem("error", rejected.pointer, rejected.reason, message)
+        is_remote = rejected.reason is Reason.REMOTE_REFERENCE and _WEB.match(detail)
+        level = NOTE if is_remote else "error"
+        yield _problem(level, rejected.pointer, rejected.reason, message)
     for change in answer.changes:
         why = change.note or meanings.get(change.rule, "")
         message = f"{_edit(change.before, change.after)} ({why})"
@@ -276,6 +289,8 @@ def _problems(answer: RulesAnswer) -> Iterator[SchemaProblem]:
         message = meanings.get(lint.code, "")
         if lint.code == MISSPELT:
             message = f"{message}: `{nearest(tokens_of(lint.pointer)[-1])}`"
+        elif lint.code == UNKNOWN_FORMAT:
+            message = f"{message}: probably misspelt"
         yield _problem("warning", lint.pointer, lint.code, message)
 
 

@@ -67,7 +67,8 @@ def check(
       csbdata check schemas/ --format sarif > check.sarif
 
     A line is `file:line:column: pointer: code: message`. The code is a reason to
-    reject the schema, a rule that would change it, or a lint. Relative references
+    reject the schema, a rule that would change it, or a lint. A reference to the web
+    is a note and no problem. Relative references
     lead to the files beside it, as in `csbdata build --with FOLDER`. Nothing
     is ever fetched.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
@@ -78,7 +79,7 @@ def check(
         _print_for_programs(reports, format_)
     if any(report.crashed for _, report in reports):
         raise CsbdataError("a rule raised an exception, see the code `crashed` above")
-    if any(report.problems for _, report in reports):
+    if any(report.faults for _, report in reports):
         raise typer.Exit(1)
 
 
@@ -143,8 +144,8 @@ def _print(reports: Sequence[tuple[str, SchemaReport]]) -> None:
             message = shortened(problem.message, 400)
             line = f"{place}: {pointer}: {problem.code}: {message}"
             show(line)
-    count = sum(len(report.problems) for _, report in reports)
-    bad = sum(bool(report.problems) for _, report in reports)
+    count = sum(len(report.faults) for _, report in reports)
+    bad = sum(bool(report.faults) for _, report in reports)
     among = f" in {bad:,} of {len(reports):,} files" if len(reports) > 1 else ""
     say(f"{count:,} problem{'' if count == 1 else 's'}{among}")
 
@@ -257,7 +258,8 @@ def as_annotations(reports: Iterable[tuple[str, SchemaReport]]) -> Iterator[str]
                 f"{key}={_escaped(text, ':,')}" for key, text in properties.items()
             )
             message = f"{problem.pointer}: {shortened(problem.message, _SHOWN)}"
-            yield f"::{problem.level} {fields}::{_escaped(message.lstrip(': '))}"
+            level = "notice" if problem.level == "note" else problem.level
+            yield f"::{level} {fields}::{_escaped(message.lstrip(': '))}"
 
 
 def _escaped(text: str, more: str = "") -> str:

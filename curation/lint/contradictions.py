@@ -49,6 +49,8 @@ def having(*keywords: str) -> Callable[[frozenset[str], Dialect], bool]:
     return lambda names, _dialect: not names.isdisjoint(keywords)
 
 
+#: Code of the lint of a format that none of these is.
+UNKNOWN_FORMAT = "unknown-format"
 #: Formats of draft-03 to 2020-12, at least one validator knowing each.
 FORMATS = frozenset(
     {
@@ -250,7 +252,7 @@ CHECKS = (
         find=_crossed,
     ),
     LintCheck(
-        code="unknown-format",
+        code=UNKNOWN_FORMAT,
         meaning="a `format` that no draft and no validator knows",
         concerns=having("format"),
         find=_format,

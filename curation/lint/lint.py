@@ -62,12 +62,13 @@ def members_outside_properties(root: Json) -> Iterator[str]:
 
 #: Every check of one schema, in the order in which codes are listed.
 CHECKS = (*idle_keywords.CHECKS, *contradictions.CHECKS)
-_NON_OBJECT_ROOT = "non-object-root"
+#: Code of the lint of a root that accepts every value that is no object.
+NON_OBJECT_ROOT = "non-object-root"
 _OUTSIDE = "content-outside-properties"
 #: Every code that `lints` can give, with its meaning.
 CODES: Mapping[str, str] = {
     **{check.code: check.meaning for check in CHECKS},
-    _NON_OBJECT_ROOT: "the root accepts every value that is no object",
+    NON_OBJECT_ROOT: "the root accepts every value that is no object",
     _OUTSIDE: "a root without `properties` has a schema in a member that no draft "
     "knows",
 }
@@ -88,7 +89,7 @@ def lints(schema: Json, dialect: Dialect) -> list[Lint]:
     """
     defects: set[Lint] = set()
     if accepts_every_non_object(schema, dialect):
-        defects.add(Lint(code=_NON_OBJECT_ROOT, pointer=""))
+        defects.add(Lint(code=NON_OBJECT_ROOT, pointer=""))
     defects |= {
         Lint(code=_OUTSIDE, pointer=pointer((name,)))
         for name in members_outside_properties(schema)

@@ -25,8 +25,11 @@ from curation.workers.worker import Worker
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from curation.core.json_types import Json
+
 APP = typer.Typer()
 APP.command()(check)
+_DRAFT_07 = "http://json-schema.org/draft-07/schema#"
 FINE = {"type": "object", "properties": {"a": {"type": "string"}}}
 
 
@@ -96,7 +99,7 @@ def test_verdicts_differ_by_draft(checker: SchemaChecker) -> None:
         (b'{"a": 1, "a": 2}', "duplicate_keys"),
         (b"[" * 100_000, "too_deep"),
         (b'{"type": 1}', "invalid_schema"),
-        (b"{}", "empty"),
+        (b'{"a": 1}', "empty"),
         (
             b'{"properties":{"a":{"$ref":"#/x"}},"type":"object"}',
             "unresolved_reference",
@@ -217,6 +220,64 @@ def test_a_file_is_checked_with_those_that_stand_beside_it(tmp_path: Path) -> No
     code, out = run(str(tmp_path / "a.json"))
     assert code == 1
     assert "remote_reference" in out
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        True,
+        {},
+        {"type": "object"},
+        {"definitions": {"name": {"type": "string"}}},
+        {"$schema": _DRAFT_07, "type": "integer", "format": "uint8"},
+        {
+            "$schema": _DRAFT_07,
+            "properties": {"a": {"$ref": "#", "type": "object", "title": "A"}},
+            "type": "object",
+        },
+        {"$schema": _DRAFT_07, "type": "array", "items": {}, "additionalItems": True},
+    ],
+)
+def test_legal_schemas_that_nobody_would_mend_have_no_problem(
+    checker: SchemaChecker, schema: Json
+) -> None:
+    """What only a benchmark asks for is none, nor what changes nothing."""
+    problems = checker.check(json.dumps(schema).encode(), verdicts=False).problems
+    assert {problem.code for problem in problems} <= {"dialect"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "code"),
+    [
+        ({"name": "crate", "version": "1.0"}, "empty"),
+        ({"type": "string", "format": "datetime"}, "unknown-format"),
+        (
+            {
+                "$schema": _DRAFT_07,
+                "type": "object",
+                "properties": {"a": {"$ref": "#", "maxProperties": 1}},
+            },
+            "ref-siblings",
+        ),
+        ({"$schema": _DRAFT_07, "type": "array", "additionalItems": False}, "lonely"),
+    ],
+)
+def test_what_does_nothing_and_was_meant_to_is_a_problem(
+    checker: SchemaChecker, schema: Json, code: str
+) -> None:
+    """The other side of what is left out."""
+    problems = checker.check(json.dumps(schema).encode(), verdicts=False).problems
+    assert [problem.code.startswith(code) for problem in problems] == [True]
+
+
+def test_a_reference_to_the_web_is_a_note(tmp_path: Path) -> None:
+    """It is shown, and the exit code is 0; a file that is not there is an error."""
+    file = tmp_path / "a.json"
+    file.write_text('{"$ref": "https://example.com/b.json"}')
+    code, out = run(str(file), "--format", "github")
+    assert (code, out[:9]) == (0, "::notice ")
+    file.write_text('{"$ref": "b.json"}')
+    assert run(str(file))[0] == 1
 
 
 def test_files_and_folders_are_checked_together(tmp_path: Path) -> None:
