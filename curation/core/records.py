@@ -26,7 +26,7 @@ class BenchmarkRecord:
     #: SPDX expression of the single file.
     licence: str
     #: Address of the repository from which the GitHub corpus has the file, as its list
-    #: or the file's own `$id` says; null where neither does.
+    #: or the address in the file's own `$id` says; null where neither does.
     original_repository: str | None = None
     #: `upstream`, `index`, `sample` or `local`.
     origin: str

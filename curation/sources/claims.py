@@ -70,6 +70,9 @@ LIST = "repos_fullpath.csv"
 #: Our list of licences, among the lists of ids: repository, SPDX expression, and where
 #: that was seen, with tabs between.
 LICENCES = "repository_licences.tsv"
+#: Our list of addresses below which a repository publishes its schemas: the address
+#: without scheme, the repository, and where that was seen, with tabs between.
+ADDRESSES = "repository_addresses.tsv"
 _HOME = "https://github.com/"
 # Only letters that GitHub takes in names, so that no text of a stranger's gets further.
 _ADDRESS = re.compile(
@@ -119,6 +122,16 @@ def repository_licences(lists: Path) -> dict[str, str]:
     return {row[0].casefold(): row[1] for row in rows}
 
 
+def repository_addresses(lists: Path) -> dict[str, str]:
+    """Return address, without scheme, to the repository that publishes below it.
+
+    Raises:
+        OSError: the list is not there.
+    """
+    rows = (line.split("\t") for line in lines(lists, ADDRESSES))
+    return {row[0]: row[1] for row in rows}
+
+
 class OriginalRepositories:
     """The repository of each file of one archive, as far as somebody says it."""
 
@@ -129,6 +142,7 @@ class OriginalRepositories:
         self._archive_licence = reading.licence
         self._repositories: Mapping[str, str] = {}
         self._licences: Mapping[str, str] = {}
+        self._addresses: Mapping[str, str] = {}
         if self._is_sample:
             return
         if LIST in reading.files.paths:
@@ -136,12 +150,14 @@ class OriginalRepositories:
             self._repositories = listed_repositories(text)
         if self._archive_licence == "NOASSERTION":
             self._licences = repository_licences(reading.lists)
+            self._addresses = repository_addresses(reading.lists)
 
     def of(self, path: str, content: bytes) -> str | None:
         """Return the repository that a file was found in; None if no one says."""
         if self._is_sample:
             return None
-        return self._repositories.get(path) or claimed_repository(content)
+        listed = self._repositories.get(path)
+        return listed or claimed_repository(content, self._addresses)
 
     def licence(self, repository: str | None) -> str:
         """Return the SPDX expression of a file from a repository.
@@ -153,9 +169,16 @@ class OriginalRepositories:
         return licence or self._archive_licence
 
 
-def claimed_repository(content: bytes) -> str | None:
-    """Return the repository that a schema's own `$id` or `id` leads to."""
-    if b"git" not in content:
-        return None
+def claimed_repository(content: bytes, addresses: Mapping[str, str]) -> str | None:
+    """Return the repository that a schema's own `$id` or `id` leads to.
+
+    Args:
+        content: The schema's text.
+        addresses: As `repository_addresses` returns them.
+    """
     uri = claimed_uri(content)
-    return None if uri is None else repository_at(uri)
+    if uri is None:
+        return None
+    place = uri.partition("://")[2]
+    published = (addresses[prefix] for prefix in addresses if place.startswith(prefix))
+    return repository_at(uri) or next(published, None)

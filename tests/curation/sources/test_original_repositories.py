@@ -12,10 +12,12 @@ from curation.download.pins import load_pins
 from curation.packaging.licences import is_copyleft, shipped_text
 from curation.sources import github
 from curation.sources.claims import (
+    ADDRESSES,
     LICENCES,
     LIST,
     claimed_repository,
     listed_repositories,
+    repository_addresses,
     repository_at,
     repository_licences,
 )
@@ -88,6 +90,7 @@ def _corpus(tmp_path: Path, **more: bytes) -> Reading:
     (tmp_path / "github.txt").write_text("1\n2\n3\n")
     known = f"# how\n{HOME}\tMIT\tseen\nhttps://github.com/a/b\tApache-2.0\tseen\n"
     (tmp_path / LICENCES).write_text(known)
+    (tmp_path / ADDRESSES).write_text("")
     claim = "https://raw.githubusercontent.com/Owner/some.name/main/s.json#"
     files = {
         "json_schema_corpus/pp_1.json": {"type": "object"},
@@ -151,5 +154,23 @@ def test_known_licences_are_those_of_the_pins_and_ask_nothing_unkept() -> None:
 
 def test_a_broken_schema_claims_nothing() -> None:
     """Neither bytes that are no JSON nor an id that is no text."""
-    assert claimed_repository(b'{"id": "https://github.com/a/b", git') is None
-    assert claimed_repository(b'{"id": ["https://github.com/a/b"]}') is None
+    assert claimed_repository(b'{"id": "https://github.com/a/b", git', {}) is None
+    assert claimed_repository(b'{"id": ["https://github.com/a/b"]}', {}) is None
+
+
+def test_an_address_that_a_repository_publishes_below_leads_to_it() -> None:
+    """By http and https; another path of the host leads nowhere."""
+    addresses = {"schemas.example.org/a/": HOME}
+    for scheme in ("http", "https"):
+        text = f'{{"id": "{scheme}://schemas.example.org/a/b.json#"}}'
+        assert claimed_repository(text.encode(), addresses) == HOME
+    other = b'{"id": "http://schemas.example.org/b/a/c.json"}'
+    assert claimed_repository(other, addresses) is None
+
+
+def test_listed_addresses_are_folders_of_one_host_with_a_repository() -> None:
+    """A prefix ends in a slash, so that it never reaches into another name."""
+    for address, repository in repository_addresses(raw_folder() / "lists").items():
+        assert address.endswith("/")
+        assert address.count("/") > 1
+        assert repository_at(repository) == repository
