@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from curation.json.pointer import Tokens, replaced
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from curation.core.rule import Json
     from curation.rules.guard import Refused
 
+#: A path from the root, with its first slash or, into definitions, without it.
+_PATH = re.compile(r"#(?:/|(?=(?:definitions|\$defs)/))(.*)", re.DOTALL)
 #: Draft-03 reads names in these itself.
 _NAMES = frozenset({"type", "disallow", "extends", "dependencies"})
 
@@ -53,14 +56,16 @@ def _schema_of(name: str, text: str) -> dict[str, Json] | None:
         return None
     if meant is not None:
         return {"type": text}
-    return {"$ref": text} if text.startswith("#/") else None
+    match = _PATH.fullmatch(text)
+    return {"$ref": f"#/{match[1]}"} if match else None
 
 
 RULE = mechanical(
     "type-as-schema",
     _mended,
     summary="A text where a schema should stand is the schema of the type that it "
-    "names, or of what its path `#/...` leads to, in a schema that its draft refuses.",
+    "names, or of what its path `#/...` or `#definitions/...` leads to, in a schema that "
+    "its draft refuses.",
     source="Draft-04 core, section 3.2: a schema is an object; seven GitHub files, "
     "mended so in the published benchmark",
     note="a type's name where a schema should stand",

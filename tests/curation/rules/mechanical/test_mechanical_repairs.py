@@ -183,12 +183,16 @@ CASES = [
         type_as_schema.RULE,
         {
             "items": "null",
-            "anyOf": ["array", "#/definitions/a"],
+            "anyOf": ["array", "#/definitions/a", "#definitions/a"],
             "definitions": {"a": {}},
         },
         {
             "items": {"type": "null"},
-            "anyOf": [{"type": "array"}, {"$ref": "#/definitions/a"}],
+            "anyOf": [
+                {"type": "array"},
+                {"$ref": "#/definitions/a"},
+                {"$ref": "#/definitions/a"},
+            ],
             "definitions": {"a": {}},
         },
         [None],
