@@ -64,8 +64,8 @@ RULE = mechanical(
     "type-as-schema",
     _mended,
     summary="A text where a schema should stand is the schema of the type that it "
-    "names, or of what its path `#/...` or `#definitions/...` leads to, in a schema that "
-    "its draft refuses.",
+    "names, or of what its path `#/...` or `#definitions/...` leads to, in a schema "
+    "that its draft refuses.",
     source="Draft-04 core, section 3.2: a schema is an object; seven GitHub files, "
     "mended so in the published benchmark",
     note="a type's name where a schema should stand",
