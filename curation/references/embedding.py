@@ -19,8 +19,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.json_types import Json
-    from curation.references.closure import ReachedSchema
+    from curation.references.closure import Closure, ReachedSchema
     from curation.references.schema import ResolvedReference, Schema
+
+
+def bundle_of(closure: Closure, rule: str) -> Bundle:
+    """Return a record made to stand alone, by identifiers where a scope counts.
+
+    Args:
+        closure: Everything that the record refers to.
+        rule: Name of the rule that the changes are recorded under.
+    """
+    return (EmbeddedBundle if closure.is_dynamic else Bundle)(closure, rule)
 
 
 class EmbeddedBundle(Bundle):

@@ -17,8 +17,8 @@ from curation.core.rule import Library
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.json.pointer import Put, rewritten
 from curation.json.text import parse
-from curation.references.bundling import Bundle
 from curation.references.closure import closure_of
+from curation.references.embedding import bundle_of
 from curation.references.library import NO_LIBRARY
 from curation.references.schema import Schema, legal
 from curation.schema.dialects import BY_NAME, DRAFT_04, DRAFT_06, DRAFT_07, Dialect
@@ -224,7 +224,7 @@ def _alone(schema: Schema, library: Library) -> Json:
     """
     closure = closure_of(schema, library)
     value = (
-        schema.value if isinstance(closure, Rejected) else Bundle(closure, "").schema
+        schema.value if isinstance(closure, Rejected) else bundle_of(closure, "").schema
     )
     references = Schema(value, schema.dialect).scanned.references
     return rewritten(

@@ -28,9 +28,8 @@ from curation.json.pointer import (
 )
 from curation.json.values import canonical_of_document, objects
 from curation.json.values import tokens as tokens_of_trail
-from curation.references.bundling import Bundle
 from curation.references.closure import Closure, closure_of
-from curation.references.embedding import EmbeddedBundle
+from curation.references.embedding import bundle_of
 from curation.references.loops import disputed, endless
 from curation.references.reachable import taking_part
 from curation.references.schema import Reference, join, legal, schema_of
@@ -130,7 +129,7 @@ def _bundled(
     closure = closure_of(read, context.library)
     if isinstance(closure, Rejected):
         return closure
-    bundle = (EmbeddedBundle if closure.is_dynamic else Bundle)(closure, NAME)
+    bundle = bundle_of(closure, NAME)
     refused = too_many(bundle.schema, _LIMITS)
     if refused is not None:
         return refused

@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from curation.core.documents import Rejected
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.constraints.interpretations import Interpretations, heeding
+from curation.instances.constraints.interpretations import (
+    Interpretations,
+    heeding,
+    read_schema,
+)
 from curation.instances.dataset.make_instances import make_instances
 from curation.instances.search.witnesses import Budget, find_witnesses
 from tests.curation.instances.unreached import unreached
+from tests.curation.rules.shelf import SITE, Shelf
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
@@ -106,3 +112,20 @@ def test_what_holds_with_formats_alone_is_reached_by_a_witness_of_its_own() -> N
 
 
 _STRING = {"type": "string", "minLength": 1}
+
+
+def test_a_scope_counts_in_a_file_beside_others() -> None:
+    """A `$dynamicRef` of another file leads back to the schema that extends it."""
+    tree = {"$dynamicAnchor": "n", "properties": {"a": {"$dynamicRef": "#n"}}}
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$dynamicAnchor": "n",
+        "$ref": "tree",
+        "maxProperties": 1,
+    }
+    compiled = read_schema(
+        json.dumps(schema), "", SITE + "me", Shelf({SITE + "tree": tree})
+    )
+    assert not isinstance(compiled, Rejected)
+    assert compiled.is_valid({"a": {"a": 1}})
+    assert not compiled.is_valid({"a": {"b": 1, "c": 1}})
