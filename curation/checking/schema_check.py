@@ -27,7 +27,7 @@ from curation.json.positions import TextPositions
 from curation.lint.contradictions import UNKNOWN_FORMAT
 from curation.lint.idle_keywords import MISSPELT, nearest
 from curation.schema.dialects import DIALECTS
-from curation.sources.local import TEXTS_INSIDE, OwnSchemas, open_source, unread_files
+from curation.sources.local import TEXTS_INSIDE, OwnSchemas, open_source, require_files
 from curation.sources.neighbours import NeighbourFiles, base_uri_of
 from curation.system.errors import NoInput
 from curation.system.escaping import shortened
@@ -343,14 +343,15 @@ def read_schema_files(
                 str(path.resolve()), SchemaFile(name=name, content=content, path=path)
             )
         else:
-            for file in _of_source(open_source(name, say)):
+            for file in _of_source(open_source(name, say), say):
                 key = str(file.path.resolve()) if file.path else file.name
                 files.setdefault(key, file)
     return list(files.values())
 
 
-def _of_source(source: OwnSchemas) -> Iterator[SchemaFile]:
-    unread_files(source.files.paths)
+def _of_source(source: OwnSchemas, say: Callable[[str], None]) -> Iterator[SchemaFile]:
+    if unread := require_files(source):
+        say(unread)
     for text in source.texts():
         path = None
         if source.path is not None and source.has_files:

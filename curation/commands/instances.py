@@ -129,24 +129,23 @@ def _schemas_of(
     """
     from curation.instances.dataset.records import Records
     from curation.instances.dataset.worker import InstanceRequest
-    from curation.sources.local import open_source
+    from curation.sources.local import open_source, require_files
     from curation.sources.neighbours import base_uri_of, neighbours_of
 
     path = Path(target)
     if path.exists() or not _SOURCE_MARKS.isdisjoint(target):
         source = open_source(target, say)
-        try:
-            contents = {text.place: text.read() for text in source.texts()}
-            requests = {
-                target if len(contents) == 1 else place: InstanceRequest(
-                    schema=content.decode("utf-8-sig"),
-                    dialect="",
-                    base_uri=base_uri_of(place) if source.has_files else None,
-                )
-                for place, content in contents.items()
-            }
-        except (OSError, UnicodeDecodeError) as error:
-            raise NoInput(f"cannot be read ({error})", target) from error
+        if unread := require_files(source):
+            say(unread)
+        contents = {text.place: text.read() for text in source.texts()}
+        requests = {
+            target if len(contents) == 1 else place: InstanceRequest(
+                schema=content.decode("utf-8-sig", "surrogateescape"),
+                dialect="",
+                base_uri=base_uri_of(place) if source.has_files else None,
+            )
+            for place, content in contents.items()
+        }
         if source.path is None or not source.has_files:
             return requests, None
         root = source.path if source.path.is_dir() else source.path.parent

@@ -200,16 +200,38 @@ class FolderFiles:
     of the folder are left out.
     """
 
-    __slots__ = ("_path_set", "path", "paths")
+    __slots__ = ("_most", "_path_set", "_suffixes", "path", "paths", "unread")
 
-    def __init__(self, root: Path) -> None:
-        """List the files once; `NoInput` where there is no such folder."""
+    def __init__(
+        self, root: Path, suffixes: tuple[str, ...] = ("",), most: int = -1
+    ) -> None:
+        """List the files once.
+
+        Args:
+            root: The folder.
+            suffixes: Ends of the names of the files that are read; all by default.
+            most: Bytes that are read of a file; -1 for all. A reader that refuses what
+                is larger gives one byte more than it takes.
+
+        Raises:
+            NoInput: there is no such folder.
+        """
         if not root.is_dir():
             raise NoInput("there is no such folder", str(root))
         #: The folder itself.
         self.path = root
+        self._suffixes, self._most = suffixes, most
+        faults = dict(sorted(_paths_below(root.resolve(), suffixes)))
         #: Paths with `/` relative to the folder, sorted by code point.
-        self.paths: tuple[str, ...] = tuple(sorted(_paths_below(root.resolve())))
+        self.paths: tuple[str, ...] = tuple(
+            path for path, fault in faults.items() if not fault
+        )
+        #: Paths of the other files, fit to be printed, with the reason.
+        self.unread = {
+            path.encode("utf-8", "backslashreplace").decode(): fault
+            for path, fault in faults.items()
+            if fault
+        }
         self._path_set = frozenset(self.paths)
 
     def read(self, path: str) -> bytes:
@@ -218,7 +240,8 @@ class FolderFiles:
             raise KeyError(path)
         file = self.path / path
         try:
-            return file.read_bytes()
+            with file.open("rb") as handle:
+                return handle.read(self._most)
         except OSError as error:
             why = error.strerror or type(error).__name__
             raise NoInput(f"cannot be read ({why})", str(file)) from error
@@ -236,9 +259,11 @@ class FolderFiles:
         """Return the number of files."""
         return len(self.paths)
 
-    def __reduce__(self) -> tuple[type[FolderFiles], tuple[Path]]:
+    def __reduce__(
+        self,
+    ) -> tuple[type[FolderFiles], tuple[Path, tuple[str, ...], int]]:
         """Travel to another process as the path of the folder."""
-        return FolderFiles, (self.path,)
+        return FolderFiles, (self.path, self._suffixes, self._most)
 
 
 class MadeFile:
@@ -287,17 +312,32 @@ def open_files(path: Path) -> Pack | FolderFiles | SingleFile:
     return open_pack(path) if path.suffix == SUFFIX else SingleFile(path)
 
 
-def _paths_below(root: Path) -> list[str]:
-    paths = []
+def _paths_below(root: Path, suffixes: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Yield each path, and why its file is not read; empty if it is."""
     for folder, folders, names in os.walk(root):
         folders[:] = [name for name in folders if _is_read(name)]
         for name in filter(_is_read, names):
             file = Path(folder, name)
+            path = file.relative_to(root).as_posix()
             if file.exists() and not file.is_file():
-                raise NoInput("neither a file nor a folder", str(file))
-            if file.is_file() and file.resolve().is_relative_to(root):
-                paths.append(file.relative_to(root).as_posix())
-    return paths
+                yield path, "no regular file"
+            elif not file.is_file() or not file.resolve().is_relative_to(root):
+                continue
+            elif not path.endswith(suffixes):
+                yield path, f"no {' or '.join(suffixes)}"
+            elif not path.isprintable() and _has_surrogates(path):
+                yield path, "its name is no UTF-8"
+            else:
+                yield path, ""
+
+
+def _has_surrogates(path: str) -> bool:
+    """Return whether a path has bytes that are no UTF-8, which Python escapes so."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _is_read(name: str) -> bool:

@@ -30,14 +30,12 @@ from curation.sources.base import (
     Source,
 )
 from curation.sources.local import SOURCE as LOCAL
-from curation.sources.local import open_source, unread_files
+from curation.sources.local import open_source, require_files
 from curation.sources.registry import source_named, sources
 from curation.system.errors import BadData, BadUsage, NoInput, Unavailable
 from curation.system.package_data import raw_folder
 from curation.system.progress import Progress
 
-#: Files that are named where some are not read.
-_SHOWN = 5
 _CONFIG_NAME = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
 #: A source with a quota has this one there, small enough that the sample meets it.
 SAMPLE_QUOTA = 40
@@ -282,11 +280,8 @@ def _open_own(extra: ExtraSource, rules: str, say: Callable[[str], None]) -> Bui
     """
     source, opened = LOCAL, open_source(extra.source, say)
     files = opened.files
-    unread = unread_files(files.paths)
-    if unread:
-        names = ", ".join(unread[:_SHOWN]) + (", ..." if len(unread) > _SHOWN else "")
-        count = f"{len(unread):,} files are no .json or .yaml and not read"
-        say(f"{extra.source}: {count}: {names}")
+    if unread := require_files(opened):
+        say(unread)
     digest = files.digest
     reading = Reading(
         files=files,

@@ -23,7 +23,6 @@ from collections.abc import (
     Iterable,
     Iterator,
     Mapping,
-    Sequence,
 )
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -51,6 +50,7 @@ from curation.sources.readers import (
 )
 from curation.sources.tools import read_mcp_server, read_tool_list
 from curation.system.errors import BadConfiguration, BadData, BadUsage, NoInput
+from curation.workers.limits import Limits
 
 _NAME = "local"
 _SCHEMA, _ID = "json_schema", "unique_id"
@@ -164,7 +164,7 @@ def open_source(
             _files=lambda: (
                 _as_file(path)
                 if tables
-                else FolderFiles(path)
+                else FolderFiles(path, _READ, Limits().document_bytes + 1)
                 if path.is_dir()
                 else SingleFile(path)
             ),
@@ -382,24 +382,27 @@ def made_unique(
         yield number, unique_id, content
 
 
-def unread_files(paths: Sequence[str]) -> list[str]:
-    """Return a user's own files that are not read: no JSON or YAML by name.
-
-    Args:
-        paths: What the folder holds, or the one file.
+def require_files(source: OwnSchemas) -> str:
+    """Return a sentence on the files of a folder that are not read; empty for none.
 
     Raises:
         NoInput: none of them is read.
     """
-    if len(paths) == 1 and paths[0].endswith(_TABLES):
-        return []
-    unread = [path for path in paths if not path.endswith(_READ)]
-    if len(unread) == len(paths):
-        what = f"no .json or .yaml file among {len(paths)}"
-        what = what if paths else "no file in it"
-        then = "say each as JSON or YAML, or all as one .jsonl or .parquet file"
-        raise NoInput(what, ", ".join(unread[:3]), then)
-    return unread
+    files = source.files
+    unread = files.unread if isinstance(files, FolderFiles) else {}
+    if not files.paths or not files.paths[0].endswith((*_READ, *_TABLES)):
+        count = len(unread) or len(files.paths)
+        raise NoInput(
+            f"no .json or .yaml file among {count}" if count else "no file in it",
+            ", ".join([source.expression, *list(unread)[:3]]),
+            "write each schema as JSON or YAML, or all as one .jsonl or .parquet file",
+        )
+    if not unread:
+        return ""
+    names = ", ".join(f"{path} ({why})" for path, why in list(unread.items())[:_SHOWN])
+    more = ", ..." if len(unread) > _SHOWN else ""
+    verb = "file is" if len(unread) == 1 else "files are"
+    return f"{source.expression}: {len(unread):,} {verb} not read: {names}{more}"
 
 
 def _config(reading: Reading) -> str:

@@ -22,7 +22,7 @@ from curation.instances.values.model import InstanceKind
 from curation.json.text import parse, plain, write
 from curation.schema.dialects import ANY_DIALECT, DIALECTS, DRAFT_2020_12
 from curation.schema.drafts import StatementKind, statement
-from curation.sources.local import OwnSchemas, OwnText, unread_files
+from curation.sources.local import OwnSchemas, OwnText, require_files
 from curation.system.errors import BadData
 from curation.validation.metaschemas import complaint, is_valid
 from curation.workers.limits import Limits, too_big
@@ -208,7 +208,7 @@ class OwnSchemaReader:
         Raises:
             NoInput: the folder has no file that is read.
         """
-        unread_files(source.files.paths)
+        require_files(source)
         return cls(source)
 
     def sha256(self) -> str:

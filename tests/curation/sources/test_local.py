@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 
 from curation.sources import local
 from curation.system.errors import BadConfiguration, BadData, NoInput
+from curation.workers.limits import Limits
 from tests.curation.sources.given import Held, held, reading
 
 
@@ -40,14 +43,30 @@ def test_a_file_may_hold_a_row() -> None:
     assert found(held(**{"a.json": row})) == {"a": b'{"type": "null"}'}
 
 
-def test_what_is_not_read_is_named() -> None:
-    """Whoever gives a text file is told, and nothing but such is an error."""
-    assert local.unread_files(["a.json", "b.yaml", "c.md"]) == ["c.md"]
-    assert local.unread_files(["own.jsonl"]) == []
+def test_what_is_not_read_is_named(tmp_path: Path) -> None:
+    """A text file, a pipe and a name that is no UTF-8; nothing but such is an error."""
+    (tmp_path / "c.md").touch()
     with pytest.raises(NoInput, match=r"no \.json or \.yaml file among 1"):
-        local.unread_files(["b.md"])
-    with pytest.raises(NoInput, match="no file in it"):
-        local.unread_files([])
+        local.require_files(local.open_source(str(tmp_path)))
+    (tmp_path / "a.json").write_text("{}")
+    os.mkfifo(tmp_path / "b.json")
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.json")).write_text("{}")
+    opened = local.open_source(str(tmp_path))
+    assert local.require_files(opened) == (
+        f"{tmp_path}: 3 files are not read: b.json (no regular file), c.md (no .json or"
+        " .yaml or .yml), caf\\udce9.json (its name is no UTF-8)"
+    )
+    assert [text.id for text in opened.texts()] == ["a"]
+
+
+def test_no_more_is_read_of_a_file_than_a_reader_takes(tmp_path: Path) -> None:
+    """A sparse file of a terabyte costs nothing, whatever its name ends with."""
+    for name in ("a.json", "weights.safetensors"):
+        with (tmp_path / name).open("wb") as file:
+            file.truncate(2**40)
+    (text,) = local.open_source(str(tmp_path)).texts()
+    assert len(text.read()) == Limits().document_bytes + 1
+    assert local.open_source(str(tmp_path)).files.digest
 
 
 def test_yaml_is_read_as_json() -> None:
