@@ -55,6 +55,7 @@ _DERIVED = (
     "sha256",
     "skeleton_sha256",
     "dialect_evidence",
+    "dialect_words",
 )
 #: The lint that says how the dialect was found.
 _LINT_OF_DIALECT = {
@@ -67,6 +68,9 @@ _EVIDENCE = frozenset(
         "words",
     }
 )
+#: Evidence that comes with words, and evidence that may.
+_BY_WORDS = frozenset({"mixed", "words"})
+_MAY_HAVE_WORDS = _BY_WORDS | {"prior"}
 #: The rule that flags defects.
 _LINTS = "lints"
 _COLUMNS = ("unique_id", "json_schema", "dialect", *_DERIVED)
@@ -183,6 +187,9 @@ def _dialect_faults(
     how = row["dialect_evidence"]
     if how not in _EVIDENCE or (how == "declared" and own is None):
         yield f"dialect_evidence is {how!r}, unlike the schema's `$schema`"
+    words = row["dialect_words"]
+    if how in _BY_WORDS if not words else how not in _MAY_HAVE_WORDS:
+        yield f"dialect_words is {words}, unlike dialect_evidence, {how!r}"
 
 
 def _judge(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResult:

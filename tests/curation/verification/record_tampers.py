@@ -72,6 +72,12 @@ RECORD_TAMPERS = list(
                 record(dialect_evidence="guessed"),
                 "dialect_evidence is",
             ),
+            (
+                "dialect words",
+                record(dialect_evidence="declared", dialect_words=["if"]),
+                "dialect_words is",
+            ),
+            ("live size", record(live_size="ultra"), "live_size is ultra"),
             ("valid under", record(valid_under=["draft-04"]), "valid_under is"),
             ("field count", record(field_count=10_001), "field_count is 10001"),
             ("fan-out", record(max_fan_out=0), "max_fan_out is 0"),
@@ -121,6 +127,7 @@ RECORD_TAMPERS = list(
         tampers(
             LEAKAGE,
             ("moved to another split", _moved, "its key belongs in train"),
+            ("weight", record(weight=0.125), "weight is 0.125, but"),
             ("copied to another config", _copied, "the same schema as"),
         ),
         tampers(
