@@ -50,9 +50,9 @@ def test_a_rate_says_its_interval_and_its_denominator() -> None:
 
 
 def test_a_cluster_counts_once_however_many_records_it_has() -> None:
-    """Nine near-duplicates that fail weigh as much as one record that passes."""
-    cluster = [(name, False, 1 / 9) for name in range(9)]
-    rate = ClusterRate.of_answers([*cluster, ("other", True, 1.0)])
+    """Eight near-duplicates that pass weigh as much as one record that fails."""
+    cluster = [(name, True, 1 / 8) for name in range(8)]
+    rate = ClusterRate.of_answers([*cluster, ("other", False, 1.0)])
     assert str(rate) == "50.0 % [9.5, 90.5] (2 clusters)"
     assert rate is not None
     assert rate.parts()["clusters"] == pytest.approx(2)
