@@ -243,7 +243,9 @@ class RunRequest:
         return self.engines or (("none",) if self.suite else ("llguidance",))
 
     def as_paper(self, explicit: Collection[str] = ()) -> RunRequest:
-        """Return the same as the paper did it: limits, presets, split, model, prompt.
+        """Return the same as the paper did it: limits, preset, split, model, prompt.
+
+        Vacuous records count, as they did there.
 
         Source: section 5.1 of arXiv 2501.10868.
 
@@ -255,6 +257,7 @@ class RunRequest:
             self,
             preset=self.preset if "preset" in explicit else PAPER,
             splits=self.splits if "split" in explicit else ["test"],
+            vacuous=self.vacuous if "vacuous" in explicit else True,
             bounds=with_paper_seconds(self.bounds, explicit),
             models=[model.as_paper(explicit) for model in self.models],
         )

@@ -141,7 +141,11 @@ def test_the_papers_way_is_one_call(tmp_path: Path) -> None:
     """Presets, split, limits, and what is said of models change; the rest stays."""
     request = _request(tmp_path)
     paper = request.as_paper()
-    assert (paper.preset, list(paper.splits)) == ("paper", ["test"])
+    assert (paper.preset, list(paper.splits), paper.vacuous) == (
+        "paper",
+        ["test"],
+        True,
+    )
     assert paper.bounds.compile_seconds == 40.0
     assert paper.models[0].compat == "paper"
     assert paper.engines == request.engines
