@@ -150,9 +150,9 @@ def _grade(interpretations: Interpretations, text: str) -> Grade:
     try:
         value = json.loads(text)
         judged = verdicts_of_each(interpretations, value, ask_jsonschema=True)
+        near_miss = None if judged.jsonschema_rs else as_near_miss(compiled, value)
     except (ValueError, RecursionError) as error:
         return Grade(error=shortened(f"{type(error).__name__}: {error}", _SHOWN))
-    near_miss = as_near_miss(compiled, value) if judged.jsonschema_rs is False else None
     return Grade(
         jsonschema_rs=judged.jsonschema_rs,
         jsonschema_rs_plain=judged.jsonschema_rs_plain,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections import OrderedDict
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from curation.core.documents import Rejected
@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 MOST_CHARACTERS: Final = 32 * 2**20
 #: Levels of objects and arrays that validators can process.
 MOST_LEVELS: Final = 250
-#: Schemas kept; answers to one schema come one after the other, but for those of
-#: several models.
-_SIZE: Final = 1_024
+#: Compiled schemas that are kept.
+_MOST_SCHEMAS: Final = 1_024
 _SHOWN: Final = 300
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _ESCAPED_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
@@ -130,41 +129,20 @@ def _has_lone_surrogate(text: str, value: Json) -> bool:
     return bool(_SURROGATE.search(json.dumps(value, ensure_ascii=False)))
 
 
-class SchemaCache:
-    """Compiled schemas by text and dialect, the latest ones.
+@lru_cache(maxsize=_MOST_SCHEMAS)
+def compiled_schema(text: str | None, dialect: str) -> CompiledSchema | str:
+    """Return a schema with its validators, or why it cannot be used.
+
+    Args:
+        text: The schema as JSON text; None if a record has none.
+        dialect: Name of its dialect.
 
     Example:
-        >>> SchemaCache().compiled('{"type": "null"}', "2020-12").is_valid(None)
+        >>> compiled_schema('{"type": "null"}', "2020-12").is_valid(None)
         True
     """
-
-    def __init__(self) -> None:
-        """Begin with none."""
-        self._schemas: OrderedDict[tuple[str, str], CompiledSchema | str] = (
-            OrderedDict()
-        )
-
-    def compiled(self, text: str | None, dialect: str) -> CompiledSchema | str:
-        """Return a schema with its validators, or why it cannot be used.
-
-        Args:
-            text: The schema as JSON text; None if a record has none.
-            dialect: Name of its dialect.
-        """
-        if text is None:
-            return "the record has no schema"
-        key = (dialect, text)
-        schema = self._schemas.get(key)
-        if schema is None:
-            schema = self._schemas[key] = _compile(text, dialect)
-            if len(self._schemas) > _SIZE:
-                self._schemas.popitem(last=False)
-        else:
-            self._schemas.move_to_end(key)
-        return schema
-
-
-def _compile(text: str, dialect: str) -> CompiledSchema | str:
+    if text is None:
+        return "the record has no schema"
     compiled = read_schema(text, dialect)
     if isinstance(compiled, Rejected):
         return shortened(f"{compiled.reason}: {compiled.detail}", _SHOWN)

@@ -1,4 +1,4 @@
-"""The worker process that scores responses: one a case, schemas kept compiled.
+"""The worker process that scores responses: one a case, records kept prepared.
 
 Run by path (`curation.workers.pool`); a case is a `ScoringCase`.
 """
@@ -6,7 +6,7 @@ Run by path (`curation.workers.pool`); a case is a `ScoringCase`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -14,6 +14,12 @@ from curation.core.json_types import UntypedJson
 from curation.workers.protocol import serve
 from evaluation.core.records import Record, Response, Verdict
 from evaluation.suites.registry import suite_named
+
+if TYPE_CHECKING:
+    from evaluation.core.suite import Judge
+
+#: Records that stay prepared; those of several writers come in turns.
+_MOST_PREPARED: Final = 512
 
 
 class ScoringSetup(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,10 +46,16 @@ def start(message: dict[str, Any]) -> Callable[[Any], Verdict]:
     settings = msgspec.convert(setup.settings, suite.settings)
     make = suite.fallback if setup.fallback else suite.scorer
     scorer = (make or suite.scorer)(settings)
+    judges: dict[str, Judge] = {}
 
     def handle(message: Any) -> Verdict:  # noqa: ANN401 - JSON, converted here
         case = msgspec.convert(message, ScoringCase)
-        return scorer(case.record, case.response)
+        key = case.record.key
+        if key not in judges:
+            if len(judges) == _MOST_PREPARED:
+                judges.clear()
+            judges[key] = scorer(case.record)
+        return judges[key](case.response)
 
     return handle
 

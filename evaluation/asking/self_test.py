@@ -72,6 +72,7 @@ def _as_response(record: Record, answer: KnownAnswer, place: int) -> Response:
         reasoning=answer.reasoning,
         finish=answer.finish,
         error=answer.error,
+        writing=answer.writing,
     )
 
 

@@ -27,9 +27,11 @@ if TYPE_CHECKING:
     from curation.download.acquire import FetchSettings
     from evaluation.reporting.report import Report
 
-#: Judges a response to a record: pure, deterministic, never raises for what a model
-#: wrote. It is made once a process, so it may keep what is expensive to make.
-Scorer: TypeAlias = Callable[[Record, Response], Verdict]
+#: Judges a response to one record: pure, deterministic, never raises for what a model
+#: wrote.
+Judge: TypeAlias = Callable[[Response], Verdict]
+#: Prepares a record (schema, truth, facts of tables): once, before its responses.
+Scorer: TypeAlias = Callable[[Record], Judge]
 #: The settings of one suite: a frozen struct with a default for every field.
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -124,6 +126,8 @@ class KnownAnswer:
     reasoning: str = ""
     finish: str = "stop"
     error: str = ""
+    #: How it was written (`Response.writing`).
+    writing: Label | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,7 +208,8 @@ class Suite(Generic[S]):
     records: Callable[[RecordRequest, S], RecordSet]
     #: Returns how a record is asked.
     prompt: Callable[[Record, S], Prompt]
-    #: Returns what judges responses; called once in each process.
+    #: Returns what prepares records and judges their responses; called once in each
+    #: process.
     scorer: Callable[[S], Scorer]
     #: Returns tables and plots of a scored run.
     report: Callable[[ScoredRun], Report]

@@ -10,13 +10,12 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
-from curation.json.pointer import Tokens, pointer
-from curation.json.values import type_of
 from curation.schema.keywords import KeywordKind, names_of_kind
 from curation.system.escaping import shortened
 from evaluation.answers.extraction import (
@@ -25,7 +24,7 @@ from evaluation.answers.extraction import (
     first_fence,
     triage,
 )
-from evaluation.answers.json_answers import SchemaCache
+from evaluation.answers.json_answers import compiled_schema
 from evaluation.core.records import FREE, Record, Response, Verdict
 from evaluation.suites.concodeeval.answer_text import (
     ENGINE_RULES,
@@ -51,6 +50,8 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
+    from curation.json.pointer import Tokens
+    from evaluation.core.suite import Judge
 
 _FENCE: Final = "```"
 #: Characters of a message in a reason.
@@ -93,7 +94,7 @@ class ConcodeScorer:
     Example:
         >>> scorer = ConcodeScorer(ConcodeSettings())
         >>> answer = Response(record=record.key, text="```\n[1]\n```")
-        >>> scorer(record, answer).failure_class
+        >>> scorer(record)(answer).failure_class
         'wrong_root'
     """
 
@@ -101,11 +102,9 @@ class ConcodeScorer:
         """Take the settings of the suite."""
         self._settings = settings
         self._xml = settings.xml_reading
-        self._schemas = SchemaCache()
-        self._places: dict[CompiledSchema, Places] = {}
 
-    def __call__(self, record: Record, response: Response) -> Verdict:
-        """Return the verdict on one response, with what reports slice by."""
+    def __call__(self, record: Record) -> Judge:
+        """Return the judge of one record's responses."""
         fields = msgspec.convert(record.fields, RecordFields)
         length: Json = msgspec.to_builtins(fields.length)
         labels: dict[str, Json] = {
@@ -118,13 +117,29 @@ class ConcodeScorer:
         }
         if fields.task is TaskName.VALIDATION:
             labels |= {"label": fields.label, "keyword": fields.keyword}
-        verdict = self._verdict(fields, record.dialect, response)
+        compiled = None
+        if fields.task is TaskName.GENERATION:
+            compiled = compiled_schema(fields.schema, record.dialect)
+        return partial(self._judge, fields, labels, compiled)
+
+    def _judge(
+        self,
+        fields: RecordFields,
+        labels: dict[str, Json],
+        compiled: CompiledSchema | str | None,
+        response: Response,
+    ) -> Verdict:
+        """Return the verdict on one response, with what reports slice by."""
+        verdict = self._verdict(fields, compiled, response)
         return msgspec.structs.replace(verdict, details={**labels, **verdict.details})
 
     def _verdict(
-        self, fields: RecordFields, dialect: str, response: Response
+        self,
+        fields: RecordFields,
+        compiled: CompiledSchema | str | None,
+        response: Response,
     ) -> Verdict:
-        generates = fields.task is TaskName.GENERATION
+        generates = compiled is not None
         # Under an engine the text is the sample alone, without a fence.
         fenced = response.condition == FREE or fields.output is not Output.JSON
         rules = FREE_RULES if fenced or not generates else ENGINE_RULES
@@ -134,9 +149,8 @@ class ConcodeScorer:
             NoAnswer.ENGINE_FAILED,
         ):
             return _failed(AnswerClass.API_ERROR, answer.reason)
-        if not generates:
+        if compiled is None:
             return _validation_verdict(fields, answer, self._settings)
-        compiled = self._schemas.compiled(fields.schema, dialect)
         if isinstance(compiled, str):
             return _failed(AnswerClass.SCHEMA_ERROR, compiled, counted=False)
         return self._generation_verdict(fields, compiled, answer, fenced=fenced)
@@ -173,55 +187,33 @@ class ConcodeScorer:
         plain, strict = compiled.validator_without_formats, compiled.validator
         accepted, with_formats = plain.is_valid(value), strict.is_valid(value)
         passed = with_formats if self._settings.formats else accepted
-        wrong_root = self._has_wrong_root(compiled.value, value)
         scores = {
             **_NO_SCORES,
             "gen_acc": float(passed),
             "with_formats": float(with_formats),
-            "rtv": float(wrong_root),
         }
         if passed:
             return Verdict(passed=True, scores=scores)
         faults = violations(strict if self._settings.formats else plain, value)
+        # In the paper's reading null is never of a wrong type.
+        may_be_null = value is None and self._settings.reading is SuiteReading.PAPER
+        wrong_root = ("type",) in faults.places and not may_be_null
         kind = AnswerClass.WRONG_ROOT if wrong_root else AnswerClass.VIOLATION
-        places = self._places_of(compiled)
+        places = _places_in(compiled, self._settings.locality)
         keywords: dict[str, Json] = {**faults.keywords}
-        counts: list[Json] = [*places.counts(faults.schema_pointers)]
+        counts: list[Json] = [*places.counts(faults.places)]
         constraints: list[Json] = [*places.constraints]
         return Verdict(
             passed=False,
             failure_class=kind.value,
             reasons=faults.reasons,
-            scores=scores,
+            scores={**scores, "rtv": float(wrong_root)},
             details={
                 "keywords": keywords,
                 "locality": counts,
                 "constraints": constraints,
             },
         )
-
-    def _has_wrong_root(self, schema: Json, value: Json) -> bool:
-        """Return whether the schema's root names other types than a value's.
-
-        In the paper's reading null is never of a wrong type.
-        """
-        kinds = schema.get("type") if isinstance(schema, dict) else None
-        types = kinds if isinstance(kinds, list) else [kinds]
-        if kinds is None or (
-            value is None and self._settings.reading is SuiteReading.PAPER
-        ):
-            return False
-        kind = type_of(value)
-        return kind not in types and not (kind == "integer" and "number" in types)
-
-    def _places_of(self, compiled: CompiledSchema) -> Places:
-        places = self._places.get(compiled)
-        if places is None:
-            if len(self._places) > _MOST_PLACES:
-                self._places.clear()
-            places = Places.of(compiled.value, self._settings.locality)
-            self._places[compiled] = places
-        return places
 
 
 def _failed(kind: AnswerClass, reason: str, *, counted: bool = True) -> Verdict:
@@ -250,8 +242,8 @@ class Violations:
 
     #: The number of violations of each keyword, the most frequent first.
     keywords: dict[str, int]
-    #: The place of each violated keyword in the schema, a JSON pointer each.
-    schema_pointers: tuple[str, ...]
+    #: The place of each violated keyword in the schema.
+    places: tuple[Tokens, ...]
     #: The first ones in words.
     reasons: tuple[str, ...]
 
@@ -265,16 +257,16 @@ def violations(validator: jsonschema_rs.Validator, value: Json) -> Violations:
         {'maximum': 2}
     """
     counted: Counter[str] = Counter()
-    places: list[str] = []
+    places: list[Tokens] = []
     reasons: list[str] = []
     for error in islice(validator.iter_errors(value), _MOST_VIOLATIONS):
         path = tuple(map(str, error.schema_path))
         # A schema that is `false` has no keyword: its holder is named.
         keyword = path[-1] if path else "false"
         counted[keyword] += 1
-        places.append(pointer(path))
+        places.append(path)
         if len(reasons) < _MOST_REASONS:
-            place = pointer(tuple(map(str, error.instance_path))) or "the root"
+            place = "/".join(["", *map(str, error.instance_path)]) or "the root"
             message = shortened(error.message, _SHOWN)
             reasons.append(f"{keyword} at {place}: {message}")
     return Violations(dict(counted.most_common()), tuple(places), tuple(reasons))
@@ -290,12 +282,12 @@ class Places:
 
     Example:
         >>> places = Places.of({"type": "array", "items": {"maximum": 3}}, "thirds")
-        >>> places.part("/items/maximum"), places.constraints
+        >>> places.part(("items", "maximum")), places.constraints
         ('end', (1, 0, 1))
     """
 
-    #: JSON pointer to the number of its part.
-    parts: dict[str, int]
+    #: A place to the number of its part.
+    parts: dict[Tokens, int]
     #: Keywords of each part that an instance can violate.
     constraints: tuple[int, ...]
 
@@ -304,27 +296,32 @@ class Places:
         """List the places of a schema."""
         places = list(_places(schema, ()))
         first, last = (share * len(places) for share in _CUTS[cut])
-        parts: dict[str, int] = {}
+        parts: dict[Tokens, int] = {}
         constraints = [0, 0, 0]
         for place, (path, value) in enumerate(places):
             part = 0 if place < first else 1 if place < last else 2
-            parts[pointer(path)] = part
+            parts[path] = part
             constraints[part] += _can_refuse(path, value)
         return cls(parts, tuple(constraints))
 
-    def part(self, place: str) -> str | None:
-        """Return the part of a JSON pointer; None if it leads nowhere."""
+    def part(self, place: Tokens) -> str | None:
+        """Return the part of a place; None if the schema has no such place."""
         number = self.parts.get(place)
         return None if number is None else PARTS[number]
 
-    def counts(self, places: Iterable[str]) -> list[int]:
-        """Return the number of JSON pointers into each part."""
+    def counts(self, places: Iterable[Tokens]) -> list[int]:
+        """Return the number of places in each part."""
         counted = [0, 0, 0]
         for place in places:
             number = self.parts.get(place)
             if number is not None:
                 counted[number] += 1
         return counted
+
+
+@lru_cache(maxsize=_MOST_PLACES)
+def _places_in(compiled: CompiledSchema, cut: Literal["thirds", "20/60/20"]) -> Places:
+    return Places.of(compiled.value, cut)
 
 
 def _places(value: Json, path: Tokens) -> Iterator[tuple[Tokens, Json]]:

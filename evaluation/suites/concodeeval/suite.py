@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from curation.core.json_types import Json
 from evaluation.core.suite import KnownAnswer, Suite
 from evaluation.suites.common import first_witness, imported_late
 from evaluation.suites.concodeeval.settings import (
@@ -34,8 +35,23 @@ _HOSTILE: Final = {
 }
 
 
+#: Texts with a member that stands twice.
+_REPEATED: Final = {
+    Output.JSON: '{"a": 1, "a": 2}',
+    Output.YAML: "a: 1\na: 2",
+    Output.XML: "<all type='dict'><a type='int'>1</a><a type='int'>2</a></all>",
+}
+#: Values that most schemas of their root type refuse.
+_UNLIKELY: Final[dict[str, tuple[Json, ...]]] = {
+    "number": (-1, 10**9, 0.001),
+    "string": ("", "?", "?" * 999),
+    "array": ([], [None] * 999),
+    "object": ({}, {"?": None}),
+}
+
+
 def _known_answers(record: Record, settings: ConcodeSettings) -> Iterator[KnownAnswer]:
-    """Yield right and wrong answers of the main classes; few if there is no witness."""
+    """Yield right answers and wrong ones of each class; few if there is no witness."""
     fields = fields_of(record)
     kinds = AnswerClass
     failed, silent = kinds.API_ERROR, kinds.NO_ANSWER
@@ -54,6 +70,9 @@ def _known_answers(record: Record, settings: ConcodeSettings) -> Iterator[KnownA
         return
     if settings.xml == "typed" or fields.output is not Output.XML:
         yield from _known_samples(fields.schema, fields.output, record.dialect)
+        if settings.reading == settings.xml_reading == "recommended":
+            twice, kind = _REPEATED[fields.output], kinds.DUPLICATE_NAME
+            yield KnownAnswer(kind=kind, text=f"```\n{twice}\n```", expected=kind)
     for text, expected in (
         ("[1]", kinds.NO_FENCE),
         ("```\n\n```", silent),
@@ -66,14 +85,19 @@ def _known_answers(record: Record, settings: ConcodeSettings) -> Iterator[KnownA
 
 
 def _known_samples(schema: str, output: Output, dialect: str) -> Iterator[KnownAnswer]:
-    """Yield a sample that a schema accepts, and one of another type than its root."""
+    """Yield a sample that a schema accepts, one that it refuses, and a wrong root."""
     from evaluation.suites.concodeeval.representations import write_sample  # noqa: PLC0415 - heavy
 
-    for _, value in first_witness(schema, dialect):
+    violation, root = AnswerClass.VIOLATION, json.loads(schema).get("type")
+    for compiled, value in first_witness(schema, dialect):
         right = f"```\n{write_sample(value, output)}\n```"
         yield KnownAnswer(kind="reference", text=right)
         yield KnownAnswer(kind="after thinking", text=f"<think>```</think>{right}")
-    root = json.loads(schema).get("type")
+        for other in _UNLIKELY.get(str(root), ()):
+            if not compiled.is_valid_without_formats(other):
+                text = f"```\n{write_sample(other, output)}\n```"
+                yield KnownAnswer(kind=violation, text=text, expected=violation)
+                break
     wrong = write_sample([] if root == "object" else {}, output)
     if isinstance(root, str):
         expected = AnswerClass.WRONG_ROOT

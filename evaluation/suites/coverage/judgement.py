@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from curation.core.documents import Explained
 from evaluation.core.cases import Result
@@ -77,7 +78,8 @@ class TextClass(Explained):
     UNDECIDED = ("undecided", "the validator failed or ran out of time")
 
 
-_CLASS_OF_RESULT = {
+#: The class of a text that was not written, by its result.
+CLASS_OF_RESULT: Final = {
     Result.COMPILE_ERROR: TextClass.COMPILE_ERROR,
     Result.TIMEOUT: TextClass.TIMEOUT,
     Result.CRASH: TextClass.CRASH,
@@ -87,7 +89,8 @@ _CLASS_OF_RESULT = {
     Result.TOO_MUCH_OUTPUT: TextClass.ENGINE_ERROR,
     Result.PROTOCOL_ERROR: TextClass.ENGINE_ERROR,
 }
-_CLASS_OF_ENDING = {
+#: The class of a text that ended early, by its ending.
+CLASS_OF_ENDING: Final = {
     TextEnding.MODEL: TextClass.MODEL_ERROR,
     TextEnding.LOGITS: TextClass.BAD_LOGITS,
     TextEnding.PROMPT: TextClass.PROMPT_TOO_LONG,
@@ -105,15 +108,15 @@ def classify(generation: Generation, judgement: Judgement | None) -> TextClass:
     """
     if judgement is not None and judgement.own is TextVerdict.VALID:
         return TextClass.COMPLIANT
-    if generation.ending in _CLASS_OF_ENDING:
-        return _CLASS_OF_ENDING[generation.ending]
+    if generation.ending in CLASS_OF_ENDING:
+        return CLASS_OF_ENDING[generation.ending]
     if generation.result is not Result.OK:
         compiling = (
             generation.compile_ns is None and generation.ending is TextEnding.ENGINE
         )
         if generation.result is Result.TIMEOUT and compiling:
             return TextClass.COMPILE_TIMEOUT
-        return _CLASS_OF_RESULT[generation.result]
+        return CLASS_OF_RESULT[generation.result]
     if not generation.text.strip() and (generation.tagged or generation.reasoning):
         return TextClass.THINK_TEXT if generation.tagged else TextClass.REASONING_ONLY
     if generation.ending is TextEnding.TRUNCATED:

@@ -22,17 +22,27 @@ import ipaddress
 import json
 import uuid
 from dataclasses import asdict, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from referencing import Registry
 
-from curation.instances.grading import grade
+from curation.instances.constraints.violations import as_near_miss
+from curation.instances.validators import verdicts
+from curation.system.escaping import shortened
 from curation.validation.python_validators import jsonschema
+from evaluation.answers.json_answers import compiled_schema
 from evaluation.core.cases import Result
 from evaluation.core.records import Record, Response, Verdict
-from evaluation.core.suite import KnownAnswer
-from evaluation.generation.text_generation import Generation, generation_of
+from evaluation.core.suite import Judge, KnownAnswer
+from evaluation.generation.text_generation import (
+    Generation,
+    TextEnding,
+    generation_of,
+)
 from evaluation.suites.coverage.judgement import (
+    CLASS_OF_ENDING,
+    CLASS_OF_RESULT,
     Judgement,
     TextClass,
     TextVerdict,
@@ -47,12 +57,17 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
 
 
+#: Characters of an error; validators repeat whole schemas.
+_SHOWN: Final = 300
+
+
 class CoverageScorer:
     """Judge texts; a text that is valid under its own dialect is compliant.
 
     Example:
         >>> record = Record(id="a", schema='{"type": "object"}')
-        >>> CoverageScorer()(record, Response(record="a", text="[]")).failure_class
+        >>> score = CoverageScorer()(record)
+        >>> score(Response(record="a", text="[]")).failure_class
         'violates'
     """
 
@@ -64,10 +79,17 @@ class CoverageScorer:
         """
         self._published = published
 
-    def __call__(self, record: Record, response: Response) -> Verdict:
+    def __call__(self, record: Record) -> Judge:
+        """Return the judge of one record's responses."""
+        schema = record.constraint
+        # Kept for all responses; a schema that cannot be used fails each of them.
+        compiled_schema(schema, record.dialect)
+        return partial(self._judge, schema, record.dialect)
+
+    def _judge(self, schema: str, dialect: str, response: Response) -> Verdict:
         """Return the verdict on one response."""
         generation = generation_of(response)
-        judgement = self._judge(record, generation)
+        judgement = self._readings(schema, dialect, generation)
         outcome = classify(generation, judgement)
         in_batch = None
         if generation.batch_ending is not None:
@@ -77,7 +99,8 @@ class CoverageScorer:
                 text=generation.batch_text,
                 ending=generation.batch_ending,
             )
-            in_batch = classify(beside, self._judge(record, beside)).value
+            readings = self._readings(schema, dialect, beside)
+            in_batch = classify(beside, readings).value
         detail = generation.detail or (judgement.detail if judgement else "")
         compliant = outcome is TextClass.COMPLIANT
         return Verdict(
@@ -90,13 +113,15 @@ class CoverageScorer:
             },
         )
 
-    def _judge(self, record: Record, generation: Generation) -> Judgement | None:
+    def _readings(
+        self, schema: str, dialect: str, generation: Generation
+    ) -> Judgement | None:
         if not generation.generated:
             return None
         return judge(
             generation.text,
-            record.constraint,
-            record.dialect,
+            schema,
+            dialect,
             generation.adapted,
             published=self._published,
         )
@@ -128,7 +153,7 @@ def judge(
         return Judgement(is_json=False, published=as_published, detail=str(error)[:200])
     if published:
         listing_10 = _verdict(accepts=accepts_by_listing_10(text, schema))
-    own, keyword, detail = _own_verdict(text, schema, dialect)
+    own, keyword, detail = _own_verdict(value, schema, dialect)
     return Judgement(
         is_json=True,
         own=own,
@@ -136,7 +161,7 @@ def judge(
         published=as_published,
         keyword=keyword,
         detail=detail,
-        adapted=_own_verdict(text, adapted, dialect)[0] if adapted else None,
+        adapted=_own_verdict(value, adapted, dialect)[0] if adapted else None,
         trivial=is_trivial(value, schema),
     )
 
@@ -149,21 +174,26 @@ def _verdict(*, accepts: bool) -> TextVerdict:
     return TextVerdict.VALID if accepts else TextVerdict.INVALID
 
 
-def _own_verdict(text: str, schema: str, dialect: str) -> tuple[TextVerdict, str, str]:
+def _own_verdict(
+    value: Json, schema: str, dialect: str
+) -> tuple[TextVerdict, str, str]:
     """Return the verdict of two validators, the keyword that fails, and why.
 
     A text is valid if neither refuses it; one of them may have no answer.
     """
-    graded = grade(schema, dialect, [text])
-    if graded.error:
-        return TextVerdict.INVALID, "", graded.error
-    (result,) = graded.grades
-    answers = {result.jsonschema_rs, result.jsonschema} - {None}
-    if not answers:
-        return TextVerdict.UNDECIDED, "", result.error
-    if False in answers:
-        return TextVerdict.INVALID, result.keyword, result.error
-    return TextVerdict.VALID, "", ""
+    compiled = compiled_schema(schema, dialect)
+    if isinstance(compiled, str):
+        return TextVerdict.INVALID, "", compiled
+    try:
+        both = verdicts(compiled, value, ask_jsonschema=True)
+        failed = None if both.jsonschema_rs else as_near_miss(compiled, value)
+    except (ValueError, RecursionError) as error:
+        # jsonschema-rs reads no value of more than 255 levels.
+        detail = shortened(f"{type(error).__name__}: {error}", _SHOWN)
+        return TextVerdict.UNDECIDED, "", detail
+    if both.jsonschema_rs and both.jsonschema is not False:
+        return TextVerdict.VALID, "", ""
+    return TextVerdict.INVALID, failed.keyword if failed else "", both.error
 
 
 def is_trivial(value: Json, schema: str) -> bool:
@@ -273,15 +303,50 @@ def _as_published() -> FormatChecker:
 
 def known_answers(record: Record, _settings: object) -> Iterable[KnownAnswer]:
     """Yield answers to a record with the class that each must get."""
+    kinds = TextClass
     witnesses = record.fields.get("witnesses")
     for text in witnesses if isinstance(witnesses, list) else ():
         yield KnownAnswer(kind="witness", text=str(text))
-        yield KnownAnswer(
-            kind="cut off", text=f"{text}{{", finish="length", expected="truncated"
-        )
-        yield KnownAnswer(
-            kind="with a remark", text=f"Here: {text}", expected="not_json"
-        )
-    yield KnownAnswer(
-        kind="no answer", text=None, error="HTTP 500", expected="model_error"
+        for kind, cut in (
+            (kinds.TRUNCATED, f"{text}{{"),
+            (kinds.RUNAWAY_WHITESPACE, f"{text}{{{' ' * 99}"),
+        ):
+            yield KnownAnswer(kind=kind, text=cut, finish="length", expected=kind)
+        yield _known(kinds.NOT_JSON, f"Here: {text}")
+    root = json.loads(record.constraint)
+    if isinstance(root, dict) and isinstance(root.get("type"), str):
+        yield _known(kinds.VIOLATES, "[]" if root["type"] == "object" else "{}")
+    thought = KnownAnswer(kind="thought", text="", reasoning="Well.")
+    yield replace(thought, expected=kinds.REASONING_ONLY)
+    yield replace(
+        thought,
+        expected=kinds.THINK_TEXT,
+        writing=_writing(Result.OK, TextEnding.END, tagged=True),
     )
+    yield KnownAnswer(
+        kind="no answer", text=None, error="HTTP 500", expected=kinds.MODEL_ERROR
+    )
+    for ending, kind in CLASS_OF_ENDING.items():
+        yield replace(_known(kind, ""), writing=_writing(Result.OK, ending))
+    for result, kind in CLASS_OF_RESULT.items():
+        writing = _writing(result, TextEnding.ENGINE, compile_ns=1)
+        yield replace(_known(kind, ""), writing=writing)
+    late = _writing(Result.TIMEOUT, TextEnding.ENGINE)
+    yield replace(_known(kinds.COMPILE_TIMEOUT, ""), writing=late)
+
+
+def _known(expected: TextClass, text: str) -> KnownAnswer:
+    return KnownAnswer(kind=expected, text=text, expected=expected)
+
+
+def _writing(
+    result: Result,
+    ending: TextEnding,
+    *,
+    tagged: bool = False,
+    compile_ns: int | None = None,
+) -> dict[str, Json]:
+    generation = Generation(
+        id="", result=result, ending=ending, tagged=tagged, compile_ns=compile_ns
+    )
+    return generation.as_json()

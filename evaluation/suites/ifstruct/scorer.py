@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from curation.core.json_types import Json, UntypedJson
 from curation.system.escaping import shortened
@@ -50,6 +51,9 @@ from evaluation.suites.ifstruct.settings import (
     RuleReading,
 )
 
+if TYPE_CHECKING:
+    from evaluation.core.suite import Judge
+
 #: A response of more characters is not read; 16,000 tokens are a twentieth of it.
 LONGEST: Final = 1_000_000
 _RULES: Final = TriageRules(refusals=Refusals.WITHOUT_TEXT, longest=LONGEST)
@@ -81,33 +85,36 @@ _KINDS: Final = {
 
 
 class IfstructScorer:
-    """Judges responses; the latest row stays prepared."""
+    """Judges responses."""
 
     def __init__(self, settings: IfstructSettings) -> None:
         """Take the settings of the suite."""
         self._settings = settings
         self._decides = settings.decides
-        self._key: str | None = None
-        self._requirements: Requirements
-        self._facts: Mapping[str, Json]
 
-    def __call__(self, record: Record, response: Response) -> Verdict:
+    def __call__(self, record: Record) -> Judge:
+        """Return the judge of one record's responses."""
+        row = read_record(record.fields)
+        facts: dict[str, Json] = {
+            "slices": {**slices_of(row)},
+            "kind": row.entity_type,
+            "difficulty": difficulty_of(row),
+            "requirements": [str(requirement) for requirement in requirements_of(row)],
+        }
+        free_only = record.schema is None
+        return partial(self._judge, row.requirements, facts, free_only)
+
+    def _judge(
+        self,
+        requirements: Requirements,
+        facts: Mapping[str, Json],
+        free_only: bool,  # noqa: FBT001 - partial gives it by place
+        response: Response,
+    ) -> Verdict:
         """Return the verdict on one response, with all that a report slices it by."""
-        if record.schema is None and response.condition != FREE:
+        if free_only and response.condition != FREE:
             return _NOT_RUN
-        if self._key != record.key:
-            row = read_record(record.fields)
-            self._requirements = row.requirements
-            self._facts = {
-                "slices": {**slices_of(row)},
-                "kind": row.entity_type,
-                "difficulty": difficulty_of(row),
-                "requirements": [
-                    str(requirement) for requirement in requirements_of(row)
-                ],
-            }
-            self._key = record.key
-        structure = verify(response, self._requirements, self._settings)
+        structure = verify(response, requirements, self._settings)
         counted = structure.counted(self._decides)
         lost = {_lost(finding) for finding in counted}
         scores = {"layout": float(not lost - STRUCTURE)}
@@ -120,7 +127,7 @@ class IfstructScorer:
             failure_class=str(counted[0].failure) if counted else "",
             reasons=tuple(str(finding) for finding in counted[:_MOST_REASONS]),
             scores=scores,
-            details={**self._facts, **_details(structure, lost)},
+            details={**facts, **_details(structure, lost)},
         )
 
 

@@ -7,7 +7,8 @@ AI, 2026; docs/suites/ifstruct.md says what is ours and where the readings diffe
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -29,6 +30,7 @@ from evaluation.suites.common import first_witness, imported_late
 from evaluation.suites.ifstruct.rows import (
     TEXT_COLUMNS,
     AnswerFormat,
+    Fence,
     FenceWish,
     IfstructRecord,
     Requirements,
@@ -208,7 +210,7 @@ def _reworded(record: Record, text: str) -> Record:
 
 
 def _known_answers(record: Record, settings: IfstructSettings) -> Iterator[KnownAnswer]:
-    """Yield right answers to a row, and wrong ones of the main classes."""
+    """Yield right answers to a row, and a wrong one of each class it has room for."""
     requirements = read_record(record.fields).requirements
     items: UntypedJson
     for _, items in first_witness(json.dumps(requirements.schema), "2020-12"):
@@ -224,6 +226,18 @@ def _known_answers(record: Record, settings: IfstructSettings) -> Iterator[Known
             (Failure.NOT_A_LIST, _answer({"a": 1, "b": 2}, requirements)),
         ):
             yield KnownAnswer(kind=failure, text=broken, expected=failure)
+        wrong = {
+            **dict(_wrong_values(items, requirements)),
+            **dict(_wrong_shapes(items, requirements)),
+            **dict(_wrong_texts(right, requirements, settings)),
+            **dict(_wrong_by_options(right, items, requirements, settings)),
+        }
+        if settings.lenient_raw and requirements.commentary:
+            # What stands around raw JSON is ignored.
+            for failure in _AROUND:
+                wrong.pop(failure, None)
+        for failure, broken in wrong.items():
+            yield KnownAnswer(kind=failure, text=broken, expected=failure)
     no_answer, refused = Failure.NO_ANSWER, Failure.REFUSED
     yield KnownAnswer(kind="null", text=None, expected=no_answer)
     yield KnownAnswer(kind="server error", text=None, error="500", expected=no_answer)
@@ -237,6 +251,128 @@ def _with_field(items: Iterable[UntypedJson]) -> Iterator[UntypedJson]:
     return ({**item, "additional_remark": "no"} for item in items)
 
 
+def _wrong_values(
+    items: UntypedJson, requirements: Requirements
+) -> Iterator[tuple[Failure, str]]:
+    """Yield answers whose first item lacks a field or has a wrong value."""
+    (first, *others), fields = items, requirements.schema["items"]
+    is_yaml = requirements.format is AnswerFormat.YAML
+    for name in fields["required"] if len(first) > 1 else ():
+        rest = {key: value for key, value in first.items() if key != name}
+        yield Failure.MISSING_FIELD, _answer([rest, *others], requirements)
+    for name, field in fields["properties"].items():
+        for failure, value in _refused(field, first.get(name)):
+            if failure is Failure.COERCED_SCALAR and not is_yaml:
+                continue
+            changed = [{**first, name: value}, *others]
+            yield failure, _answer(changed, requirements)
+
+
+def _refused(
+    field: Mapping[str, UntypedJson], right: UntypedJson
+) -> Iterator[tuple[Failure, UntypedJson]]:
+    """Yield wrong values of a field, with the failure of each."""
+    if "enum" in field:
+        yield Failure.NOT_IN_ENUM, "none of these"
+    elif field["type"] == "string":
+        yield Failure.WRONG_TYPE, ["a"]
+        yield Failure.COERCED_SCALAR, 7
+    if "minimum" in field:
+        yield Failure.BELOW_MINIMUM, field["minimum"] - 1
+    if "maximum" in field:
+        yield Failure.ABOVE_MAXIMUM, field["maximum"] + 1
+    if field.get("minItems"):
+        yield Failure.TOO_FEW_ITEMS, []
+    if "maxItems" in field and right:
+        yield Failure.TOO_MANY_ITEMS, right[:1] * (field["maxItems"] + 1)
+
+
+def _wrong_shapes(
+    items: UntypedJson, requirements: Requirements
+) -> Iterator[tuple[Failure, str]]:
+    """Yield answers with another wrapper or in the other format."""
+    bare = replace(requirements, wrapper=None)
+    if requirements.wrapper is None:
+        wrapped = replace(requirements, wrapper="items")
+        yield Failure.WRAPPED, _answer(items, wrapped)
+    else:
+        other_key = replace(requirements, wrapper=f"{requirements.wrapper}s")
+        yield Failure.NOT_WRAPPED, _answer(items, bare)
+        yield Failure.WRONG_WRAPPER_KEY, _answer(items, other_key)
+    (other,) = {*AnswerFormat} - {requirements.format}
+    yield Failure.WRONG_FORMAT, _answer(items, replace(requirements, format=other))
+
+
+def _wrong_by_options(
+    right: str,
+    items: UntypedJson,
+    requirements: Requirements,
+    settings: IfstructSettings,
+) -> Iterator[tuple[Failure, str]]:
+    """Yield answers in JSON that only a setting refuses."""
+    if requirements.format is not AnswerFormat.JSON:
+        return
+    fields = requirements.schema["items"]["properties"]
+    for name, value in items[0].items():
+        member = f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}"
+        if settings.no_duplicate_keys and not isinstance(value, dict | list):
+            twice = right.replace(member, f"{member}, {member}", 1)
+            yield Failure.DUPLICATE_KEY, twice
+        if settings.no_nan and fields[name].get("type") == "number":
+            nan = right.replace(member, f"{json.dumps(name)}: NaN", 1)
+            yield Failure.NOT_FINITE, nan
+
+
+#: Faults of the text around raw JSON.
+_AROUND: Final = (
+    Failure.WRONG_FORMAT,
+    Failure.BYTE_ORDER_MARK,
+    Failure.LEADING_TEXT,
+    Failure.TRAILING_TEXT,
+)
+#: Content that cannot be read, by format.
+_UNREADABLE: Final = {
+    AnswerFormat.JSON: {
+        Failure.INVALID_JSON: "[{'a': 1}]",
+        Failure.TOO_DEEP: "[" * 200 + "]" * 200,
+        Failure.NUMBER_TOO_LONG: f"[{'1' * 5000}]",
+    },
+    AnswerFormat.YAML: {
+        Failure.INVALID_YAML: "- 'a",
+        Failure.YAML_TAB: "- a\n\t- b",
+        Failure.YAML_TAG: "- !!python/name:os.system ''",
+        Failure.YAML_ALIASES: "&loop\n- *loop",
+    },
+}
+
+
+def _wrong_texts(
+    right: str, requirements: Requirements, settings: IfstructSettings
+) -> Iterator[tuple[Failure, str]]:
+    """Yield answers that cannot be read, or with a wrong code block or text around."""
+    fence, is_json = requirements.fence, requirements.format is AnswerFormat.JSON
+    is_fenced = fence.wish is FenceWish.REQUIRED
+    recommended = settings.reading == "recommended"
+    for failure, content in _UNREADABLE[requirements.format].items():
+        yield failure, _fenced(content, fence)
+    if is_fenced:
+        yield Failure.MISSING_FENCE, right.partition("\n")[2].rstrip("`")
+        if recommended and fence.language:
+            other = right.replace(fence.language, "text", 1)
+            yield Failure.WRONG_FENCE_LANGUAGE, other
+        if recommended and not requirements.commentary:
+            yield Failure.SEVERAL_FENCES, f"{right}\n{right}"
+    elif fence.wish is FenceWish.FORBIDDEN and recommended:
+        yield Failure.FORBIDDEN_FENCE, f"```\n{right}\n```"
+    if not requirements.commentary and (is_fenced or is_json):
+        yield Failure.COMMENTARY, f"{right}\nThat is all."
+    if is_json and not is_fenced:
+        yield Failure.BYTE_ORDER_MARK, f"\ufeff{right}"
+        if requirements.commentary:
+            yield Failure.LEADING_TEXT, f"Here: {right}"
+            yield Failure.TRAILING_TEXT, f"{right}\nThat is all."
+
+
 def _answer(items: UntypedJson, requirements: Requirements) -> str:
     import yaml  # noqa: PLC0415 - heavy
 
@@ -247,9 +383,14 @@ def _answer(items: UntypedJson, requirements: Requirements) -> str:
         # Aliases would stand for equal items.
         value = json.loads(text)
         text = yaml.safe_dump(value, default_flow_style=False, sort_keys=False)
-    if requirements.fence.wish is not FenceWish.REQUIRED:
-        return text
-    return f"```{requirements.fence.language}\n{text.rstrip()}\n```"
+    return _fenced(text, requirements.fence)
+
+
+def _fenced(content: str, fence: Fence) -> str:
+    """Return an answer with its content in a code block, if one is required."""
+    if fence.wish is not FenceWish.REQUIRED:
+        return content
+    return f"```{fence.language}\n{content.rstrip()}\n```"
 
 
 SUITE: Final = Suite(

@@ -10,12 +10,12 @@ declared members is free-form: all its members count as declared.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
+import jsonschema_rs
 import msgspec
 
-from curation.instances.constraints.keyword_values import array_of, object_of
-from curation.instances.ecma_validators import is_match
 from curation.json.pointer import Tokens, member, pointer
 from curation.schema.dialects import BY_NAME
 from curation.schema.keywords import REFERENCE_KEYWORDS
@@ -28,18 +28,17 @@ from evaluation.answers.extraction import (
     TriageRules,
     triage,
 )
-from evaluation.answers.json_answers import SchemaCache, read_json_answer
+from evaluation.answers.json_answers import compiled_schema, read_json_answer
 from evaluation.core.records import Record, Response, Verdict
 from evaluation.suites.passrate.settings import FailureClass, Mode, PassrateSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import jsonschema_rs
-
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.schema.subschemas import SchemaLocation
+    from evaluation.core.suite import Judge
 
 
 #: The class of a response without an answer.
@@ -61,6 +60,8 @@ _KEYWORDS: Final = frozenset().union(
 _SHOWN: Final = 200
 #: Most faults of one answer that are examined, and that are recorded.
 _EXAMINED: Final = 200
+#: Patterns of names that are kept compiled.
+_MOST_PATTERNS: Final = 1_024
 _RECORDED: Final = 10
 
 
@@ -70,7 +71,7 @@ class PassrateScorer:
     Example:
         >>> scorer = PassrateScorer(PassrateSettings())
         >>> record = Record(id="a", schema='{"type": "object"}')
-        >>> scorer(record, Response(record="a", text="[]")).failure_class
+        >>> scorer(record)(Response(record="a", text="[]")).failure_class
         'schema_violation'
     """
 
@@ -82,13 +83,16 @@ class PassrateScorer:
             refusals=Refusals.BY_WORDS,
             null_fails=False,
         )
-        self._schemas = SchemaCache()
 
-    def __call__(self, record: Record, response: Response) -> Verdict:
-        """Return the verdict on one response."""
-        compiled = self._schemas.compiled(record.schema, record.dialect)
+    def __call__(self, record: Record) -> Judge:
+        """Return the judge of one record's responses."""
+        compiled = compiled_schema(record.schema, record.dialect)
         if isinstance(compiled, str):
-            return _failed(FailureClass.SCHEMA_ERROR, compiled, counted=False)
+            unusable = _failed(FailureClass.SCHEMA_ERROR, compiled, counted=False)
+            return lambda _response: unusable
+        return partial(self._judge, compiled)
+
+    def _judge(self, compiled: CompiledSchema, response: Response) -> Verdict:
         text = triage(response, self._rules)
         if isinstance(text, MissingAnswer):
             return _failed(_CLASSES[text.kind], text.reason)
@@ -324,7 +328,7 @@ def _walk(
 def _applying(
     compiled: CompiledSchema, locations: Sequence[SchemaLocation], value: Json
 ) -> list[SchemaLocation]:
-    """Return all subschemas that apply to a value in place, each once.
+    """Return all schema objects that apply to a value in place, each once.
 
     References are followed; of `anyOf` and `oneOf` the branches that accept the value
     apply, of `if` the part that its condition chooses.
@@ -333,7 +337,7 @@ def _applying(
     waiting = list(reversed(locations))
     while waiting:
         location = waiting.pop()
-        if location in applying:
+        if location in applying or not isinstance(location.schema, dict):
             continue
         applying[location] = None
         waiting += reversed(list(_in_place(compiled, location, value)))
@@ -343,7 +347,7 @@ def _applying(
 def _in_place(
     compiled: CompiledSchema, location: SchemaLocation, value: Json
 ) -> Iterator[SchemaLocation]:
-    keywords = location.keywords
+    keywords = location.schema
     for keyword in REFERENCE_KEYWORDS:
         target = compiled.target(location, keyword) if keyword in keywords else None
         if target is not None:
@@ -351,7 +355,7 @@ def _in_place(
     if "$ref" in keywords and compiled.dialect.ref_hides_siblings:
         return
     for keyword in ("allOf", "anyOf", "oneOf"):
-        for index in range(len(array_of(keywords, keyword))):
+        for index in range(len(keywords.get(keyword, ()))):
             branch = compiled.child(location, (keyword, str(index)))
             if keyword == "allOf" or compiled.accepts(branch, value):
                 yield branch
@@ -361,7 +365,7 @@ def _in_place(
 def _conditional(
     compiled: CompiledSchema, location: SchemaLocation, value: Json
 ) -> Iterator[SchemaLocation]:
-    keywords = location.keywords
+    keywords = location.schema
     if "if" in keywords:
         condition = compiled.child(location, ("if",))
         holds = compiled.accepts(condition, value)
@@ -372,8 +376,9 @@ def _conditional(
             yield compiled.child(location, (branch,))
     if isinstance(value, dict):
         for keyword in ("dependentSchemas", "dependencies"):
-            for name, schema in object_of(keywords, keyword).items():
-                if name in value and isinstance(schema, dict | bool):
+            schemas = keywords.get(keyword)
+            for name in schemas if isinstance(schemas, dict) else ():
+                if name in value and isinstance(schemas[name], dict | bool):
                     yield compiled.child(location, (keyword, name))
 
 
@@ -384,11 +389,11 @@ def _declarations(
 ) -> _Declarations:
     declarations = _Declarations()
     for location in applying:
-        keywords = location.keywords
+        keywords = location.schema
         if "$ref" in keywords and compiled.dialect.ref_hides_siblings:
             continue
-        properties = object_of(keywords, "properties")
-        patterns = object_of(keywords, "patternProperties")
+        properties = keywords.get("properties", {})
+        patterns = keywords.get("patternProperties", {})
         declarations.any_declared |= bool(properties or patterns)
         further = [
             keyword
@@ -403,7 +408,7 @@ def _declarations(
             places += [
                 ("patternProperties", pattern)
                 for pattern in patterns
-                if is_match(pattern, name)
+                if _pattern(pattern).is_valid(name)
             ]
             places = places or [(keyword,) for keyword in further]
             for place in places:
@@ -412,10 +417,16 @@ def _declarations(
     return declarations
 
 
+@lru_cache(maxsize=_MOST_PATTERNS)
+def _pattern(pattern: str) -> jsonschema_rs.Validator:
+    """Return a validator of names, which matches as the schema's validator does."""
+    return jsonschema_rs.Draft202012Validator({"pattern": pattern})
+
+
 def _item_schemas(
     compiled: CompiledSchema, location: SchemaLocation, index: int
 ) -> Iterator[SchemaLocation]:
-    keywords = location.keywords
+    keywords = location.schema
     if "$ref" in keywords and compiled.dialect.ref_hides_siblings:
         return
     for keyword, further in (("prefixItems", "items"), ("items", "additionalItems")):

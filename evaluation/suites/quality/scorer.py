@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from curation.core.json_types import Json
 from evaluation.answers.extraction import (
@@ -17,7 +18,7 @@ from evaluation.answers.extraction import (
 from evaluation.answers.json_answers import (
     JsonAnswer,
     JsonProblem,
-    SchemaCache,
+    compiled_schema,
     read_json_answer,
 )
 from evaluation.core.records import Record, Response, Verdict
@@ -29,6 +30,10 @@ from evaluation.suites.quality.records import (
     Orders,
     QualitySettings,
 )
+
+if TYPE_CHECKING:
+    from curation.instances.constraints.compiled_schema import CompiledSchema
+    from evaluation.core.suite import Judge
 
 #: Every class of failure, in the order of precedence.
 CLASSES: Final = {
@@ -57,10 +62,15 @@ class QualityScorer:
         """Set the reading."""
         self._is_published = settings.reading is AnswerReading.PUBLISHED
         self._rules = TriageRules(splits_thinking=not self._is_published)
-        self._schemas = SchemaCache()
 
-    def __call__(self, record: Record, response: Response) -> Verdict:
-        """Return the verdict on one response."""
+    def __call__(self, record: Record) -> Judge:
+        """Return the judge of one record's responses."""
+        schema = compiled_schema(record.schema, record.dialect)
+        return partial(self._judge, record, schema)
+
+    def _judge(
+        self, record: Record, schema: CompiledSchema | str, response: Response
+    ) -> Verdict:
         text = triage(response, self._rules)
         if isinstance(text, MissingAnswer):
             return _failure(_MISSING[text.kind], text.reason)
@@ -70,32 +80,34 @@ class QualityScorer:
         answer = _json_in(text)
         if answer.problem is not None:
             return _failure("truncated" if is_cut else "syntax_error", answer.detail)
-        return self._by_value(record, answer)
+        return _by_value(record, schema, answer)
 
-    def _by_value(self, record: Record, answer: JsonAnswer) -> Verdict:
-        fields = record.fields
-        task, order = TASKS[str(fields["task"])], Orders(str(fields["order"]))
-        members = answer.value
-        if not isinstance(members, dict):
-            return _failure("form_error", f"the JSON is no object but {_kind(members)}")
-        schema = self._schemas.compiled(record.schema, record.dialect)
-        is_valid = (
-            not isinstance(schema, str)
-            and not answer.duplicates
-            and schema.validator_without_formats.is_valid(members)
-        )
-        names = tuple(name for name in members if name in MEMBERS[order])
-        in_order = float(names == MEMBERS[order])
-        scores = {"valid": float(is_valid), "in_order": in_order}
-        if ANSWER not in members:
-            return _failure("form_error", 'there is no member "answer"', scores)
-        if ANSWER in answer.duplicates:
-            return _failure("form_error", 'the member "answer" is repeated', scores)
-        value = task.canonical(members[ANSWER])
-        if value is None:
-            reason = f"the answer has another form: {_kind(members[ANSWER])}"
-            return _failure("form_error", reason, scores)
-        return _compared(value, str(fields["answer"]), scores)
+
+def _by_value(
+    record: Record, schema: CompiledSchema | str, answer: JsonAnswer
+) -> Verdict:
+    fields = record.fields
+    task, order = TASKS[str(fields["task"])], Orders(str(fields["order"]))
+    members = answer.value
+    if not isinstance(members, dict):
+        return _failure("form_error", f"the JSON is no object but {_kind(members)}")
+    is_valid = (
+        not isinstance(schema, str)
+        and not answer.duplicates
+        and schema.validator_without_formats.is_valid(members)
+    )
+    names = tuple(name for name in members if name in MEMBERS[order])
+    in_order = float(names == MEMBERS[order])
+    scores = {"valid": float(is_valid), "in_order": in_order}
+    if ANSWER not in members:
+        return _failure("form_error", 'there is no member "answer"', scores)
+    if ANSWER in answer.duplicates:
+        return _failure("form_error", 'the member "answer" is repeated', scores)
+    value = task.canonical(members[ANSWER])
+    if value is None:
+        reason = f"the answer has another form: {_kind(members[ANSWER])}"
+        return _failure("form_error", reason, scores)
+    return _compared(value, str(fields["answer"]), scores)
 
 
 def _json_in(text: str) -> JsonAnswer:

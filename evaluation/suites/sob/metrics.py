@@ -16,7 +16,6 @@ from typing import Final, TypeAlias
 from curation.core.documents import Explained
 from curation.core.json_types import Json
 from curation.json.pointer import pointer
-from curation.json.text import canonical
 from evaluation.suites.sob.schemas import (
     PublishedTypes,
     ResolvedTypes,
@@ -251,8 +250,8 @@ def text_of_leaf(value: Json, rules: ScoringRules) -> str:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, float) and rules.canonical_numbers and value - value == 0:
-        return canonical(float(value)).decode()
+    if isinstance(value, float) and rules.canonical_numbers and value.is_integer():
+        return str(int(value))
     if isinstance(value, int) and value.bit_length() > _MOST_DIGITS * 3:
         return hex(value)
     return str(value)

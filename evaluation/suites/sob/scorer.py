@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass
-from typing import Final
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import Explained
 from curation.core.json_types import Json
@@ -42,11 +43,13 @@ from evaluation.suites.sob.metrics import (
 from evaluation.suites.sob.records import SobRecord, sob_record, weight_of
 from evaluation.suites.sob.schemas import ANY_INDEX
 
+if TYPE_CHECKING:
+    from evaluation.core.suite import Judge
+
 #: Before the name of a figure of the text read leniently.
 LENIENT: Final = "lenient_"
 # Wrong leaves that the reasons name, and that the details list.
 _NAMED, _LISTED = 3, 40
-_CACHED_RECORDS: Final = 512
 
 
 class Mistake(Explained):
@@ -75,27 +78,19 @@ LEAF_MISTAKES: Final = (
 
 
 class SobScorer:
-    """Judge responses under one reading; each record is compiled once."""
+    """Judge responses under one reading."""
 
     def __init__(self, rules: ScoringRules) -> None:
         """Set the reading."""
         self._rules = rules
-        self._cache: dict[tuple[str, str], tuple[Record, PreparedRecord]] = {}
 
-    def __call__(self, record: Record, response: Response) -> Verdict:
-        """Return the verdict on one response.
+    def __call__(self, record: Record) -> Judge:
+        """Return the judge of one record's responses.
 
         Raises:
             BadData: the record is one of another suite.
         """
-        key = (record.group, record.id)
-        cached = self._cache.get(key)
-        if cached is None or (cached[0] is not record and cached[0] != record):
-            if len(self._cache) >= _CACHED_RECORDS:
-                self._cache.clear()
-            prepared = PreparedRecord.of(sob_record(record), self._rules)
-            cached = self._cache[key] = (record, prepared)
-        return judge(cached[1], response)
+        return partial(judge, PreparedRecord.of(sob_record(record), self._rules))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,7 @@ _TROUBLE = """
 def scorer(settings):
     import os, time
 
-    def score(record, response):
+    def judge(response):
         if response.text == "hang":
             time.sleep(60)
         if response.text == "die":
@@ -33,7 +33,7 @@ def scorer(settings):
             return Verdict(passed=bool(bytearray(1 << 33)))
         return Verdict(passed=True)
 
-    return score
+    return lambda record: judge
 
 """
 

@@ -39,12 +39,9 @@ def _judged(
         (
             record,
             known,
-            scorer(
-                record,
-                Response(record=record.key, text=known.text, error=known.error),
-            ),
+            judge(Response(record=record.key, text=known.text, error=known.error)),
         )
-        for record in records
+        for record, judge in ((record, scorer(record)) for record in records)
         for known in known_answers(record, settings)
     ]
 
@@ -71,7 +68,7 @@ def test_the_answers_of_the_selftest_get_their_verdicts(
     for record in made_records(settings)[::7]:
         for known in SUITE.known_answers(record, settings):
             response = Response(record=record.key, text=known.text, error=known.error)
-            verdict = scorer(record, response)
+            verdict = scorer(record)(response)
             assert verdict.failure_class == known.expected, (record.key, known)
             classes.add(known.expected)
     assert len(classes) > 6

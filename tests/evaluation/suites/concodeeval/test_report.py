@@ -30,7 +30,7 @@ def _run(settings: ConcodeSettings, kind: str) -> RecordedSuiteRun:
         for known in known_answers(record, settings):
             if known.kind == kind:
                 response = Response(record=record.key, text=known.text)
-                verdict = scorer(record, response)
+                verdict = scorer(record)(response)
                 scored.append(_scored(record.key, record.group, (verdict,)))
                 break
     return RecordedSuiteRun(facts={"settings": {}}, by_label={"mine free": scored})

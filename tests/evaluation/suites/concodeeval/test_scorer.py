@@ -56,7 +56,7 @@ def _verdict(
 ) -> Verdict:
     scorer = ConcodeScorer(settings or ConcodeSettings())
     response = Response(record="mine/m1", text=text, condition=condition, error=error)
-    return scorer(record or _record(), response)
+    return scorer(record or _record())(response)
 
 
 def test_a_value_that_satisfies_the_schema_passes() -> None:
@@ -156,16 +156,14 @@ def test_places_are_cut_in_thirds_or_as_the_scripts_do() -> None:
         "properties": {"a": {"maximum": 1}, "b": {"minimum": 2}},
     }
     thirds = Places.of(schema, "thirds")
-    assert [thirds.part(f"/{path}") for path in ("type", "properties/a")] == [
-        "begin",
-        "middle",
-    ]
-    assert thirds.part("/properties/b/minimum") == "end"
+    assert thirds.part(("type",)) == "begin"
+    assert thirds.part(("properties", "a")) == "middle"
+    assert thirds.part(("properties", "b", "minimum")) == "end"
     assert thirds.constraints == (1, 1, 1)
     fifths = Places.of(schema, "20/60/20")
-    assert fifths.part("/properties") == "begin"
-    assert fifths.part("/properties/b") == "middle"
-    assert fifths.part("/nowhere") is None
+    assert fifths.part(("properties",)) == "begin"
+    assert fifths.part(("properties", "b")) == "middle"
+    assert fifths.part(("nowhere",)) is None
 
 
 @pytest.mark.parametrize("reading", list(SuiteReading))

@@ -52,7 +52,7 @@ def _judge(
     record: Record, settings: IfstructSettings = _SETTINGS, **answer: object
 ) -> Verdict:
     response = msgspec.convert({"record": record.key, **answer}, Response)
-    return SUITE.scorer(settings)(record, response)
+    return SUITE.scorer(settings)(record)(response)
 
 
 def _answers(record: Record) -> dict[str, str]:

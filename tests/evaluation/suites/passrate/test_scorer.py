@@ -28,7 +28,7 @@ def _class(
 ) -> str:
     scorer = PassrateScorer(settings or PassrateSettings())
     response = Response(record="a", text=text, **more)  # type: ignore[arg-type] # as named
-    return scorer(_RECORD, response).failure_class
+    return scorer(_RECORD)(response).failure_class
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_members_that_stand_twice_are_told() -> None:
     """The last one counts, as parsers do, and the verdict names them."""
     scorer = PassrateScorer(PassrateSettings())
     text = '{"shape": "a", "shape": "b", "width": 1}'
-    verdict = scorer(_RECORD, Response(record="a", text=text))
+    verdict = scorer(_RECORD)(Response(record="a", text=text))
     assert verdict.passed
     assert verdict.details["duplicate_members"] == ["shape"]
 
@@ -94,7 +94,8 @@ def test_precedence() -> None:
 def test_a_schema_that_cannot_be_used_counts_nowhere(schema: str | None) -> None:
     """It is a class of its own, outside of every rate."""
     scorer = PassrateScorer(PassrateSettings())
-    verdict = scorer(Record(id="a", schema=schema), Response(record="a", text="{}"))
+    judge = scorer(Record(id="a", schema=schema))
+    verdict = judge(Response(record="a", text="{}"))
     assert (verdict.failure_class, verdict.counted) == ("schema_error", False)
 
 
@@ -106,13 +107,13 @@ def test_both_modes_and_both_cleanings() -> None:
     assert _class(ticks) == ""
     published = PassrateScorer(as_published(PassrateSettings()))
     other = Record(id="a", schema='{"const": {"shape": "a ``` b", "width": 1}}')
-    assert not published(other, Response(record="a", text=ticks)).passed
+    assert not published(other)(Response(record="a", text=ticks)).passed
 
 
 def test_formats_are_asserted_only_where_that_is_set() -> None:
     """The published harness asserted none."""
     record = Record(id="a", schema='{"format": "date"}')
     response = Response(record="a", text='"tomorrow"')
-    assert PassrateScorer(PassrateSettings())(record, response).passed
+    assert PassrateScorer(PassrateSettings())(record)(response).passed
     strict = PassrateScorer(PassrateSettings(formats=True))
-    assert strict(record, response).failure_class == "schema_violation"
+    assert strict(record)(response).failure_class == "schema_violation"

@@ -153,7 +153,7 @@ def test_the_truth_table(
     text = text.replace("A", '"one"' if other else "1")
     scorer = PassrateScorer(PassrateSettings(mode=mode))
     record = Record(id=name, schema=json.dumps(schema))
-    verdict = scorer(record, Response(record=name, text=text))
+    verdict = scorer(record)(Response(record=name, text=text))
     expected = (strict if mode is Mode.STRICT else lenient) if extra else ""
     if other:
         expected = "schema_violation"
@@ -165,8 +165,8 @@ def test_a_violation_says_whether_there_are_members_too_many_besides() -> None:
     """The flag tells a model that invents members from one that only errs."""
     scorer = PassrateScorer(PassrateSettings())
     record = Record(id="x", schema=json.dumps(_CLOSED))
-    both = scorer(record, Response(record="x", text='{"a": "1", "b": 2}'))
-    one = scorer(record, Response(record="x", text='{"a": "1"}'))
+    both = scorer(record)(Response(record="x", text='{"a": "1", "b": 2}'))
+    one = scorer(record)(Response(record="x", text='{"a": "1"}'))
     assert (both.details["also_extra_fields"], one.details["also_extra_fields"]) == (
         True,
         False,
@@ -202,4 +202,4 @@ def test_cases_between_a_violation_and_an_invention(
     """What the document leaves open has one reading each."""
     record = Record(id="x", schema=json.dumps(schema), dialect="draft-07")
     scorer = PassrateScorer(PassrateSettings())
-    assert scorer(record, Response(record="x", text=text)).failure_class == (expected)
+    assert scorer(record)(Response(record="x", text=text)).failure_class == (expected)

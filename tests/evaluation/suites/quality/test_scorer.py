@@ -35,7 +35,7 @@ def _verdict(
 ) -> Verdict:
     record = _record(task, answer)
     response = Response(record=record.key, text=text, finish=finish)
-    return SUITE.scorer(settings)(record, response)
+    return SUITE.scorer(settings)(record)(response)
 
 
 def test_every_known_answer_gets_its_class_for_the_reason_intended() -> None:
@@ -50,7 +50,7 @@ def test_every_known_answer_gets_its_class_for_the_reason_intended() -> None:
                 finish=known.finish,
                 error=known.error,
             )
-            verdict = score(record, response)
+            verdict = score(record)(response)
             assert verdict.failure_class == known.expected, known.kind
             assert verdict.passed == (not known.expected)
             assert known.because in " ".join(verdict.reasons), known.kind
@@ -71,7 +71,7 @@ def test_the_self_test_has_answers_of_every_class() -> None:
                 finish=known.finish,
                 error=known.error,
             )
-            verdict = score(record, response)
+            verdict = score(record)(response)
             assert verdict.failure_class == known.expected, known.kind
             assert known.because in " ".join(verdict.reasons), known.kind
             classes.add(known.expected)

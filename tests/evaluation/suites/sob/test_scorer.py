@@ -43,7 +43,7 @@ def _judge(
     rules: ScoringRules = RECOMMENDED,
 ) -> Verdict:
     response = Response(record="r", text=text, error="" if text else "HTTP 500")
-    return SobScorer(rules)(_record(truth, schema or {}), response)
+    return SobScorer(rules)(_record(truth, schema or {}))(response)
 
 
 @_BOTH
@@ -142,16 +142,16 @@ def test_a_record_of_another_suite_is_refused() -> None:
     """A record without a context and a truth is none of this suite."""
     other = Record(id="x", fields={"number": 3})
     with pytest.raises(BadData, match="no record of suite sob"):
-        SobScorer(RECOMMENDED)(other, Response(record="x", text="{}"))
+        SobScorer(RECOMMENDED)(other)
 
 
 def test_a_scorer_tells_two_records_of_one_key_apart() -> None:
     """What is kept of a record is not used for another one."""
     scorer = SobScorer(RECOMMENDED)
     answer = Response(record="r", text='{"a": 1}')
-    assert scorer(_record({"a": 1}, {}), answer).passed
-    assert not scorer(_record({"a": 2}, {}), answer).passed
-    assert not scorer(_record({"a": 1}, {"not": {}}), answer).passed
+    assert scorer(_record({"a": 1}, {}))(answer).passed
+    assert not scorer(_record({"a": 2}, {}))(answer).passed
+    assert not scorer(_record({"a": 1}, {"not": {}}))(answer).passed
 
 
 @_BOTH
