@@ -82,7 +82,6 @@ def test_a_document_with_one_refused_place_changes_only_there(
 def test_what_has_no_type_gets_none() -> None:
     """One refused type in a document says nothing of the schemas beside it."""
     schema: UntypedJson = D7 | {
-        "type": "object",
         "properties": {
             "status": {"enum": ["open"]},
             "count": {"type": "int"},
