@@ -7,6 +7,8 @@ from curation.schema.keywords import ANNOTATIONS, KNOWN_KEYWORDS
 from curation.schema.roots import asks_nothing, looks_like_a_schema
 
 NAME = "drop-empty"
+_ASKING = KNOWN_KEYWORDS - ANNOTATIONS
+_ASSERTED_BY_CHOICE = frozenset({"format", "contentEncoding", "contentMediaType"})
 
 
 def _says_so(root: Json) -> bool:
@@ -17,12 +19,15 @@ def _says_so(root: Json) -> bool:
 
 
 def _why(root: Json) -> str:
-    keywords = root.keys() - ANNOTATIONS if isinstance(root, dict) else frozenset()
-    if not looks_like_a_schema(root) and keywords.isdisjoint(KNOWN_KEYWORDS):
+    members = root if isinstance(root, dict) else {}
+    annotating = sorted(_ASSERTED_BY_CHOICE & members.keys())
+    if annotating:
+        return f"the root has only {annotating[0]!r}, which validators need not assert"
+    if not looks_like_a_schema(root) and members.keys().isdisjoint(_ASKING):
         return "the root has no keyword that a schema would have"
-    if isinstance(root, dict) and root.get("additionalProperties") is False:
+    if members.get("additionalProperties") is False:
         return "the root accepts no object but the empty one"
-    if isinstance(root, dict) and "type" in root:
+    if "type" in members:
         return "the root asks for an object, and nothing of its content"
     return "the root restricts nothing, and there are no definitions to use"
 

@@ -138,6 +138,7 @@ def test_what_restricts_nothing_is_dropped(root: UntypedJson) -> None:
         ({"items": {}}, "restricts nothing"),
         ({"not": False}, "restricts nothing"),
         ({"name": "a package", "description": "d"}, "no keyword"),
+        ({"$schema": "s", "format": "email"}, "only 'format'"),
         ({"additionalProperties": False}, "no object but the empty one"),
     ],
 )
