@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import Rejected
 from curation.instances.constraints.interpretations import Interpretations, read_schema
-from curation.instances.constraints.violations import as_near_miss
+from curation.instances.constraints.positions import fails_at
+from curation.instances.constraints.violations import MIXED, as_near_miss
 from curation.instances.validators import Verdicts, verdicts_of_each
 from curation.instances.values.model import InstanceKind, Witness
 from curation.json.values import identity
@@ -82,6 +83,8 @@ class Grade:
     keyword: str = ""
     schema_pointer: str = ""
     instance_pointer: str = ""
+    #: Where a refused text fails, at the latest; None if accepted, or for `mixed`.
+    fails_at: int | None = None
     #: Every (keyword, schema pointer, instance pointer) of a mixed failure.
     keywords: tuple[tuple[str, str, str], ...] = ()
     #: Why there is no verdict: it is no JSON, or a validator failed.
@@ -162,6 +165,11 @@ def _grade(interpretations: Interpretations, text: str) -> Grade:
         keyword=near_miss.keyword if near_miss else "",
         schema_pointer=near_miss.schema_pointer if near_miss else "",
         instance_pointer=near_miss.instance_pointer if near_miss else "",
+        fails_at=(
+            fails_at(compiled, near_miss)
+            if near_miss and near_miss.keyword != MIXED
+            else None
+        ),
         keywords=near_miss.keywords if near_miss else (),
         error=judged.error,
     )

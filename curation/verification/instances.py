@@ -41,6 +41,7 @@ _COLUMNS: Final = (
     "keyword",
     "schema_pointer",
     "instance_pointer",
+    "fails_at",
     "verdicts",
 )
 
@@ -56,6 +57,8 @@ class InstanceLabel(msgspec.Struct, frozen=True, kw_only=True):
     keyword: str
     schema_pointer: str
     instance_pointer: str
+    #: Where its text fails, at the latest; None if it is accepted.
+    fails_at: int | None
     #: JSON text: each validator's verdicts, formats on and formats off.
     verdicts: str
 
@@ -186,6 +189,8 @@ def _fault(row: InstanceLabel, grade: Grade) -> str:
             f"{row.keyword or 'no keyword'} at {row.schema_pointer or 'the root'}, but "
             f"it is {grade.keyword or 'none'} at {grade.schema_pointer or 'the root'}"
         )
+    if row.fails_at != grade.fails_at:
+        return f"fails_at is {row.fails_at}, but its text fails at {grade.fails_at}"
     return ""
 
 

@@ -16,10 +16,10 @@ from pathlib import Path
 import msgspec
 
 from curation.core.json_types import Json
-from curation.instances.dataset.make_instances import text_of
 from curation.instances.dataset.records import Records, paths_of, read_file
 from curation.instances.dataset.worker import InstanceRequest, limits, program
 from curation.instances.grading import Grade, Graded
+from curation.instances.values.json_text import text_of
 from curation.system.errors import BadData, NoInput
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.pool import Pool

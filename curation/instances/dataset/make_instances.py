@@ -6,22 +6,23 @@ A pure function of the schema's text, its dialect and the seed.
 from __future__ import annotations
 
 import inspect
-import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from curation.core.documents import Rejected
 from curation.core.rule import Library
 from curation.instances.constraints.interpretations import Interpretations, read_schema
+from curation.instances.constraints.positions import fails_at
 from curation.instances.grading import judge_examples
 from curation.instances.near_misses.coverage import Coverage, measure_coverage
 from curation.instances.near_misses.search import find_near_misses
 from curation.instances.search.witnesses import Budget, search_witnesses
 from curation.instances.validators import verdicts_of_each
+from curation.instances.values.json_text import text_of
 from curation.instances.values.model import (
     InstanceKind,
     InstanceRow,
@@ -44,7 +45,6 @@ DEFAULT_COUNT = 4
 COVERING = 16
 #: Frames that a search may take.
 _FRAMES = 1_000
-_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 #: The reason beside the answer `unsatisfiable`.
 PROOF = "proof"
 
@@ -84,24 +84,6 @@ class SchemaInstances(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(
             row for row in self.instances if row.kind == InstanceKind.NEAR_MISS
         )
-
-
-def text_of(value: Json) -> str:
-    """Return an instance's text with Python's default separators, not escaped.
-
-    A text with half of a surrogate pair is escaped, since UTF-8 has no such character.
-
-    Raises:
-        ValueError: a number is not finite.
-    """
-    text = _ENCODER.encode(value)
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return json.dumps(value, allow_nan=False)
-    return text
 
 
 def make_instances(  # noqa: PLR0913 (one argument for each thing asked)
@@ -229,6 +211,7 @@ def _row(
         keyword=miss.keyword if miss else "",
         schema_pointer=miss.schema_pointer if miss else "",
         instance_pointer=miss.instance_pointer if miss else "",
+        fails_at=fails_at(interpretations.own, miss) if miss else None,
         verdicts=verdicts.text,
     )
 

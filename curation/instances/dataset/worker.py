@@ -155,7 +155,7 @@ def witnesses(
         >>> [row.value for row in found.witnesses]
         [3]
         >>> [(row.value, row.keyword) for row in found.near_misses]
-        [({}, 'type'), (2, 'minimum'), (4, 'maximum')]
+        [([], 'type'), (2, 'minimum'), (4, 'maximum')]
 
     Raises:
         ValueError: there is no such dialect, or `count` is below 1.

@@ -27,6 +27,7 @@ from curation.instances.near_misses.implications import (
     property_count,
     tighter_bound,
 )
+from curation.instances.near_misses.quotas import TYPE, most_others, most_types
 from curation.instances.near_misses.universal_verdicts import (
     ImplicationQuestion,
     keyword_verdict,
@@ -126,10 +127,10 @@ class Coverage:
     covered: int
     #: With a proof that it cannot fail alone.
     implied: int
-    #: How many the cap lets be covered, the implied ones apart.
+    #: How many the maximum of near misses lets be covered, the implied ones apart.
     possible: int
-    #: Keyword and pointer of those that are neither. Where the cap was reached, only
-    #: those whose keyword has no near miss at all.
+    #: Keyword and pointer of those that are neither. Where the maximum was reached,
+    #: only those whose keyword has no near miss at all.
     missing: tuple[tuple[str, str], ...]
     #: The same, a keyword counting once for the whole schema.
     keywords: int
@@ -140,14 +141,13 @@ class Coverage:
 
 
 def measure_coverage(
-    compiled: CompiledSchema, near_misses: Sequence[NearMiss], most: int = 24
+    compiled: CompiledSchema, near_misses: Sequence[NearMiss]
 ) -> Coverage:
-    """Return the coverage of a schema by near misses.
+    """Return the coverage of a schema by near misses, as `find_near_misses` made them.
 
     Args:
         compiled: The schema.
         near_misses: Its near misses.
-        most: Their maximum.
     """
     reachable = find_reachable_keywords(compiled)
     have = {
@@ -166,13 +166,20 @@ def measure_coverage(
             missing.append((assertion.keyword, assertion.pointer))
     keywords = {assertion.keyword for assertion in reachable.assertions}
     lost = {keyword for keyword, _ in missing} - covered.keys()
-    full = len(near_misses) >= most
+    count = Counter(near_miss.keyword == TYPE for near_miss in near_misses)
+    is_full = {
+        True: count[True] >= most_types(count[False]),
+        False: count[False] >= most_others(len(reachable.assertions)),
+    }
+    missing = [
+        pair for pair in missing if pair[0] in lost or not is_full[pair[0] == TYPE]
+    ]
     return Coverage(
         pairs=len(reachable.assertions),
         covered=covered.total(),
         implied=implied,
-        possible=min(max(most, covered.total()), covered.total() + len(missing)),
-        missing=tuple(pair for pair in missing if not full or pair[0] in lost),
+        possible=covered.total() + len(missing),
+        missing=tuple(missing),
         keywords=len(keywords),
         keywords_covered=len(covered),
         keywords_implied=len(keywords) - len(covered) - len(lost),

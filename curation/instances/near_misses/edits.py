@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import combinations
 from typing import Final
 
 from curation.core.json_types import Json
@@ -120,6 +121,19 @@ def one_more_item(target: EditTarget) -> Iterator[Edit]:
         yield alone
 
 
+#: Branches of which two are to accept a value.
+_MOST_BRANCHES: Final = 4
+
+
+def in_two_branches(target: EditTarget) -> Iterator[Edit]:
+    """Yield values that two branches accept, then what `replaced` does."""
+    for choice in target.conjunction.choices:
+        if choice.keyword == target.keyword:
+            for both in combinations(choice.branches[:_MOST_BRANCHES], 2):
+                yield target.fill(both)
+    yield from replaced(target)
+
+
 _EXTRA: Final = ("extra", "additional", "other", "unexpected", "Extra", "", "a\nb", "0")
 _BAD_NAMES: Final = ("", "!", "a b", "0", "Aa", "-", "\u00e4", "x" * 300, "a", "A_B")
 _VALUES: Final[tuple[Json, ...]] = ("extra", 1, True)
@@ -134,7 +148,12 @@ def extra(target: EditTarget) -> Iterator[Edit]:
     members = target.members
     value = target.rng.choice(_VALUES)
     declared = _declared(target)
-    for name in _EXTRA:
+    names = list(_EXTRA)
+    if declared:
+        # It shows only where the name goes on, or ends.
+        near = target.rng.choice(list(declared))
+        names[target.rng.randrange(2) : 0] = [near + "s", near[:-1]]
+    for name in names:
         if name not in members and name not in declared:
             yield {**members, name: value}
     # Where no more may stand, the new one takes the place of another.
@@ -258,7 +277,7 @@ EDITS: Final[Mapping[str, EditFunction]] = {
     "additionalItems": one_more_item,
     "unevaluatedItems": one_more_item,
     "anyOf": replaced,
-    "oneOf": replaced,
+    "oneOf": in_two_branches,
     "not": replaced,
     "if": replaced,
     "additionalProperties": extra,

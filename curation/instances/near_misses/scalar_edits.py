@@ -251,7 +251,8 @@ def of_another_type(target: EditTarget) -> Iterator[Edit]:
     target.rng.shuffle(wrong)
     value = target.value
     if "integer" in names and is_number(value) and "number" not in names:
-        wrong.insert(target.rng.randrange(len(wrong) + 1), value + 0.5)
+        # It shows only at the point.
+        wrong.insert(target.rng.randrange(2), value + 0.5)
     yield from wrong
 
 
@@ -362,10 +363,10 @@ def anything(_: EditTarget) -> Iterator[Edit]:
 
 
 def replaced(target: EditTarget) -> Iterator[Edit]:
-    """Yield plain values, and the value without one of its members."""
+    """Yield plain values, and the value without one of its members, the last first."""
     value = target.value
     if isinstance(value, dict):
-        for left_out in list(value)[:_MOST_LEFT_OUT]:
+        for left_out in list(reversed(value))[:_MOST_LEFT_OUT]:
             yield {name: value[name] for name in value if name != left_out}
         yield {}
     if isinstance(value, list):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -15,10 +15,12 @@ from curation.instances.constraints.assertions import Assertion, find_reachable_
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjoin import conjoin
 from curation.instances.constraints.conjunction import Goals, Negation
-from curation.instances.constraints.keyword_values import COMPANIONS, DECIDING
+from curation.instances.constraints.keyword_values import COMPANIONS, DECIDING, names_of
+from curation.instances.constraints.positions import fails_at
 from curation.instances.constraints.violations import FALSE, MIXED, as_near_miss
 from curation.instances.near_misses.coverage import find_proof, keyword_pointers
 from curation.instances.near_misses.edits import EDITS
+from curation.instances.near_misses.quotas import TYPE, most_others, most_types
 from curation.instances.near_misses.scalar_edits import EditTarget, is_complete
 from curation.instances.near_misses.sites import (
     EditSite,
@@ -35,8 +37,9 @@ from curation.instances.search.context import (
     ExhaustedError,
     Nothing,
 )
+from curation.instances.values.json_text import text_of
 from curation.instances.values.model import InstanceKind, NearMiss, Witness
-from curation.json.pointer import replaced
+from curation.json.pointer import at, replaced, tokens_of
 from curation.json.text import canonical
 from curation.json.values import identity
 from curation.schema.subschemas import SchemaLocation
@@ -67,6 +70,8 @@ class Effort:
 
     #: Edited values that the validator is asked about, weighted by their size.
     verdicts: int = 900
+    #: The same for `type`, which is edited last, with what is left of the others.
+    types: int = 200
     #: Edits tried for one keyword at one site.
     tries: int = 24
     #: Sites tried for one keyword.
@@ -76,6 +81,8 @@ class Effort:
     steps: int = 400
     #: Near misses beyond one for each assertion: inside of anyOf and the like.
     deeper: int = 8
+    #: Edits tried for one keyword at one site to fail in another part of the text.
+    again: int = 3
     #: Witnesses made to reach what the given ones do not.
     witnesses: int = 24
 
@@ -85,6 +92,12 @@ _USUAL: Final = Effort()
 _MOST_ENTERED: Final = 20_000
 #: Sites of one keyword for which a search without the keyword is tried.
 _SEARCHED_SITES: Final = 2
+#: Parts of a text, of equal length: one near miss for each keyword and part.
+_PARTS: Final = 4
+#: Share of the edited witnesses that end soon behind the edit.
+_CUT: Final = 0.5
+#: Near misses of one keyword at one place beyond the first.
+_VARIANTS: Final = 2
 #: Values of instances to which a witness is made to reach, for one keyword.
 _REACHED: Final = 2
 
@@ -93,20 +106,22 @@ def find_near_misses(
     compiled: CompiledSchema,
     witnesses: Sequence[Witness],
     seed: int = 0,
-    most: int = 24,
+    most: int | None = None,
     effort: Effort = _USUAL,
 ) -> list[NearMiss]:
     """Return distinct near misses, each of which fails one keyword.
 
-    Each keyword is tried first, then each schema location, the outermost first, then
-    what stands inside `anyOf` and the like, where that keyword fails. A schema whose
-    references multiply exponentially gets none.
+    Keywords other than `type` come first: each of them, then each schema location, the
+    outermost first, then what stands inside `anyOf` and the like, where that keyword
+    fails, then other parts of the text for each location. `type` gets half as many. A
+    schema whose references multiply exponentially gets none.
 
     Args:
         compiled: The schema.
         witnesses: Values that it accepts; without any there is no near miss.
         seed: Seed of random choices.
-        most: Maximum of near misses.
+        most: Maximum of near misses by other keywords than `type`; None to decide by
+            the size of the schema.
         effort: Budget of the search.
 
     Example:
@@ -121,6 +136,8 @@ def find_near_misses(
         return []
     text = compiled.canonical + b"near" + str(seed).encode()
     rng = random.Random(hashlib.sha256(text).digest())  # noqa: S311 - no secret
+    if most is None:
+        most = most_others(len(find_reachable_keywords(compiled).assertions))
     return _NearMissSearch(compiled, witnesses, rng, most, effort).run()
 
 
@@ -136,9 +153,9 @@ class _NearMissSearch:
         self.compiled, self.rng = compiled, rng
         self.most, self.effort = most, effort
         self.reachable = find_reachable_keywords(compiled)
-        #: By the pointers of the keyword that fails.
-        self.by_pointer: dict[str, NearMiss] = {}
-        self.count = 0
+        #: By the pointer of the keyword that fails, how (`_part`).
+        self.parts: dict[str, list[int | str]] = {}
+        self.near_misses: list[NearMiss] = []
         #: Identities of the values found.
         self.identities: set[bytes] = set()
         #: What is left of the effort.
@@ -157,21 +174,41 @@ class _NearMissSearch:
         by_keyword: dict[str, list[Assertion]] = {}
         for assertion in self.reachable.assertions:
             by_keyword.setdefault(assertion.keyword, []).append(assertion)
+        types = _spread(by_keyword.pop(TYPE, []))
         order = sorted(by_keyword, key=_rank)
-        for keyword in order:
-            for assertion in by_keyword[keyword]:
-                if self._find(assertion):
-                    break
-        pending = [list(by_keyword[keyword]) for keyword in order]
-        while any(pending) and self.count < self.most:
+        for assertions in (*(by_keyword[keyword] for keyword in order), types):
+            any(map(self._find, assertions))
+        self._in_turn([by_keyword[keyword] for keyword in order], self._find)
+        room = min(self.most - self._others(), self.effort.deeper)
+        deeper = self._inside_branches(room)
+        self.most -= len(deeper)
+        for _ in range(_VARIANTS):
+            self._in_turn([by_keyword[keyword] for keyword in order], self._vary)
+        self.verdicts_left += self.effort.types
+        self.most = most_types(self._others() + len(deeper))
+        for assertion in types:
+            if len(self.near_misses) - self._others() >= self.most:
+                break
+            self._find(assertion)
+        return sorted(self.near_misses, key=_order) + deeper
+
+    def _others(self) -> int:
+        return sum(near_miss.keyword != TYPE for near_miss in self.near_misses)
+
+    def _in_turn(
+        self,
+        by_keyword: Sequence[Sequence[Assertion]],
+        find: Callable[[Assertion], bool],
+    ) -> None:
+        """Go on with each keyword in turn, a near miss at a time, up to the maximum."""
+        pending = [list(assertions) for assertions in by_keyword]
+        while any(pending):
             for assertions in pending:
-                while assertions and self.count < self.most:
-                    if self._find(assertions.pop(0)):
+                while assertions:
+                    if self._others() >= self.most:
+                        return
+                    if find(assertions.pop(0)):
                         break
-        distinct = {id(near_miss): near_miss for near_miss in self.by_pointer.values()}
-        ordered = sorted(distinct.values(), key=_order)[: self.most]
-        room = min(self.most - len(ordered), self.effort.deeper)
-        return ordered + self._inside_branches(room)
 
     def _inside_branches(self, room: int) -> list[NearMiss]:
         """Fail keywords inside branches; it is the keyword of the branches that fails.
@@ -211,13 +248,13 @@ class _NearMissSearch:
 
     def _find(self, assertion: Assertion) -> bool:
         """Find a near miss for an assertion; return whether a new one was found."""
-        if assertion.pointer in self.by_pointer or assertion in self.relaxed:
+        if assertion.pointer in self.parts or assertion in self.relaxed:
             return False
         if assertion not in self.sites and self.witnesses_left > 0:
             self.witnesses_left -= 1
             self._make_site(assertion)
         sites = self.sites.of_assertion(assertion)
-        if any(self._try_edits(assertion, site) for site in sites):
+        if any(self._try_edits(assertion, self._some_cut(site)) for site in sites):
             return True
         if find_proof(self.compiled, assertion):
             return False
@@ -225,13 +262,30 @@ class _NearMissSearch:
             self._search_relaxed(assertion, site) for site in sites[:_SEARCHED_SITES]
         )
 
-    def _try_edits(self, assertion: Assertion, site: EditSite) -> bool:
+    def _some_cut(self, site: EditSite) -> EditSite:
+        return self.sites.cut(site) if self.rng.random() < _CUT else site
+
+    def _vary(self, assertion: Assertion) -> bool:
+        """Find a near miss that fails an assertion in another part of the text."""
+        sites = self.sites.of_assertion(assertion)
+        if assertion.pointer not in self.parts or not sites:
+            return False
+        is_late = _PARTS - 1 in self.parts[assertion.pointer]
+        site = sites[-1] if is_late else self.sites.cut(sites[-1])
+        return self._try_edits(assertion, site, again=True)
+
+    def _try_edits(
+        self, assertion: Assertion, site: EditSite, *, again: bool = False
+    ) -> bool:
         self.second_choices = []
-        for new in islice(self._edits(assertion, site), self.effort.tries):
+        tries = self.effort.again if again else self.effort.tries
+        for new in islice(self._edits(assertion, site), tries):
             if self.verdicts_left <= 0:
                 break
-            if self._keep(assertion, site, new):
+            if self._keep(assertion, site, new, again=again):
                 return True
+        if again:
+            return False
         return any(
             self._keep(assertion, site, new, hinges=True)
             for new in self.second_choices[:1]
@@ -264,7 +318,13 @@ class _NearMissSearch:
         return value
 
     def _keep(
-        self, assertion: Assertion, site: EditSite, new: Json, *, hinges: bool = False
+        self,
+        assertion: Assertion,
+        site: EditSite,
+        new: Json,
+        *,
+        again: bool = False,
+        hinges: bool = False,
     ) -> bool:
         """Keep an edited witness if it fails one keyword that has no near miss yet.
 
@@ -272,6 +332,8 @@ class _NearMissSearch:
             assertion: The keyword to fail.
             site: The place to edit.
             new: The new value.
+            again: Keep it if the keyword of the assertion has near misses, but none
+                that fails it like this.
             hinges: Whether a keyword other than `format` may fail because of formats
                 alone. Else such a value is a second choice.
 
@@ -283,18 +345,31 @@ class _NearMissSearch:
         if near_miss is None or near_miss.keyword == MIXED:
             return False
         failing, own = keyword_pointers(near_miss), identity(value)
-        if own in self.identities or all(
-            pointer in self.by_pointer for pointer in failing
-        ):
+        known = [pointer for pointer in failing if pointer in self.parts]
+        if own in self.identities or (len(known) == len(failing)) != again:
+            return False
+        part = self._part(near_miss)
+        if again and part in self.parts.get(assertion.pointer, ()):
             return False
         if not hinges and self._hinges_on_formats(near_miss):
             self.second_choices.append(new)
             return False
         self.identities.add(own)
-        self.count += 1
+        self.near_misses.append(near_miss)
         for pointer in failing:
-            self.by_pointer.setdefault(pointer, near_miss)
+            self.parts.setdefault(pointer, []).append(part)
         return assertion.pointer in failing
+
+    def _part(self, near_miss: NearMiss) -> int | str:
+        """Return the part of the text that fails; of `required`, the names missing."""
+        position = fails_at(self.compiled, near_miss)
+        if near_miss.keyword == "required":
+            with suppress(LookupError):
+                own = at(near_miss.value, tokens_of(near_miss.instance_pointer))
+                schema = tokens_of(near_miss.schema_pointer)
+                names = names_of(at(self.compiled.value, schema))
+                return " ".join(name for name in names if name not in own)
+        return position * _PARTS // len(text_of(near_miss.value))
 
     def _hinges_on_formats(self, near_miss: NearMiss) -> bool:
         return near_miss.keyword != "format" and self.compiled.is_valid_without_formats(
@@ -344,6 +419,21 @@ def _value(
         return builder.value(goals)
     except (ExhaustedError, RecursionError):
         return NOTHING
+
+
+def _spread(assertions: Sequence[Assertion]) -> list[Assertion]:
+    """Return assertions so that the first few are from everywhere in the schema.
+
+    Example:
+        >>> _spread([0, 1, 2, 3, 4, 5, 6, 7])
+        [0, 4, 2, 6, 1, 5, 3, 7]
+    """
+    width = max(len(assertions) - 1, 1).bit_length()
+    places = range(len(assertions))
+    return [
+        assertions[place]
+        for place in sorted(places, key=lambda place: f"{place:0{width}b}"[::-1])
+    ]
 
 
 def _rank(keyword: str) -> int:

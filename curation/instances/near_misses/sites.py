@@ -136,6 +136,39 @@ def with_edit(value: Json, path: Path, new: Json) -> Json:
     raise LookupError(step)
 
 
+def cut_behind(compiled: CompiledSchema, goals: Goals, value: Json, path: Path) -> Json:
+    """Return a value without what stands behind a path and is not required.
+
+    Args:
+        compiled: The schema.
+        goals: What the value must meet.
+        value: The value.
+        path: From there to a value inside of it, or to one that is not there yet.
+
+    Example:
+        >>> compiled = CompiledSchema.from_json({"required": ["c"]}, "2020-12")
+        >>> value = {"a": 1, "b": 2, "c": 3}
+        >>> cut_behind(compiled, (compiled.root,), value, ("a",))
+        {'a': 1, 'c': 3}
+    """
+    if not path or member_at(value, path[0]) is ABSENT:
+        return value
+    step, remaining = path[0], path[1:]
+    conjunction = conjoin(compiled, goals)
+    below = conjunction.member_goals(step) or ()
+    inner = cut_behind(compiled, below, member_at(value, step), remaining)
+    if isinstance(value, list):
+        last = max(int(step) + 1, int(conjunction.min_items))
+        return with_edit(value[:last], (step,), inner)
+    if not isinstance(value, dict):
+        return value
+    members: dict[str, Json] = {}
+    for name, member in value.items():
+        if step not in members or name in conjunction.required:
+            members[name] = inner if name == step else member
+    return members
+
+
 def goals_for_path(path: Path) -> Goals:
     """Return goals that make a value of an instance stand at a path."""
     goals: Goals = ()
@@ -209,6 +242,8 @@ class KnownSites:
         self._sites: dict[Assertion, list[EditSite]] = {}
         #: What a verdict on an edited witness costs, by the identity of the object.
         self._costs: dict[int, float] = {}
+        #: Witnesses cut, which keep the identity of their objects.
+        self._cut: list[Json] = []
 
     def __contains__(self, assertion: Assertion) -> bool:
         """Return whether a site is known for an assertion."""
@@ -221,6 +256,16 @@ class KnownSites:
     def cost(self, site: EditSite) -> float:
         """Return what a verdict on the edited witness costs; 1 if it is small."""
         return self._costs[id(site.witness)]
+
+    def cut(self, site: EditSite) -> EditSite:
+        """Return a site in a witness that ends soon behind it, if that is valid."""
+        compiled = self._compiled
+        witness = cut_behind(compiled, (compiled.root,), site.witness, site.path)
+        if not compiled.is_valid(witness):
+            return site
+        self._cut.append(witness)
+        self._costs[id(witness)] = self.cost(site)
+        return msgspec.structs.replace(site, witness=witness)
 
     def add_witness(self, value: Json) -> None:
         """Add the sites of a value that the schema accepts."""

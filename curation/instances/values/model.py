@@ -93,6 +93,9 @@ class InstanceRow:
     schema_pointer: str
     #: The place in the instance that it refuses, as JSON pointer.
     instance_pointer: str
+    #: Of a near miss: position of the character in `text` with which it stops to be the
+    #: beginning of a valid instance, at the latest. Null for witnesses.
+    fails_at: int | None
     #: JSON text of what each validator said; null where it was not asked.
     verdicts: str
 

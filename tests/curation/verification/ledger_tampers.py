@@ -148,6 +148,7 @@ LEDGER_TAMPERS = list(
             ("keyword", _near_miss("keyword", "const"), "const at"),
             ("schema pointer", _near_miss("schema_pointer", "/x"), "at /x"),
             ("instance pointer", _near_miss("instance_pointer", "/x"), "instance"),
+            ("position", _near_miss("fails_at", 999), "fails_at is 999, but"),
             (
                 "verdicts",
                 _near_miss(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +17,7 @@ from curation.instances.constraints.violations import (
     find_violations,
 )
 from curation.instances.near_misses.coverage import measure_coverage
+from curation.instances.near_misses.quotas import most_others
 from curation.instances.near_misses.scalar_edits import LONGEST
 from curation.instances.near_misses.search import Effort, find_near_misses
 from curation.instances.near_misses.sites import member_at
@@ -106,7 +108,7 @@ def _table() -> list[tuple[str, str, UntypedJson]]:
 
 
 def _made(
-    schema: UntypedJson, dialect: str = "draft-07", most: int = 24
+    schema: UntypedJson, dialect: str = "draft-07", most: int | None = None
 ) -> list[NearMiss]:
     compiled = CompiledSchema.from_json(schema, dialect)
     return find_near_misses(compiled, find_witnesses(compiled).witnesses, most=most)
@@ -148,13 +150,18 @@ _HARD = frozenset(each.name for each in DIALECTS[1:])
 
 def test_reaches_what_no_witness_shows() -> None:
     """What the given witnesses leave empty is filled first."""
-    deep = {"type": "array", "items": {"type": "object", **_A}}
-    schema = {**_OBJECT, "properties": {"list": deep}, "patternProperties": {"^x": _A}}
+    least = {"properties": {"a": {"minimum": 1}}}
+    deep = {"type": "array", "items": {"type": "object", **least}}
+    schema = {
+        **_OBJECT,
+        "properties": {"list": deep},
+        "patternProperties": {"^x": least},
+    }
     compiled = CompiledSchema.from_json(schema, "draft-07")
     found = find_near_misses(compiled, [Witness(kind=InstanceKind.MINIMAL, value={})])
     pointers = {each.schema_pointer for each in found}
-    assert "/properties/list/items/properties/a/type" in pointers
-    assert "/patternProperties/^x/properties/a/type" in pointers
+    assert "/properties/list/items/properties/a/minimum" in pointers
+    assert "/patternProperties/^x/properties/a/minimum" in pointers
 
 
 def test_a_property_that_nothing_can_fill() -> None:
@@ -199,10 +206,9 @@ def test_the_order_is_that_of_tokens() -> None:
         "properties": {"a": {"type": "string", "maxLength": 3, "pattern": "^x"}},
         "additionalProperties": False,
     }
-    found = [each.keyword for each in _made(schema)]
-    assert found == [
+    found = dict.fromkeys(each.keyword for each in _made(schema))
+    assert list(found) == [
         "additionalProperties",
-        "type",
         "type",
         "maxLength",
         "required",
@@ -214,9 +220,48 @@ def test_the_cap_serves_every_keyword_first() -> None:
     """With more assertions than the cap allows, no keyword is left out."""
     members = {f"p{each}": {"type": "integer", "minimum": 0} for each in range(40)}
     schema = {**_OBJECT, "properties": members, "required": ["p39"]}
-    found = _made(schema, most=6)
-    assert len(found) == 6
-    assert {each.keyword for each in found} == {"type", "minimum", "required"}
+    found = Counter(each.keyword for each in _made(schema, most=6))
+    assert found.keys() == {"type", "minimum", "required"}
+    assert found["minimum"] + found["required"] == 6
+
+
+def test_the_type_is_half_of_the_others() -> None:
+    """`type`, which every engine refuses at the first byte, leaves room."""
+    members = {f"p{each}": {"type": "integer", "minimum": 0} for each in range(40)}
+    found = Counter(each.keyword for each in _made({**_OBJECT, "properties": members}))
+    assert found["type"] == found["minimum"] // 2 > 10
+    only = {f"p{each}": {"type": "integer"} for each in range(40)}
+    places = [each.instance_pointer for each in _made({"properties": only})]
+    assert places == ["/p0", "/p32", "/p16"]
+
+
+def test_large_schemas_get_more() -> None:
+    """The maximum grows with the pairs of a place and a keyword."""
+    members = {f"p{each}": {"minimum": 0, "maximum": 9} for each in range(60)}
+    found = _made({**_OBJECT, "properties": members})
+    assert 30 < sum(each.keyword != "type" for each in found) == most_others(121)
+
+
+def test_every_required_name_is_left_out() -> None:
+    """Names of one `required` are near misses of their own, up to three."""
+    schema = {"required": ["a", "b", "c", "d"]}
+    missing = [{*"abcd"} - {*each.value} for each in _made(schema) if each.value]
+    assert missing == [{"d"}, {"c"}, {"b"}]
+
+
+def test_a_violation_shows_in_several_parts_of_the_text() -> None:
+    """A keyword fails early in one near miss, and at the end of another one."""
+    names = [f"p{each}" for each in range(12)]
+    schema = {"properties": {name: {"type": "integer"} for name in names}}
+    schema["properties"]["p3"] = {"maximum": 5}
+    compiled = CompiledSchema.from_json(schema, "draft-07")
+    whole = Witness(kind=InstanceKind.FULL, value=dict.fromkeys(names, 1))
+    lengths = {
+        len(each.value)
+        for each in find_near_misses(compiled, [whole])
+        if each.keyword == "maximum" and isinstance(each.value, dict)
+    }
+    assert lengths == {4, 12}
 
 
 def test_goes_inside_of_branches() -> None:
@@ -325,7 +370,10 @@ _SCHEMAS = st.recursive(st.sampled_from(_SCALARS), _nested, max_leaves=6)
 @settings(max_examples=60, deadline=None)
 @given(schema=_SCHEMAS, seed=st.integers(0, 3))
 def test_laws(schema: UntypedJson, seed: int) -> None:
-    """A near miss fails one keyword, and differs from a witness in one value only."""
+    """A near miss fails one keyword, and differs from a witness in one value only.
+
+    What stands behind that value may be left out.
+    """
     compiled = CompiledSchema.from_json(schema, "draft-07")
     found = find_witnesses(compiled, seed).witnesses
     given_only = Effort(witnesses=0)
@@ -353,11 +401,13 @@ def _same_outside(
         return True
     head = path[0]
     if isinstance(one, dict) and isinstance(other, dict):
-        names = (one.keys() | other.keys()) - {head}
-        here = all(member_at(one, name) == member_at(other, name) for name in names)
+        names = list(one)
+        cut = names[names.index(head) :] if head in one else []
+        names = [name for name in (*one, *other) if name not in cut or name in other]
+        here = all(one.get(e, 0) == other.get(e, 0) for e in names if e != head)
     elif isinstance(one, list) and isinstance(other, list) and isinstance(head, int):
-        rest = [each for each in range(len(one)) if each != head]
-        here = len(one) == len(other) and all(one[e] == other[e] for e in rest)
+        rest = [each for each in range(len(other)) if each != head]
+        here = len(one) >= len(other) and all(one[e] == other[e] for e in rest)
     else:
         return False
     return here and _same_outside(
