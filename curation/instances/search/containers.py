@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 MOST_ITEMS = 100_000
 #: Elements made one by one; where more are required, they are repeated.
 _MADE = 40
+#: Share of arrays with a bound that are as long as it allows, and the longest of them.
+_AT_BOUND = 0.15
+_MOST_AT_BOUND = 12
 #: Elements that an array may get for what is to be reached.
 _SIBLINGS = 12
 
@@ -123,7 +126,11 @@ class _ArrayBuilder:
                 target = max(target, 2 if self.context.allowance >= 8 else 1)  # noqa: PLR2004 (room for two)
             count = target
         if conjunction.max_items is not None:
-            count = min(count, int(conjunction.max_items))
+            most = int(conjunction.max_items)
+            is_long = count > least and count < most <= _MOST_AT_BOUND
+            count = min(count, most)
+            if is_long and builder.rng.random() < _AT_BOUND:
+                count = most
         if (*self.context.path, "*") in builder.refused_paths:
             count = least
         return max(count, least) if conjunction.max_items is None else count

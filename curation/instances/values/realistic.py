@@ -23,9 +23,16 @@ _LAST_NAMES: Final = split(
     "Abel Berg Castell Dahl Ekman Ferro Grand Holm Ivers Jansen Kovar Lind Moreau "
     "Nagel Okoro Parry Quist Rossi Sandoz Tamm Urban Vidal Wolff Zeman"
 )
+#: Beyond ASCII, for people but not for addresses.
+_OTHER_NAMES: Final = (
+    *("Zoë Dvořák", "Łukasz Žižka", "Søren Ångström", "Núria Nuñez", "Müge Çelik"),
+    *("山田 花子", "Ольга Иванова", "Νίκος Παππάς", "Siân O'Brien", 'Ann "Nan" Lee'),
+)
+#: Share of people with one of them.
+_OTHERS: Final = 0.12
 _CITIES: Final = split(
     "Lisbon Oslo Nairobi Lima Osaka Turin Porto Leipzig Bergen Dakar Quito Perth "
-    "Hanoi Malmö Ghent Riga Tunis Pune"
+    "Hanoi Malmö Ghent Riga Tunis Pune Kraków Zürich Reykjavík Besançon 東京 Αθήνα"
 )
 _COUNTRIES: Final = (
     *split("Norway Peru Japan Kenya Italy Canada Portugal"),
@@ -69,6 +76,8 @@ def _slug(rng: random.Random) -> str:
 
 
 def _person(rng: random.Random) -> str:
+    if rng.random() < _OTHERS:
+        return rng.choice(_OTHER_NAMES)
     return f"{rng.choice(_FIRST_NAMES)} {rng.choice(_LAST_NAMES)}"
 
 

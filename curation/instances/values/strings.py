@@ -37,7 +37,10 @@ _LONG: Final = 400
 _SEARCHED: Final = 20_000
 _DRAWS: Final = 3
 #: Share of free texts that are not words of a person's keyboard.
-_UNUSUAL: Final = 0.07
+_UNUSUAL: Final = 0.12
+#: Share of texts with a bound that are as long as it allows, and the longest of them.
+_AT_BOUND: Final = 0.08
+_LONGEST_AT_BOUND: Final = 256
 #: Characters of a long one.
 _LONG_TEXT: Final = 300
 #: Steps of a search, besides one for every character required.
@@ -173,6 +176,8 @@ def _free(constraints: StringConstraints, hint: str, rng: Random) -> str:
     if most is not None and len(text) > most:
         words = _words_within(least, most)
         text = rng.choice(words) if words else _SPACES.sub("s", text[:most])
+    if most is not None and most <= _LONGEST_AT_BOUND and rng.random() < _AT_BOUND:
+        least = most
     return text + _padding(least - len(text), rng, " ")
 
 
@@ -181,11 +186,12 @@ def _unusual(rng: Random) -> str:
     choice = int(rng.random() * 7)
     word = rng.choice(WORDS)
     if choice <= 1:
-        return rng.choice(ESCAPED)
+        return rng.choice((rng.choice(ESCAPED), f'{word} "{rng.choice(WORDS)}"'))
     if choice <= 3:  # noqa: PLR2004 - two of seven
         return f"{word} {rng.choice(ASTRAL)}"
     if choice <= 5:  # noqa: PLR2004 - two of seven
-        return rng.choice((rng.choice(SCRIPTS), f"{rng.choice(ACCENTED)} {word}"))
+        script, accented = rng.choice(SCRIPTS), rng.choice(ACCENTED)
+        return rng.choice((script, f"{accented} {word}", f"{word} {script}"))
     return word + _padding(_LONG_TEXT, rng, " ")
 
 

@@ -92,7 +92,7 @@ def test_free_texts_are_of_every_kind_now_and_then() -> None:
     """Other scripts, pairs of surrogates, escapes, and long ones; most are words."""
     rng = random.Random(0)
     texts = [make_string(StringConstraints(), rng) or "" for _ in range(1_000)]
-    assert sum(text.isascii() and text.isprintable() for text in texts) > 900
+    assert 850 < sum(text.isascii() and text.isprintable() for text in texts) < 960
     assert any(character > "\uffff" for text in texts for character in text)
     assert any("\u0370" < text[0] <= "\uffff" for text in texts)
     assert any('"' in text for text in texts)
