@@ -28,6 +28,7 @@ PARTS = {
             "splits",
             "reached",
             "labels",
+            "positions",
             "publishing",
             "driver",
         ),
