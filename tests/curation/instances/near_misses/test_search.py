@@ -245,15 +245,16 @@ def test_large_schemas_get_more() -> None:
 def test_every_required_name_is_left_out() -> None:
     """Names of one `required` are near misses of their own, up to three."""
     schema = {"required": ["a", "b", "c", "d"]}
-    missing = [{*"abcd"} - {*each.value} for each in _made(schema) if each.value]
+    values: list[UntypedJson] = [each.value for each in _made(schema)]
+    missing = [{*"abcd"} - {*value} for value in values if value]
     assert missing == [{"d"}, {"c"}, {"b"}]
 
 
 def test_a_violation_shows_in_several_parts_of_the_text() -> None:
     """A keyword fails early in one near miss, and at the end of another one."""
     names = [f"p{each}" for each in range(12)]
-    schema = {"properties": {name: {"type": "integer"} for name in names}}
-    schema["properties"]["p3"] = {"maximum": 5}
+    members: dict[str, UntypedJson] = {name: {"type": "integer"} for name in names}
+    schema = {"properties": {**members, "p3": {"maximum": 5}}}
     compiled = CompiledSchema.from_json(schema, "draft-07")
     whole = Witness(kind=InstanceKind.FULL, value=dict.fromkeys(names, 1))
     lengths = {
