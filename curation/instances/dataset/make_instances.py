@@ -16,7 +16,6 @@ import msgspec
 from curation.core.documents import Rejected
 from curation.core.rule import Library
 from curation.instances.constraints.interpretations import Interpretations, read_schema
-from curation.instances.constraints.positions import fails_at
 from curation.instances.grading import judge_examples
 from curation.instances.near_misses.coverage import Coverage, measure_coverage
 from curation.instances.near_misses.search import find_near_misses
@@ -211,7 +210,7 @@ def _row(
         keyword=miss.keyword if miss else "",
         schema_pointer=miss.schema_pointer if miss else "",
         instance_pointer=miss.instance_pointer if miss else "",
-        fails_at=fails_at(interpretations.own, miss) if miss else None,
+        fails_at=miss.fails_at if miss else None,
         verdicts=verdicts.text,
     )
 

@@ -167,18 +167,17 @@ def measure_coverage(
     keywords = {assertion.keyword for assertion in reachable.assertions}
     lost = {keyword for keyword, _ in missing} - covered.keys()
     count = Counter(near_miss.keyword == TYPE for near_miss in near_misses)
-    is_full = {
-        True: count[True] >= most_types(count[False]),
-        False: count[False] >= most_others(len(reachable.assertions)),
+    room = {
+        True: max(0, most_types(count[False]) - count[True]),
+        False: max(0, most_others(len(reachable.assertions)) - count[False]),
     }
-    missing = [
-        pair for pair in missing if pair[0] in lost or not is_full[pair[0] == TYPE]
-    ]
+    missing = [pair for pair in missing if pair[0] in lost or room[pair[0] == TYPE]]
+    open_pairs = Counter(keyword == TYPE for keyword, _ in missing)
     return Coverage(
         pairs=len(reachable.assertions),
         covered=covered.total(),
         implied=implied,
-        possible=covered.total() + len(missing),
+        possible=covered.total() + sum((open_pairs & Counter(room)).values()),
         missing=tuple(missing),
         keywords=len(keywords),
         keywords_covered=len(covered),

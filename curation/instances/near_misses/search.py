@@ -6,7 +6,7 @@ import hashlib
 import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -80,8 +80,8 @@ class Effort:
     steps: int = 400
     #: Near misses beyond one for each assertion: inside of anyOf and the like.
     deeper: int = 8
-    #: Edits tried for one keyword at one site to fail in another part of the text.
-    again: int = 3
+    #: Names of one `required` that are left out in turn, at most.
+    names: int = 3
     #: Witnesses made to reach what the given ones do not.
     witnesses: int = 24
 
@@ -94,9 +94,7 @@ _SEARCHED_SITES: Final = 2
 #: Parts of a text, of equal length: one near miss for each keyword and part.
 _PARTS: Final = 4
 #: Share of the edited witnesses that end soon behind the edit.
-_CUT: Final = 0.5
-#: Near misses of one keyword at one place beyond the first.
-_VARIANTS: Final = 2
+_CUT: Final = 0.7
 #: Values of instances to which a witness is made to reach, for one keyword.
 _REACHED: Final = 2
 
@@ -181,8 +179,8 @@ class _NearMissSearch:
         room = min(self.most - self._others(), self.effort.deeper)
         deeper = self._inside_branches(room)
         self.most -= len(deeper)
-        for _ in range(_VARIANTS):
-            self._in_turn([by_keyword[keyword] for keyword in order], self._vary)
+        self._in_turn([by_keyword[keyword] for keyword in order], self._vary)
+        self._in_turn([by_keyword.get("required", [])], self._vary)
         self.verdicts_left += self.effort.types
         self.most = most_types(self._others() + len(deeper))
         for assertion in types:
@@ -242,7 +240,7 @@ class _NearMissSearch:
                 and own not in self.identities
             ):
                 self.identities.add(own)
-                return near_miss
+                return replace(near_miss, fails_at=fails_at(self.compiled, near_miss))
         return None
 
     def _find(self, assertion: Assertion) -> bool:
@@ -270,14 +268,16 @@ class _NearMissSearch:
         if assertion.pointer not in self.parts or not sites:
             return False
         is_late = _PARTS - 1 in self.parts[assertion.pointer]
-        site = sites[-1] if is_late else self.sites.cut(sites[-1])
+        site = sites[0] if is_late else self.sites.cut(sites[-1])
         return self._try_edits(assertion, site, again=True)
 
     def _try_edits(
         self, assertion: Assertion, site: EditSite, *, again: bool = False
     ) -> bool:
         self.second_choices = []
-        tries = self.effort.again if again else self.effort.tries
+        tries = self.effort.tries
+        if again:
+            tries = self.effort.names if assertion.keyword == "required" else 1
         for new in islice(self._edits(assertion, site), tries):
             if self.verdicts_left <= 0:
                 break
@@ -347,6 +347,7 @@ class _NearMissSearch:
         known = [pointer for pointer in failing if pointer in self.parts]
         if own in self.identities or (len(known) == len(failing)) != again:
             return False
+        near_miss = replace(near_miss, fails_at=fails_at(self.compiled, near_miss))
         part = self._part(near_miss)
         if again and part in self.parts.get(assertion.pointer, ()):
             return False
@@ -367,8 +368,7 @@ class _NearMissSearch:
                 names = names_of(at(self.compiled.value, schema))
                 own = at(near_miss.value, tokens_of(near_miss.instance_pointer))
                 return " ".join(sorted({*names}.difference(_names(own))))
-        position = fails_at(self.compiled, near_miss)
-        return position * _PARTS // len(text_of(near_miss.value))
+        return near_miss.fails_at * _PARTS // len(text_of(near_miss.value))
 
     def _hinges_on_formats(self, near_miss: NearMiss) -> bool:
         return near_miss.keyword != "format" and self.compiled.is_valid_without_formats(

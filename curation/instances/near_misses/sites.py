@@ -242,8 +242,8 @@ class KnownSites:
         self._sites: dict[Assertion, list[EditSite]] = {}
         #: What a verdict on an edited witness costs, by the identity of the object.
         self._costs: dict[int, float] = {}
-        #: Witnesses cut, which keep the identity of their objects.
-        self._cut: list[Json] = []
+        #: Witnesses cut, by the identity of the whole one and the path.
+        self._cut: dict[tuple[int, Path], Json] = {}
 
     def __contains__(self, assertion: Assertion) -> bool:
         """Return whether a site is known for an assertion."""
@@ -259,13 +259,15 @@ class KnownSites:
 
     def cut(self, site: EditSite) -> EditSite:
         """Return a site in a witness that ends soon behind it, if that is valid."""
-        compiled = self._compiled
-        witness = cut_behind(compiled, (compiled.root,), site.witness, site.path)
-        if not compiled.is_valid(witness):
-            return site
-        self._cut.append(witness)
-        self._costs[id(witness)] = self.cost(site)
-        return msgspec.structs.replace(site, witness=witness)
+        key = (id(site.witness), site.path)
+        if key not in self._cut:
+            compiled = self._compiled
+            witness = cut_behind(compiled, (compiled.root,), site.witness, site.path)
+            if not compiled.is_valid(witness):
+                witness = site.witness
+            self._costs[id(witness)] = self.cost(site)
+            self._cut[key] = witness
+        return msgspec.structs.replace(site, witness=self._cut[key])
 
     def add_witness(self, value: Json) -> None:
         """Add the sites of a value that the schema accepts."""

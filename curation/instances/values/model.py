@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from curation.core.documents import Explained
@@ -71,6 +71,8 @@ class NearMiss:
     instance_pointer: str
     #: Every (keyword, schema pointer, instance pointer) that fails, if several do.
     keywords: tuple[tuple[str, str, str], ...] = ()
+    #: Position in its text at which it fails, at the latest; -1 if not known yet.
+    fails_at: int = field(default=-1, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
