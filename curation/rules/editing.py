@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from curation.core.rule import ABSENT, ApplyRule, Context, Document, Json
 from curation.json.pointer import Tokens, change_at
-from curation.schema.dialects import ANY_DIALECT, Dialect
+from curation.schema.dialects import ANY_DIALECT, DIALECTS, Dialect
 from curation.schema.drafts import StatementKind, statement
 from curation.schema.subschemas import edited
 from curation.validation.dialect_decision import is_refused, is_refused_as_meant
+from curation.validation.metaschemas import valid_under
 
 if TYPE_CHECKING:
     #: From a subschema's members to what they shall be; the same object where nothing
@@ -73,7 +74,10 @@ def mends_as_meant(rule: str, mend: MendMembers, note: str) -> ApplyRule:
 
     def apply(document: Document, _context: Context) -> Document:
         refused = is_refused(document.schema)
-        if not refused and statement(document.schema).kind is not StatementKind.SILENT:
+        declared = statement(document.schema).kind is not StatementKind.SILENT
+        # Nothing is to be mended where every draft accepts the schema.
+        accepted = declared or len(valid_under(document.schema)) == len(DIALECTS)
+        if accepted and not refused:
             return document
         repaired = mended(document, rule, mend, note)
         if repaired is document or refused or is_refused_as_meant(document, repaired):
