@@ -134,6 +134,7 @@ def _answer(
     return RulesAnswer(
         dialect=document.dialect,
         dialect_evidence=document.dialect_evidence,
+        dialect_words=document.dialect_words,
         valid_under=valid_under(document.schema),
         rejected=tuple(rejected),
         changes=tuple(filter(is_the_authors, document.changes)),

@@ -88,6 +88,8 @@ class SchemaReport:
     #: None if it could not be decided.
     dialect: str | None
     dialect_evidence: str | None
+    #: The keywords that speak against some draft, of an undeclared schema.
+    dialect_words: tuple[str, ...]
     #: The drafts under whose metaschema it is valid, oldest first.
     valid_under: tuple[str, ...]
     #: Validator to draft to `accepts` or what is wrong; a draft that a validator
@@ -194,6 +196,7 @@ class SchemaChecker:
         return SchemaReport(
             dialect=answer.dialect,
             dialect_evidence=answer.dialect_evidence,
+            dialect_words=answer.dialect_words,
             valid_under=answer.valid_under,
             verdicts=self._verdicts(text, answer.dialect) if verdicts else {},
             problems=problems,

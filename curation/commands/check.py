@@ -155,9 +155,8 @@ def _print_verdicts(name: str, report: SchemaReport) -> None:
 
     if report.dialect:
         valid = ", ".join(report.valid_under) or "none"
-        show(
-            f"{name}: {report.dialect} ({report.dialect_evidence}); valid under {valid}"
-        )
+        evidence = ", ".join([report.dialect_evidence or "", *report.dialect_words])
+        show(f"{name}: {report.dialect} ({evidence}); valid under {valid}")
     drafts = list(report.verdicts.get("jsonschema", ()))
     if drafts:
         rows = [

@@ -32,7 +32,9 @@ class BenchmarkRecord:
     origin: str
     #: `draft-04`, `draft-06`, `draft-07`, `2019-09` or `2020-12`.
     dialect: str
-    #: How the dialect was found.
+    #: What decided it: `declared`, `repaired`, `upgraded` or `fitting`; of an
+    #: undeclared schema its `words`, the `prior` of its source, or both where drafts
+    #: are `mixed`.
     dialect_evidence: str
     #: The keywords that speak against some draft; empty if the schema declares one.
     dialect_words: tuple[str, ...] = ()
