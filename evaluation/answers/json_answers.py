@@ -10,13 +10,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from curation.core.documents import Rejected
-from curation.instances.constraints.interpretations import read_schema
-from curation.json.text import depth
+from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.json.text import depth, parse
 from curation.system.escaping import shortened
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from curation.instances.constraints.compiled_schema import CompiledSchema
 
 #: Most characters of an answer that is read.
 MOST_CHARACTERS: Final = 32 * 2**20
@@ -143,11 +142,13 @@ def compiled_schema(text: str | None, dialect: str) -> CompiledSchema | str:
     """
     if text is None:
         return "the record has no schema"
-    compiled = read_schema(text, dialect)
-    if isinstance(compiled, Rejected):
-        return shortened(f"{compiled.reason}: {compiled.detail}", _SHOWN)
+    schema = parse(text.encode("utf-8", "surrogatepass"))
+    if isinstance(schema, Rejected):
+        return shortened(f"{schema.reason}: {schema.detail}", _SHOWN)
+    compiled = CompiledSchema.from_json(schema, dialect)
     try:
         compiled.validator, compiled.validator_without_formats  # noqa: B018 - compiled here
+        compiled.scanned  # noqa: B018 - its references are found here
     except ValueError as error:
         return shortened(str(error).partition("\n")[0], _SHOWN)
     return compiled
