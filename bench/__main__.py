@@ -29,6 +29,7 @@ PARTS = {
             "reached",
             "labels",
             "positions",
+            "known_schemas",
             "publishing",
             "driver",
         ),

@@ -126,10 +126,11 @@ def _frame(files: Iterable[Path], columns: tuple[str, ...]) -> polars.DataFrame:
     )
 
 
-class _Apart:
+class Apart:
     """Counts record by record in a process of its own, which may run out of memory."""
 
     def __init__(self) -> None:
+        """Start the process."""
         self._pool = self._opened()
 
     @staticmethod
@@ -164,7 +165,7 @@ def config_tally(folder: Path, config: str, every: int) -> tuple[Tally, list[str
     for unique_id, kind, text in instances.iter_rows():
         if kind != "near_miss":
             texts.setdefault(unique_id, []).append(text)
-    total, lost, apart = Tally(), [], _Apart()
+    total, lost, apart = Tally(), [], Apart()
     schemas = sorted((folder / config).glob("*.parquet"))
     rows = list(_frame(schemas, _SCHEMA).iter_rows())[::every]
     for unique_id, schema, dialect in rows:
