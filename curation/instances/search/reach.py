@@ -321,6 +321,8 @@ class Guide:
         #: Schemas of the values around the one that is being made: of each of these
         #: values the number of targets that were claimed when it was begun.
         self._around: dict[SchemaLocation, list[int]] = {}
+        #: From each schema the next one on a way to a target, which may be closed now.
+        self._next: dict[SchemaLocation, SchemaLocation] = {}
         #: Schemas from which nothing open is in reach.
         self._exhausted: set[SchemaLocation] = set()
         #: All that was ever claimed, taken back or not.
@@ -337,22 +339,45 @@ class Guide:
 
     def wants(self, location: SchemaLocation) -> bool:
         """Return whether an open target is in reach from a location."""
-        exhausted = self._exhausted
-        if location in exhausted:
+        if location in self._exhausted:
             return False
-        if self.is_open(location):
+        if self.is_open(location) or self._still_leads(location):
             return True
-        stack, visited = [location], {location}
-        while stack:
-            here = stack.pop()
+        queue, visited = [location], {location}
+        before: dict[SchemaLocation, SchemaLocation] = {}
+        for here in queue:
             steps = self.graph.steps(here)
             for inner in steps.same_value if self._is_expanded(here) else steps.all:
-                if inner not in visited and inner not in exhausted:
-                    if self.is_open(inner):
-                        return True
-                    visited.add(inner)
-                    stack.append(inner)
-        exhausted |= visited
+                if inner in visited or inner in self._exhausted:
+                    continue
+                visited.add(inner)
+                before[inner] = here
+                if self.is_open(inner):
+                    self._note_way(before, inner)
+                    return True
+                queue.append(inner)
+        self._exhausted |= visited
+        return False
+
+    def _note_way(
+        self, before: dict[SchemaLocation, SchemaLocation], target: SchemaLocation
+    ) -> None:
+        while target in before:
+            self._next[before[target]] = target
+            target = before[target]
+
+    def _still_leads(self, location: SchemaLocation) -> bool:
+        """Return whether the way that was found last from a location is still open."""
+        here = location
+        while here in self._next:
+            inner = self._next[here]
+            if self._is_expanded(here) and (
+                inner not in self.graph.steps(here).same_value
+            ):
+                return False
+            if self.is_open(inner):
+                return True
+            here = inner
         return False
 
     def wants_any(self, locations: Iterable[SchemaLocation]) -> bool:
