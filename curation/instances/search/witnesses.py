@@ -402,13 +402,16 @@ class _Covering:
                 # The more a value has, the more of it can be in each other's way.
                 self.in_vain += 1
                 self.values = max(self.values // _FEWER, 1)
+            given_up = len(self.given_up)
             for target in (attempt.claimed if new else attempt.tried) & self.unreached:
                 self.tries[target] += 1
                 if self.tries[target] >= _TRIES:
                     self.given_up.add(target)
             if attempt.value is not NOTHING and new:
                 values.append(attempt.value)
-            failures = 0 if new else failures + 1
+            # Where targets are given up, the next round goes for others.
+            goes_on = new or len(self.given_up) > given_up
+            failures = 0 if goes_on else failures + 1
         return values
 
     def _attempt(self, targets: set[SchemaLocation]) -> _Attempt:
