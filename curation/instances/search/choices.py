@@ -7,7 +7,7 @@ the goals, and the value is made again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -81,11 +81,11 @@ class _BranchSearch:
                 return value
             return self._finish(conjunction, goals, picked)
         self.builder.spend()
-        ways = [(branch,) for branch in self._ordered(choice)]
+        ways = ((branch,) for branch in self._ordered(choice))
         return self._first(ways, goals, picked | {choice})
 
     def _first(
-        self, ways: Sequence[Goals], goals: Goals, picked: Picked
+        self, ways: Iterable[Goals], goals: Goals, picked: Picked
     ) -> Json | Nothing:
         least = self.least
         for way in ways:
@@ -129,7 +129,7 @@ class _BranchSearch:
                 return self._first([(presence, needs)], goals, picked | {dependency})
         return NOTHING
 
-    def _ordered(self, choice: BranchChoice) -> list[SchemaLocation]:
+    def _ordered(self, choice: BranchChoice) -> Iterable[SchemaLocation]:
         branches = list(choice.branches)
         if choice.keyword == "oneOf":
             trivial = [
@@ -141,9 +141,7 @@ class _BranchSearch:
             builder.rng.shuffle(branches)
         if context.allowance < 1:
             branches.sort(key=lambda branch: likely_depth(builder.compiled, branch))
-        if builder.guide:
-            branches.sort(key=builder.guide.rank)
-        return branches
+        return builder.guide.ordered(branches) if builder.guide else branches
 
     def _finish(
         self, conjunction: Conjunction, goals: Goals, picked: Picked

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -299,6 +299,7 @@ class Guide:
         most: int,
         *,
         is_reversed: bool = False,
+        turn: int = 0,
     ) -> None:
         """Take the open targets, and how many values may be made for them.
 
@@ -308,7 +309,9 @@ class Guide:
             most: Values after which only required ones are made.
             is_reversed: Whether properties are chosen last first, undeclared ones
                 before declared ones: each order reaches what the other does not.
+            turn: By how many places the order of branches is turned.
         """
+        self.turn = turn
         self.is_reversed = is_reversed
         self.graph = graph
         self.targets = targets
@@ -384,11 +387,22 @@ class Guide:
         """Return whether an open target is in reach from one of several locations."""
         return any(map(self.wants, locations))
 
-    def rank(self, location: SchemaLocation) -> int:
-        """Return 0 for an open target, 1 for what leads to one, 2 for the rest."""
-        if self.is_open(location):
-            return 0
-        return 1 if self.wants(location) else 2
+    def ordered(self, branches: Sequence[SchemaLocation]) -> Iterator[SchemaLocation]:
+        """Yield open targets, then what leads to one, then the rest of branches."""
+        first = self.turn % len(branches) if branches else 0
+        closed: list[SchemaLocation] = []
+        useless: list[SchemaLocation] = []
+        for branch in (*branches[first:], *branches[:first]):
+            if self.is_open(branch):
+                yield branch
+            else:
+                closed.append(branch)
+        for branch in closed:
+            if self.wants(branch):
+                yield branch
+            else:
+                useless.append(branch)
+        yield from useless
 
     def claim(self, locations: Iterable[SchemaLocation]) -> None:
         """Take targets for reached."""

@@ -365,6 +365,8 @@ class _Covering:
         self.tries: Counter[SchemaLocation] = Counter()
         self.given_up: set[SchemaLocation] = set()
         self.rounds = 0
+        #: Rounds beyond those that are asked for.
+        self.turn = 0
         #: Searches that found none.
         self.in_vain = 0
         #: Values of a witness after which only required ones are made.
@@ -393,6 +395,7 @@ class _Covering:
             if number >= rounds and before + new < _ENOUGH:
                 break
             self.rounds += 1
+            self.turn = max(0, number + 1 - rounds)
             attempt = self._attempt(targets)
             before, new = new, 0
             if attempt.value is not NOTHING:
@@ -434,6 +437,7 @@ class _Covering:
                     targets,
                     self.values,
                     is_reversed=self.rounds % 2 == 0,
+                    turn=self.turn,
                 )
             )
             return guides[-1]
