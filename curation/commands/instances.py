@@ -160,8 +160,9 @@ def _schemas_of(
 
 def _print_made(target: str, result: SchemaInstances) -> None:
     show(f"{target}: {result.answer}  {result.dialect}".rstrip(), style="bold")
-    if result.reason:
-        show(f"  {result.reason}: {shortened(result.detail, _SHOWN)}")
+    why = ": ".join(filter(None, (result.reason, result.detail)))
+    if why:
+        show(f"  {shortened(why, _SHOWN)}")
     for row in result.instances:
         where = f"  {row.keyword}" if row.keyword else ""
         if row.schema_pointer:

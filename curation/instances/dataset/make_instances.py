@@ -93,6 +93,7 @@ def make_instances(  # noqa: PLR0913 (one argument for each thing asked)
     count: int = DEFAULT_COUNT,
     examples: Sequence[str] = (),
     lean: bool = False,
+    covering: int | None = None,
     base_uri: str | None = None,
     library: Library = NO_LIBRARY,
 ) -> SchemaInstances:
@@ -106,6 +107,8 @@ def make_instances(  # noqa: PLR0913 (one argument for each thing asked)
         examples: Valid instances, as the source of the schema says, as JSON texts.
         lean: Make witnesses only, judged by jsonschema-rs alone: for schemas that
             cost too much otherwise.
+        covering: Most witnesses for what the others do not reach; by default the usual
+            number, or none if `lean`.
         base_uri: Where relative references of a schema start, if no dialect is named.
         library: The documents beside it.
     """
@@ -116,7 +119,10 @@ def make_instances(  # noqa: PLR0913 (one argument for each thing asked)
             answer=Satisfiability.UNKNOWN, reason=reason, detail=compiled.detail
         )
     with _frames_of_its_own():
-        return _instances_of(compiled, seed, count, examples, lean=lean)
+        if covering is None:
+            covering = 0 if lean else COVERING
+        budget = Budget(count=count, covering=covering)
+        return _instances_of(compiled, seed, budget, examples, lean=lean)
 
 
 @contextmanager
@@ -135,13 +141,12 @@ def _frames_of_its_own() -> Iterator[None]:
 def _instances_of(
     compiled: CompiledSchema,
     seed: int,
-    count: int,
+    budget: Budget,
     examples: Sequence[str],
     *,
     lean: bool,
 ) -> SchemaInstances:
     interpretations = Interpretations.of(compiled)
-    budget = Budget(count=count, covering=0 if lean else COVERING)
     search = search_witnesses(interpretations, seed, budget)
     examples_accepted, refused = judge_examples(compiled, examples)
     identities = {identity(witness.value) for witness in examples_accepted}

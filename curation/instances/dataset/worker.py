@@ -12,6 +12,7 @@ import orjson
 
 from curation.core.json_types import Json
 from curation.instances.dataset.make_instances import (
+    COVERING,
     DEFAULT_COUNT,
     SchemaInstances,
     make_instances,
@@ -41,6 +42,8 @@ class InstanceRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     examples: tuple[str, ...] = ()
     #: Whether only witnesses are made, judged by jsonschema-rs alone.
     lean: bool = False
+    #: As for `make_instances`.
+    covering: int | None = None
     #: Where relative references start, if the worker decides the dialect.
     base_uri: str | None = None
 
@@ -55,6 +58,9 @@ _WORKER = Path(__file__).with_name("worker.py")
 DEADLINE = 5.0
 #: MiB that a worker may take above what it holds when it is ready.
 MEMORY_MB = 512
+#: Characters of a schema above which a user's own one is huge, and its seconds.
+HUGE = 2_500_000
+HUGE_DEADLINE = 8.0
 _REASONS = {
     Ending.TIMEOUT: "timed_out",
     Ending.OUT_OF_MEMORY: "out_of_memory",
@@ -178,7 +184,8 @@ def witnesses_of_each(
 ) -> Iterator[SchemaInstances]:
     """Yield the instances of each schema, all made in one process.
 
-    A schema for which near misses take too much gets witnesses alone.
+    A schema for which near misses take too much, or which is huge, gets witnesses
+    alone.
 
     Args:
         requests: The schemas.
@@ -190,12 +197,22 @@ def witnesses_of_each(
     """
     with Worker(program(seed, neighbours), limits()) as worker:
         for request in requests:
+            if len(request.schema) > HUGE:
+                yield _of_huge(request, worker)
+                continue
             result = worker.ask(request.to_json())
             if result.ending is Ending.OK:
                 yield instances_of(result)
                 continue
             lean = msgspec.structs.replace(request, lean=True)
             yield merged_instances(result, worker.ask(lean.to_json()))
+
+
+def _of_huge(request: InstanceRequest, worker: Worker) -> SchemaInstances:
+    request = msgspec.structs.replace(request, lean=True, covering=COVERING)
+    made = instances_of(worker.ask(request.to_json(), HUGE_DEADLINE))
+    why = f"{LEAN}more than {HUGE:,} characters"
+    return msgspec.structs.replace(made, detail=why) if made.instances else made
 
 
 def _text_of(schema: Mapping[str, object] | bool) -> str:  # noqa: FBT001 (as above)
@@ -222,6 +239,7 @@ def start(message: Json) -> Callable[[Json], Json]:
             count=request.count,
             examples=request.examples,
             lean=request.lean,
+            covering=request.covering,
             base_uri=request.base_uri,
             library=library,
         )

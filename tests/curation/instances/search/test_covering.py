@@ -247,3 +247,22 @@ def test_values_of_one_schema_hold_one_another_only_while_they_reach_something()
     assert affords(Guide(graph, targets.keys(), 9), 2)
     assert not affords(Guide(graph, targets.keys(), 9), 3)
     assert affords(Guide(graph, targets.keys(), 9), 3, *targets)
+
+
+def test_branches_come_in_another_order_at_each_turn() -> None:
+    """Open targets are first, then what leads to one, then the rest."""
+    schema = {"oneOf": [{"items": {}}, {"const": 1}, {"items": {}}, {"const": 2}]}
+    compiled = CompiledSchema.from_json(schema, "draft-07")
+    graph = SchemaGraph(compiled)
+    branches = compiled.branches(compiled.root, "oneOf")
+    items = [compiled.child(branches[number], ("items",)) for number in (0, 2)]
+
+    def order(turn: int) -> list[int]:
+        guide = Guide(graph, {branches[1], *items}, 9, turn=turn)
+        return [branches.index(branch) for branch in guide.ordered(branches)]
+
+    assert [order(turn) for turn in (0, 1, 3)] == [
+        [1, 0, 2, 3],
+        [1, 2, 0, 3],
+        [1, 0, 2, 3],
+    ]
