@@ -35,4 +35,11 @@ def examples() -> dict[str, str]:
         "Azure storage key": "Account" + "Key=" + (MIXED + MIXED)[:86] + "==",
         "private key": "-----BEGIN RSA " + "PRIVATE KEY-----\n" + MIXED[:64],
         "JSON web token": jot + "." + jot + "." + MIXED[:30],
+        "OpenRouter key": "sk-" + "or-v1-" + _HEX[:64],
+        "Groq key": "gs" + "k_" + MIXED[:52],
+        "xAI key": "xa" + "i-" + (MIXED + MIXED)[:80],
+        "Replicate token": "r" + "8_" + MIXED[:37],
+        "NVIDIA key": "nv" + "api-" + MIXED[:64],
+        "Fireworks key": "f" + "w_" + MIXED[:24],
+        "Google OAuth token": "ya" + "29." + MIXED[:64],
     }

@@ -12,7 +12,7 @@ import hashlib
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,7 +33,7 @@ from curation.publish.plan import (
 from curation.system.atomic_files import cannot_write
 from curation.system.atomic_folders import atomic_folder, recover
 from curation.system.checksums import FILE as SUMS
-from curation.system.credentials import redacted
+from curation.system.credentials import redacted, split_url
 from curation.system.errors import (
     BadConfiguration,
     BadData,
@@ -75,8 +75,10 @@ def _file_system_errors(where: str) -> Iterator[None]:
         yield
     except CsbdataError:
         raise
-    except Exception as error:
-        raise fault_of(error, where) from error
+    except Exception as error:  # noqa: BLE001 (each file system has types of its own)
+        # A library's own traceback may repeat the URL.
+        cause = None if any(split_url(where).secrets) else error
+        raise fault_of(error, where) from cause
 
 
 def fault_of(error: Exception, where: str) -> CsbdataError:
@@ -106,7 +108,8 @@ def fault_of(error: Exception, where: str) -> CsbdataError:
         kind, then = CannotCreate, "make room there; the same command goes on"
     else:
         text = f"{type(error).__name__}: {error}"
-    return kind(redacted(text), redacted(where), then)
+    address = split_url(where)
+    return kind(address.hide(redacted(text)), redacted(address.clean), then)
 
 
 def _is_full(error: Exception) -> bool:
@@ -128,6 +131,8 @@ class FsspecTarget:
     local: Path | None
     files: Any
     root: str
+    #: As the user named it.
+    url: str = field(repr=False)
 
     def path(self, name: str) -> str:
         """Return the full path of a file."""
@@ -141,11 +146,21 @@ def open_target(url: str) -> FsspecTarget:
         BadConfiguration: fsspec does not know it, or a package for it is missing.
         CsbdataError: it cannot be reached.
     """
+    address = split_url(url)
     with _file_system_errors(url):
-        files, root = fsspec.core.url_to_fs(url)
+        if url.startswith(("s3://", "s3a://")) and address.user:
+            files, root = fsspec.core.url_to_fs(
+                address.clean, key=address.user, secret=address.password
+            )
+        else:
+            files, root = fsspec.core.url_to_fs(url)
     local = Path(root) if isinstance(files, LocalFileSystem) else None
     return FsspecTarget(
-        label=redacted(url), local=local, files=files, root=str(root).rstrip("/")
+        label=redacted(address.clean),
+        local=local,
+        files=files,
+        root=str(root).rstrip("/"),
+        url=url,
     )
 
 
@@ -155,7 +170,7 @@ def plan_write(target: FsspecTarget, files: Mapping[str, LocalFile]) -> PushPlan
     Raises:
         CsbdataError: the place cannot be read.
     """
-    with _file_system_errors(target.label):
+    with _file_system_errors(target.url):
         remote = {name: _remote(_read(target, name)) for name in _names(target)}
         manifest = _read(target, MANIFEST) if MANIFEST in remote else b""
     return plan_for(files, remote, files_listed(manifest))
@@ -197,9 +212,9 @@ def write_to_target(
     if target.local is not None:
         _write_folder(folder, files, target.local, plan)
     else:
-        with _file_system_errors(target.label):
+        with _file_system_errors(target.url):
             _write_files(folder, files, target, plan)
-    with _file_system_errors(target.label):
+    with _file_system_errors(target.url):
         remote = {
             name: _remote(_read(target, name))
             for name in _names(target)

@@ -7,14 +7,16 @@ signed address is always taken out.
 
 from __future__ import annotations
 
+import base64
 import logging
 import re
 import sys
 import threading
 import traceback
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import parse_qsl, quote, unquote
 
 _WORD = "A-Za-z0-9"
 _WORD_STARTS = rf"(?<![{_WORD}_])"
@@ -179,6 +181,54 @@ FORMATS = (
         rf"\.[{_WORD}_-]{{20,}}",
         loose=r"eyJ[\w-]{8,}(?P<rest>\.[\w-]{8,}\.[\w-]*)?",
     ),
+    CredentialFormat(
+        name="OpenRouter key",
+        marks=("sk-or-v1-",),
+        body=r"sk-or-v1-[0-9a-f]{64}",
+        after=_WORD_ENDS,
+        loose=rf"sk-or-v1-[{_WORD}]{{20,}}",
+    ),
+    CredentialFormat(
+        name="Groq key",
+        marks=("gsk_",),
+        body=rf"gsk_[{_WORD}]{{52}}",
+        after=_WORD_ENDS,
+        loose=rf"{_WORD_STARTS}gsk_[{_WORD}]{{20,}}",
+    ),
+    CredentialFormat(
+        name="xAI key",
+        marks=("xai-",),
+        body=rf"xai-[{_WORD}]{{80}}",
+        after=_WORD_ENDS,
+        loose=rf"{_WORD_STARTS}xai-[{_WORD}]{{20,}}",
+    ),
+    CredentialFormat(
+        name="Replicate token",
+        marks=("r8_",),
+        body=rf"r8_[{_WORD}]{{37}}",
+        after=_WORD_ENDS,
+        loose=rf"{_WORD_STARTS}r8_[{_WORD}]{{20,}}",
+    ),
+    CredentialFormat(
+        name="NVIDIA key",
+        marks=("nvapi-",),
+        body=rf"nvapi-[{_WORD}_-]{{64}}",
+        after=_WORD_ENDS,
+        loose=rf"{_WORD_STARTS}nvapi-[{_WORD}_-]{{20,}}",
+    ),
+    CredentialFormat(
+        name="Fireworks key",
+        marks=("fw_",),
+        body=rf"fw_[{_WORD}]{{22,}}",
+        after=_WORD_ENDS,
+        loose=rf"{_WORD_STARTS}fw_[{_WORD}]{{20,}}",
+    ),
+    CredentialFormat(
+        name="Google OAuth token",
+        marks=("ya29.",),
+        body=rf"ya29\.[{_WORD}_-]{{60,}}",
+        loose=rf"{_WORD_STARTS}ya29\.[{_WORD}_-]{{20,}}",
+    ),
 )
 
 
@@ -186,15 +236,28 @@ FORMATS = (
 REDACTED = "<redacted>"
 #: The marks of each format, and what to take out of a text.
 _FORMATS = tuple((form.marks, re.compile(form.leak)) for form in FORMATS)
-_SCHEMES = re.compile(r"(?i)\b(?:bearer|basic)\s+(?!<)(?P<value>[^\s'\",;<>]{6,})")
-#: Query parameters that open a signed address: AWS, CloudFront, Azure, Google.
+_SCHEMES = re.compile(
+    r"(?i)\b(?:bearer|basic|authorization[\"']?\s{0,4}[:=]\s{0,4}[\"']?(?:token|key|apikey))"
+    r"\s{1,4}(?!<)(?P<value>[^\s'\",;<>]{6,})"
+)
+#: Query parameters of signed addresses (AWS, CloudFront, Azure, Google) and of keys.
 _PARAMETERS = re.compile(
     r"(?i)[?&;](?:amp;)?(?:X-Amz-(?:Credential|Signature|Security-Token)"
     r"|X-Goog-(?:Credential|Signature)|AWSAccessKeyId|Signature|Policy|Key-Pair-Id"
-    r"|sig|token|access_token|X-Xet-Access-Token)=(?P<value>[^&\s'\"<>]+)"
+    r"|sig|auth|key|password|passwd|(?:[a-z]+[_-])?secret|(?:[a-z]+[_-])?api[_-]?key"
+    r"|(?:[a-z]+[_-])?token|X-Xet-Access-Token)=(?P<value>[^&\s'\"<>#]+)"
 )
-#: Of an address: it need not be known where its scheme begins.
-_USERS = re.compile(r"(?i)(?<=[a-z0-9+.-]://)(?P<value>[^/\s@'\"]+)@")
+#: A header or an assignment: `x-api-key: ...`, `OPENAI_API_KEY=...`.
+_KEYS = re.compile(
+    r"(?i)(?:api[_-]?key|access[_-]?token|auth[_-]?token)[\"']?\s{0,4}[:=]\s{0,4}"
+    r"[\"']?(?!<)(?P<value>[^\s'\",;<>&]{8,})"
+)
+#: Of an address, whose scheme may begin anywhere and which a path has with one slash;
+#: a secret may hold `/`.
+_USERS = re.compile(
+    r"(?i)(?<=[a-z0-9+.-]:/)/?"
+    r"(?P<value>[^/\s@'\"]+(?:@[^/\s@'\"]+)*|[^/\s@:'\"]+:(?!\d+/)[^\s@'\"]{1,300})@"
+)
 
 
 def redacted(text: str) -> str:
@@ -214,9 +277,83 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
             for match in pattern.finditer(text):
                 if match.groupdict("").get("rest", match[0]):
                     yield match.span()
-    for context in (_SCHEMES, _PARAMETERS, _USERS):
+    for context in (_SCHEMES, _PARAMETERS, _KEYS, _USERS):
         for match in context.finditer(text):
             yield match.span("value")
+
+
+_URL: Final = re.compile(
+    r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://)"
+    r"(?:(?P<user>[^/@:?#]*)(?::(?!\d+(?:/|$))(?P<password>[^/?#]*|[^@?#]*))?@)?"
+    r"(?P<place>[^?#]*)(?:\?(?P<query>[^#]*))?(?P<fragment>(?:#.*)?)",
+    re.DOTALL,
+)
+#: Shorter texts than this occur by chance.
+_SHORTEST_SECRET: Final = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitUrl:
+    """A URL whose secrets stand apart: user, password, every value of its query."""
+
+    #: The URL without them, for messages and records.
+    clean: str
+    user: str = field(default="", repr=False)
+    password: str = field(default="", repr=False)
+    #: Names and values, decoded.
+    query: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Every text that must not be shown, as it is and as it may be encoded."""
+        pair = f"{self.user}:{self.password}".encode()
+        basic = base64.b64encode(pair).decode() if self.password else ""
+        values = (self.user, self.password, *(value for _, value in self.query))
+        return (basic, *values)
+
+    def hide(self, text: str) -> str:
+        """Return a text without the secrets of this URL."""
+        return hide_secrets(text, self.secrets)
+
+
+def split_url(url: str) -> SplitUrl:
+    """Split the secrets off a URL; another text is its own clean form.
+
+    Example:
+        >>> split_url("http://me:word@host:1/v1?api_key=abc#model").clean
+        'http://host:1/v1#model'
+    """
+    match = _URL.fullmatch(url)
+    if match is None:
+        return SplitUrl(clean=url)
+    return SplitUrl(
+        clean=match["scheme"] + match["place"] + match["fragment"],
+        user=unquote(match["user"] or ""),
+        password=unquote(match["password"] or ""),
+        query=tuple(parse_qsl(match["query"] or "", keep_blank_values=True)),
+    )
+
+
+def hide_secrets(text: str, secrets: Iterable[str]) -> str:
+    """Return a text of the same length with asterisks for these secrets."""
+    forms = {form for each in secrets for form in (each, quote(each, safe=""))}
+    for form in sorted(forms, key=len, reverse=True):
+        if len(form) >= _SHORTEST_SECRET:
+            text = text.replace(form, "*" * len(form))
+    return text
+
+
+def redacted_words(words: Iterable[str]) -> list[str]:
+    """Return the words of a command line without the credentials in them."""
+    return [redacted(_IN_WORD.sub(_clean_part, word)) for word in words]
+
+
+#: A URL in a word such as `--model=http://...`.
+_IN_WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.*", re.DOTALL)
+
+
+def _clean_part(match: re.Match[str]) -> str:
+    return split_url(match[0]).clean
 
 
 def redacted_traceback(error: BaseException) -> str:

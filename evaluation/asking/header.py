@@ -7,7 +7,7 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from curation.system.credentials import redacted
+from curation.system.credentials import redacted_words
 from curation.system.terminal import command_line
 from curation.workers.fingerprint import fingerprint
 from evaluation.asking.records import digest_of
@@ -149,7 +149,7 @@ def _head(
     """Return the members that every header has."""
     return {
         "csbdata": version("csbdata"),
-        "command": [redacted(word) for word in command_line()],
+        "command": [*redacted_words(command_line())],
         "engines": [dict(participant) for participant in participants],
         "tasks": [*tasks],
         "machine": machine(),

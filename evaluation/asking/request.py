@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 import msgspec
 
 from curation.download.acquire import FetchSettings
+from curation.system.credentials import split_url
 from curation.system.errors import BadConfiguration
 from curation.system.registry import closest_names
 from curation.workers.ray_shards import LOCAL
@@ -77,6 +78,11 @@ class ModelOptions:
     compat: str = ""
     #: Whether an engine has its forced tokens taken where the paper took them.
     forced_as_paper: bool = False
+
+    @property
+    def recorded_model(self) -> str:
+        """The model without the secrets of its address."""
+        return split_url(self.model).clean
 
     @property
     def over_http(self) -> bool:

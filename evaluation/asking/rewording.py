@@ -61,7 +61,7 @@ def reworded_records(
 
     try:
         if writer.writer is None:
-            raise BadConfiguration(f"{model.model}: {writer.unavailable}")
+            raise BadConfiguration(f"{model.recorded_model}: {writer.unavailable}")
         prompts = (rewording.prompt(record, choice.settings) for record in records)
         requests = [
             _request(record, prompt)

@@ -292,7 +292,7 @@ def _facts(request: RunRequest) -> dict[str, Json]:
     """Return what decides responses beside suite, records and writers."""
     models: list[Json] = [
         {
-            "model": options.model,
+            "model": options.recorded_model,
             "samples": options.samples,
             "temperature": options.temperature,
             "budget": options.budget,

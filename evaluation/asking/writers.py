@@ -100,7 +100,7 @@ class LoadedModel:
     @property
     def name(self) -> str:
         """Its name in rows and tables."""
-        model = self.options.model
+        model = self.options.recorded_model
         return Path(model).name if Path(model).exists() else model
 
     @property
@@ -115,7 +115,7 @@ class LoadedModel:
     def header(self) -> dict[str, Json]:
         """Return its entry in a run's header."""
         options = self.options
-        model: dict[str, Json] = {"model": options.model}
+        model: dict[str, Json] = {"model": options.recorded_model}
         if self._model is not None:
             model = {"model": self._model.name, **self._model.facts()}
         return {

@@ -11,7 +11,7 @@ import msgspec
 import orjson
 
 from curation.download.acquire import FetchSettings
-from curation.system.credentials import redacted
+from curation.system.credentials import redacted_words
 from curation.system.errors import BadData, NoInput, Unavailable
 from curation.system.progress import Progress, Quiet
 from curation.system.terminal import command_line
@@ -274,7 +274,7 @@ def _header(
     return {
         "plan": plan,
         "shard": "1/1",
-        "command": [redacted(word) for word in command_line()],
+        "command": [*redacted_words(command_line())],
         "engines": [server.header() for server in servers],
         "data": data,
         "limit": request.limit,

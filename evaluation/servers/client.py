@@ -19,9 +19,11 @@ from typing import Final
 
 import requests
 from requests.adapters import HTTPAdapter
+from requests.auth import HTTPBasicAuth
 from urllib3.exceptions import HTTPError, ReadTimeoutError
 
 from curation.core.json_types import Json
+from curation.system.credentials import SplitUrl, hide_secrets, split_url
 from curation.system.errors import BadConfiguration, NotPermitted, Unavailable
 from curation.system.retry import retry_after
 from evaluation.servers.responses import (
@@ -176,12 +178,14 @@ class RequestLimits:
 class ServerConnection:
     """Which model of which server is asked; the same for every text."""
 
-    #: Ends in `/v1` or the like, without a slash.
+    #: Ends in `/v1` or the like, without a slash; without secrets.
     base: str
     model: str
     #: Environment variables that may hold the key.
     keys: tuple[str, ...]
     limits: RequestLimits = field(default_factory=RequestLimits)
+    #: The address as the user gave it: its secrets go to the server and nowhere else.
+    address: SplitUrl = field(default=SplitUrl(clean=""), repr=False)
 
     def key(self) -> str:
         """Return the key; empty where there is none: a local server needs none."""
@@ -189,13 +193,13 @@ class ServerConnection:
 
 
 def split_address(address: str) -> tuple[str, str]:
-    """Return a server's base and the model's name, which follows a `#`.
+    """Return a server's base, without secrets, and the model's name behind a `#`.
 
     Example:
         >>> split_address("http://localhost:8000/v1#Qwen/Qwen3-0.6B")
         ('http://localhost:8000/v1', 'Qwen/Qwen3-0.6B')
     """
-    base, _, model = address.partition("#")
+    base, _, model = split_url(address).clean.partition("#")
     return base.rstrip("/"), model
 
 
@@ -217,6 +221,13 @@ class ServerClient:
         key = connection.key()
         if key:
             self._session.headers["Authorization"] = f"Bearer {key}"
+        address = connection.address
+        if address.user or address.password:
+            self._session.auth = HTTPBasicAuth(
+                address.user.encode(), address.password.encode()
+            )
+        self._session.params = dict(address.query)
+        self._secrets = (key, *address.secrets)
 
     def close(self) -> None:
         """Close the connection."""
@@ -256,7 +267,8 @@ class ServerClient:
                 if not response.ok:
                     drain(response)
                     return None
-                answer = json.loads(b"".join(response_pieces(response, limit)))
+                content = b"".join(response_pieces(response, limit))
+                answer = json.loads(self._hide(content.decode()))
         except _NO_OBJECT:
             return None
         return answer if isinstance(answer, dict) else None
@@ -335,7 +347,7 @@ class ServerClient:
                 read_stream(response_lines(response, limit), answer)
                 drain(response)
         except BrokenStream as error:
-            raise _TryAgain(str(error)) from None
+            raise _TryAgain(self._hide(str(error))) from None
         except requests.ConnectTimeout:
             raise _TryAgain("no connection in time") from None
         except (TooLate, requests.Timeout, ReadTimeoutError):
@@ -343,6 +355,9 @@ class ServerClient:
         except (requests.RequestException, HTTPError) as error:
             # Its text may repeat the address; its kind says enough.
             raise _TryAgain(f"connection lost ({type(error).__name__})") from None
+        finally:
+            for part in ("text", "reasoning", "refusal", "finish"):
+                setattr(answer, part, self._hide(getattr(answer, part)))
         return answer, start
 
     def _check_status(self, response: requests.Response) -> None:
@@ -374,10 +389,12 @@ class ServerClient:
         )
 
     def _words(self, response: requests.Response) -> str:
-        """Return how an error's text begins, without the key."""
-        text = beginning(response).decode("utf-8", "replace")
-        key = self._connection.key()
-        return text.replace(key, "***") if key else text
+        """Return how an error's text begins."""
+        return self._hide(beginning(response).decode("utf-8", "replace"))
+
+    def _hide(self, text: str) -> str:
+        """Return a server's text without the secrets that it was sent."""
+        return hide_secrets(text, self._secrets)
 
 
 class _TryAgain(Exception):  # noqa: N818 (it says what it is)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 from curation.core.json_types import Json
+from curation.system.credentials import SplitUrl, split_url
 from curation.system.errors import BadConfiguration
 from curation.workers.fingerprint import fingerprint
 from evaluation.servers.client import (
@@ -91,7 +92,11 @@ class ModelServer:
 
 
 def server_participants(
-    base: str, model: str, dialects: Sequence[str], limits: RequestLimits
+    base: str,
+    model: str,
+    dialects: Sequence[str],
+    limits: RequestLimits,
+    address: SplitUrl = SplitUrl(clean=""),  # noqa: B008 - frozen
 ) -> list[ModelServer]:
     """Return the participants of a run: one server, asked in each dialect.
 
@@ -100,6 +105,7 @@ def server_participants(
         model: The model's name at this server.
         dialects: Names of dialects (`server_dialects`), one at least.
         limits: What one text may cost.
+        address: The user's address, whose secrets the server is sent.
 
     Raises:
         BadConfiguration: there is no such dialect.
@@ -113,6 +119,7 @@ def server_participants(
                 model=model,
                 keys=dialect.keys,
                 limits=limits,
+                address=address,
             ),
         )
         for dialect in named_dialects
@@ -135,17 +142,16 @@ def served_model(
         Unavailable: the server does not answer (exit 69).
     """
     base, model = split_address(address)
-    servers = server_participants(base, model, dialects, limits)
-    client = ServerClient(
-        ServerConnection(base=base, model=model, keys=servers[0].dialect.keys)
-    )
+    secrets = split_url(address)
+    servers = server_participants(base, model, dialects, limits, secrets)
+    client = ServerClient(replace(servers[0].connection, limits=RequestLimits()))
     try:
         paths = [path for server in servers for path in server.dialect.described_at]
         served, answers = client.description(paths)
     finally:
         client.close()
     if not model and len(served) == 1:
-        servers = server_participants(base, served[0], dialects, limits)
+        servers = server_participants(base, served[0], dialects, limits, secrets)
     elif not model:
         raise BadConfiguration(
             "this server has several models, or does not name them",

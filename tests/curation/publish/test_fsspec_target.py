@@ -166,7 +166,7 @@ class _Store:
 
 def test_keys_that_lead_elsewhere_are_not_touched() -> None:
     """They are neither read nor deleted."""
-    target = FsspecTarget(label="store", local=None, files=_Store(), root="r")
+    target = FsspecTarget(label="store", local=None, files=_Store(), root="r", url="r")
     plan = plan_write(target, {})
     assert (plan.left_alone, plan.deleted) == (("A/x.parquet",), ())
 

@@ -56,6 +56,13 @@ def guarded() -> Iterator[None]:
         f"https://x.test/a?sig={SECRET}",
         f"https://someone:{SECRET}@x.test/a",
         f"s3://key:{SECRET}@bucket/x",
+        f"s3://key:{SECRET[:12]}/{SECRET}@bucket/x",
+        f"http://h/v1?api_key={SECRET}#m",
+        f"http://h/v1?y=1&key={SECRET}",
+        f"x-api-key: {SECRET}",
+        f"'api_key': '{SECRET}'",
+        f"TOGETHER_API_KEY={SECRET}",
+        f"Authorization: token {SECRET}",
         f"eyJhbGciOiJIUzI1NiJ9.{SECRET}.{SECRET}",
     ],
 )
@@ -120,7 +127,17 @@ def test_signed_tokens_are_found_wherever_they_begin(parts: list[str]) -> None:
 @pytest.mark.parametrize(
     "part",
     [
-        *("eyJ", "eyJaaaaaaaa.", "a.", "a://", "bearer ", "?sig= ", "-----BEGIN "),
+        *(
+            "eyJ",
+            "eyJaaaaaaaa.",
+            "a.",
+            "a://",
+            "a://b:c",
+            "bearer ",
+            "api_key= ",
+            "?sig= ",
+            "-----BEGIN ",
+        ),
         *(mark for known in FORMATS for mark in known.marks),
     ],
 )

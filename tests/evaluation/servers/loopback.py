@@ -79,6 +79,8 @@ class _Handler(BaseHTTPRequestHandler):
     # Pieces are sent as they are, not put together.
     disable_nagle_algorithm = True
     seen: Loopback
+    #: The path and the authorisation of every request.
+    heads: list[tuple[str, str]]
     reply: Callable[[dict[str, Any], int], Said]
 
     def setup(self) -> None:
@@ -87,7 +89,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.seen.connections += 1
 
     def do_GET(self) -> None:
-        there = self.path == "/v1/models"
+        self.heads.append((self.path, self.headers.get("Authorization", "")))
+        there = self.path.partition("?")[0] == "/v1/models"
         content = json.dumps({"data": [{"id": "small"}]}).encode() if there else b""
         self.send_response(200 if there else 404)
         self.send_header("Content-Length", str(len(content)))
@@ -96,6 +99,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         seen = self.seen
+        self.heads.append((self.path, self.headers.get("Authorization", "")))
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         with seen.lock:
             number = len(seen.asked)
@@ -132,14 +136,20 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def loopback(reply: Callable[[dict[str, Any], int], Said]) -> Iterator[Loopback]:
+def loopback(
+    reply: Callable[[dict[str, Any], int], Said],
+    heads: list[tuple[str, str]] | None = None,
+) -> Iterator[Loopback]:
     """Serve until the block ends.
 
     Args:
         reply: Given the body of a request and its number, from 0, says the answer.
+        heads: Is given the path and the authorisation of every request.
     """
     seen = Loopback()
-    handler = type("_", (_Handler,), {"seen": seen, "reply": staticmethod(reply)})
+    heads = [] if heads is None else heads
+    members = {"seen": seen, "reply": staticmethod(reply), "heads": heads}
+    handler = type("_", (_Handler,), members)
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
     seen.base = f"http://127.0.0.1:{server.server_port}/v1"

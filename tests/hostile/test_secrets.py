@@ -1,0 +1,190 @@
+"""Secrets of addresses and of the environment reach their server and nothing else."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import pytest
+
+import curation.cli
+from curation.system.credentials import redacted_words, split_url
+from evaluation.core.records import Record, encode_records
+from tests.credential_examples import examples
+from tests.evaluation.servers.loopback import Said, answer, loopback, refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+_KEY = "Zq7planted0key"
+_PASSWORD = "Zq7planted/pass+word"
+_QUERY = "Zq7planted0query"
+
+
+def _addresses(base: str) -> dict[str, str]:
+    """Return addresses with secrets in every place that an address has."""
+    place = base.removeprefix("http://")
+    word = quote(_PASSWORD, safe="")
+    return {
+        "password": f"http://me:{word}@{place}#small",
+        "user": f"http://{_KEY}@{place}#small",
+        **{
+            name: f"{base}?{name}={_QUERY}#small"
+            for name in ("api_key", "access_token", "key", "anything")
+        },
+    }
+
+
+@pytest.fixture
+def csbdata(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., object]:
+    """Return a function that runs a command; `out` is given all that it prints."""
+    monkeypatch.setattr(curation.cli, "guard", lambda: None)
+    monkeypatch.setenv("CSBDATA_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("CSBDATA_DEBUG", "1")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "out").mkdir()
+
+    def run(*words: str) -> object:
+        monkeypatch.setattr(sys, "argv", ["csbdata", *words])
+        with (tmp_path / "out" / "streams").open("ab") as said:
+            monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(said))
+            monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(said))
+            with pytest.raises(SystemExit) as ended:
+                curation.cli.main()
+            sys.stdout.flush()
+            sys.stderr.flush()
+        return ended.value.code
+
+    return run
+
+
+def _records(folder: Path) -> str:
+    schema = json.dumps({"type": "object", "required": ["n"]})
+    path = folder / "made.jsonl"
+    path.write_bytes(
+        encode_records([Record(id=name, group="g", schema=schema) for name in "ab"])
+    )
+    return str(path)
+
+
+def _everything(out: Path) -> str:
+    files = [path for path in out.rglob("*") if path.is_file()]
+    held = " ".join(path.read_bytes().decode("utf-8", "replace") for path in files)
+    return " ".join(map(str, files)) + held
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *("password", "anything"),
+        *(
+            pytest.param(kind, marks=pytest.mark.slow)
+            for kind in ("user", "api_key", "access_token", "key")
+        ),
+    ],
+)
+def test_the_server_alone_gets_what_its_address_holds(
+    kind: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    csbdata: Callable[..., object],
+) -> None:
+    """Neither the streams nor a run nor its exports hold it, even if it is echoed."""
+    monkeypatch.setenv("OPENAI_API_KEY", _KEY)
+    basic = base64.b64encode(f"me:{_PASSWORD}".encode()).decode()
+    echo = f"{_KEY} {_PASSWORD} {quote(_PASSWORD, safe='')} {_QUERY} {basic}"
+    seen: list[tuple[str, str]] = []
+
+    def reply(_body: dict[str, Any], number: int) -> Said:
+        if number == 0:
+            return answer(f'{{"n": "{echo}', '"}', reasoning_content=echo)
+        return refusal(400, {"error": {"message": echo, "code": echo, "param": "a"}})
+
+    out = tmp_path / "out"
+    with loopback(reply, seen) as server:
+        address = _addresses(server.base)[kind]
+        words = ("suite", "run", "passrate", "--model", address)
+        data = ("--data", _records(tmp_path), "--run-dir", str(out / "run"))
+        assert csbdata(*words, *data) == 0
+    paths, headers = zip(*seen, strict=True)
+    if kind in {"password", "user"}:
+        user = "me:" + _PASSWORD if kind == "password" else _KEY + ":"
+        assert "Basic " + base64.b64encode(user.encode()).decode() in headers
+    else:
+        assert all(path.endswith(f"?{kind}={_QUERY}") for path in paths), paths
+        assert set(headers) == {f"Bearer {_KEY}"}
+    for form in ("html", "csv"):
+        run = ("results", "export", str(out / "run"), "--format", form)
+        assert csbdata(*run, "--out", str(out / f"x.{form}")) == 0
+    assert csbdata("results", "show", str(out / "run"), "--all") == 0
+    text = _everything(out)
+    sent = {
+        "password": {_PASSWORD, quote(_PASSWORD, safe=""), basic, _KEY},
+        "user": {_KEY},
+    }
+    assert not [word for word in sent.get(kind, {_KEY, _QUERY}) if word in text]
+    assert server.base in text
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("eval", "--model", "http://me:WORD@127.0.0.1:9/v1?a=WORD#m", "--data", "{"),
+        ("eval", "--data", "https://me:WORD@127.0.0.1:9/x?token=WORD"),
+        ("load", "http://me:WORD@127.0.0.1:9/v1?zz=WORD", "--rate", "1", "--data", "{"),
+        ("build", "--offline", "--mirror", "https://me:WORD@host/?sig=WORD"),
+        ("build", "--sample", "--with", "local:https://me:WORD@host/?key=WORD"),
+        ("push", "{", "--to", "zz://me:WORD@host/x"),
+        ("push", "{", "--to", "s3://AKWORD:WORD@bucket/x"),
+        ("check", "https://me:WORD@host/a.json?api_key=WORD"),
+        ("verify", "https://me:WORD@host/?api_key=WORD"),
+        ("results", "show", "s3://KEY:WORD@bucket/run"),
+        ("eval", "--run-dir", "s3://KEY:WORD@bucket/run", "--data", "{"),
+    ],
+)
+def test_a_refused_address_is_named_without_its_secrets(
+    words: tuple[str, ...], tmp_path: Path, csbdata: Callable[..., object]
+) -> None:
+    """Whatever refuses it: this program or a library, on any of its options."""
+    (tmp_path / "a.json").write_text('{"type": "object"}')
+    put = {"{": str(tmp_path / "a.json")}
+    secret = "Zq7planted/word0"
+    line = [put.get(word, word.replace("WORD", secret)) for word in words]
+    assert csbdata(*line) != 0
+    text = _everything(tmp_path / "out")
+    assert "Zq7planted" not in text
+    assert "word0" not in text
+
+
+@pytest.mark.parametrize("name", sorted(examples()))
+def test_a_key_of_any_provider_leaves_a_recorded_command(name: str) -> None:
+    """As an option's value, in an address, and in a header of an MCP server."""
+    secret = examples()[name]
+    words = [
+        f"--option=key={secret}",
+        f"http://h/v1?x={secret.replace('#', '')}",
+        f"mcp:serve --token {secret}",
+    ]
+    text = " ".join(redacted_words(words))
+    assert not any(secret[at:][:12] in text for at in range(4, len(secret) - 12))
+
+
+@pytest.mark.parametrize(
+    ("url", "clean"),
+    [
+        ("http://me:a/b+c@h:8000/v1#m", "http://h:8000/v1#m"),
+        ("http://me:p@ss@h/v1", "http://h/v1"),
+        ("http://h:8000/v1#Qwen/x@y", "http://h:8000/v1#Qwen/x@y"),
+        ("http://h:8000/a@b/v1?q=1", "http://h:8000/a@b/v1"),
+        ("hf://datasets/a/b@v1", "hf://datasets/a/b@v1"),
+        ("owner/name@main", "owner/name@main"),
+    ],
+)
+def test_a_url_is_split(url: str, clean: str) -> None:
+    """A port or a revision is no password."""
+    assert split_url(url).clean == clean
