@@ -137,9 +137,10 @@ hashes:
 	printf 'hatchling\neditables\nsetuptools\n' > build/lock/build.in
 	$(COMPILE) build/lock/build.in -o build/lock/build.txt
 	$(COMPILE) pyproject.toml --extra load -o build/lock/core.txt
+	$(COMPILE) pyproject.toml --extra eval -o build/lock/eval.txt
 	$(COMPILE) pyproject.toml --extra load --extra models -o build/lock/models.txt
 	$(COMPILE) pyproject.toml --extra dev -o build/lock/dev.txt
-	for list in build core models dev; do \
+	for list in build core eval models dev; do \
 	  { echo "# The files of constraints.txt's versions, by \`make hashes\`."; \
 	    awk '/^[^ ]/ { gone = /$(UNHASHED)/ } !gone' build/lock/$$list.txt; \
 	  } > requirements/$$list.txt || exit 1; \
