@@ -31,6 +31,27 @@ def safe(text: str) -> str:
     return _UNSAFE.sub(_visible, text)
 
 
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+#: A spreadsheet takes a cell that begins so for a formula (OWASP, CSV injection).
+_FORMULA = re.compile(r"[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+
+
+def spreadsheet_text(text: str) -> str:
+    """Return the text as a cell of CSV that no spreadsheet computes.
+
+    A formula and a text with control characters, which become visible, get an
+    apostrophe before them; a number stays.
+    """
+    shown = _CONTROL.sub(_visible, text)
+    if shown == text and not _FORMULA.match(text):
+        return text
+    try:
+        float(text)
+    except ValueError:
+        return f"'{shown}"
+    return text
+
+
 def safe_lines(text: str) -> str:
     r"""Return the text as `safe` would, keeping the line ends of `\n`."""
     return "\n".join(safe(line) for line in text.split("\n"))

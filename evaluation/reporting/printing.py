@@ -16,7 +16,7 @@ from rich.text import Text
 
 from curation.core.json_types import Json, UntypedJson
 from curation.system.errors import BadConfiguration
-from curation.system.escaping import safe
+from curation.system.escaping import safe, spreadsheet_text
 from curation.system.tables import plain, table
 from curation.system.terminal import print_json, say_command, show, show_whole, stdout
 from evaluation.reporting.tables import Cell, MissingFigure, Table, json_of, text_of
@@ -95,13 +95,13 @@ def as_csv(table: Table) -> str:
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(
-        f"{column} {part}".strip()
+        spreadsheet_text(f"{column} {part}".strip())
         for column, parts in zip(table.columns, spread, strict=True)
         for part in parts
     )
     for row in table.rows:
         writer.writerow(
-            field
+            spreadsheet_text(field) if isinstance(field, str) else field
             for cell, parts in zip(row, spread, strict=True)
             for field in _fields(cell, parts)
         )

@@ -9,6 +9,7 @@ import orjson
 import polars as pl
 
 from curation.system.atomic_files import atomic_file
+from curation.system.escaping import spreadsheet_text
 from evaluation.core.cases import InstanceResult, Row, WalkVerdict
 from evaluation.results.outcomes import engine_is_right, is_judged_apart, outcome_of
 
@@ -170,6 +171,8 @@ def write_parquet(run: RunRows, folder: Path) -> list[Path]:
 def write_csv(run: RunRows, folder: Path) -> list[Path]:
     """Write `rows.csv` and `walks.csv`; lists are JSON, what is missing is empty.
 
+    A text that a spreadsheet would compute has an apostrophe before it.
+
     Raises:
         CannotCreate: the folder cannot be written.
     """
@@ -177,7 +180,13 @@ def write_csv(run: RunRows, folder: Path) -> list[Path]:
         run,
         folder,
         "csv",
-        lambda frame, path: frame.with_columns(_as_json(frame)).write_csv(path),
+        lambda frame, path: (
+            frame.with_columns(_as_json(frame))
+            .with_columns(
+                pl.col(pl.String).map_elements(spreadsheet_text, return_dtype=pl.String)
+            )
+            .write_csv(path)
+        ),
     )
 
 

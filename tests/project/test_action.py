@@ -185,7 +185,7 @@ def test_an_engine_of_another_version_is_installed(tmp_path: Path) -> None:
     ).stdout
     assert "llguidance @ " in listed
     assert "tokenizers==" in listed
-    version = [venv / "bin" / "csbdata", "--version"]
+    version = [str(venv / "bin" / "csbdata"), "--version"]
     assert subprocess.run(version, check=False).returncode == 0
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 _MARK = "---"
+#: Capitals, but for those of a percent-encoded byte.
+_CAPITAL = re.compile(r"(?<!%)(?<!%[0-9A-F])[A-Z]")
 # What a file's name can hold as it is, beside letters, digits and `_.-~`.
 _KEPT = " ()+,;=@[]!$&"
 #: Names of ours that the format does not know, or calls raw.
@@ -88,11 +92,28 @@ class MaskFile:
     description: str
     schema: Json
     tests: tuple[MaskTest, ...]
+    #: The file's name (`maskbench_names`).
+    name: str
 
-    @property
-    def name(self) -> str:
-        """The file's name; characters that a name cannot hold are percent-encoded."""
-        return f"{quote(self.split, _KEPT)}{_MARK}{quote(self.unique_id, _KEPT)}.json"
+
+def maskbench_names(
+    keys: Iterable[tuple[str, str]],
+) -> dict[tuple[str, str], str]:
+    """Return the name of each record's file, by config and id.
+
+    Characters that a name cannot hold are percent-encoded, and capitals where names
+    differ in nothing else: some disks have one file for both.
+    """
+    names = {
+        key: f"{_MARK.join(quote(part, _KEPT) for part in key)}.json" for key in keys
+    }
+    counts = Counter(name.casefold() for name in names.values())
+    return {
+        key: _CAPITAL.sub(lambda match: f"%{ord(match[0]):02X}", name)
+        if counts[name.casefold()] > 1
+        else name
+        for key, name in names.items()
+    }
 
 
 def meta_of(schema: Json) -> MaskMeta:
@@ -240,6 +261,7 @@ def read_file(path: Path) -> MaskFile:
         description=str(content.description),
         schema=content.schema,
         tests=content.tests,
+        name=path.name,
     )
 
 
@@ -358,6 +380,7 @@ def maskbench_files(folder: Path, rows: pl.DataFrame) -> Iterator[MaskFile]:
     Raises:
         NoInput: the build was made without instances.
     """
+    names = maskbench_names(rows.select("config", "unique_id").iter_rows())
     for (config, split), group in rows.group_by(
         ["config", "split"], maintain_order=True
     ):
@@ -369,6 +392,7 @@ def maskbench_files(folder: Path, rows: pl.DataFrame) -> Iterator[MaskFile]:
                 description=f"{config}/{unique_id}",
                 schema=json.loads(text),
                 tests=tuple(_test(row) for row in instances.get(unique_id, ())),
+                name=names[str(config), unique_id],
             )
 
 

@@ -17,7 +17,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypedDict
 
-from curation.instances.dataset.records import MaskFile
+from curation.instances.dataset.records import maskbench_names
 from curation.system.atomic_files import atomic_file, atomic_write_bytes
 from curation.system.errors import NoInput
 from evaluation.core.cases import Result, Row, WalkVerdict
@@ -95,24 +95,39 @@ def write_maskbench(run: RecordedRun, folder: Path) -> list[Path]:
     """
     totals: dict[str, _Totals] = {}
     cut_ns = run.header.limits.compile_ns
+    keys = [(row.engine, row.config, row.id) for row in run.rows() if row.task == NAME]
+    names = maskbench_names((config, id_) for _, config, id_ in keys)
+    folders = _folders(folder, sorted({engine for engine, _, _ in keys}))
     for row in run.rows():
         if row.task == NAME:
-            content = result_of(row)
+            name = names[row.config, row.id]
+            content = result_of(row, name)
             case = measure(row, cut_ns)
             _count(totals.setdefault(row.engine, _Totals()), row, case, content)
-            path = folder / _slug(row.engine) / _file_name(row)
+            path = folders[row.engine] / name
             atomic_write_bytes(path, json.dumps(content, indent=2).encode())
     if not totals:
         raise NoInput(
             f"no row of task {NAME}", str(run.folder), f"csbdata eval --task {NAME}"
         )
     for engine, own in totals.items():
-        _write_sums(folder / _slug(engine), engine, own, run)
-    return [folder / _slug(engine) for engine in totals]
+        _write_sums(folders[engine], engine, own, run)
+    return [folders[engine] for engine in totals]
 
 
-def result_of(row: Row) -> MaskBenchResult:
-    """Return the content of one schema's file."""
+def _folders(folder: Path, engines: Sequence[str]) -> dict[str, Path]:
+    """Return the folder of each engine: two on any disk for two engines."""
+    counts = Counter(_slug(engine).casefold() for engine in engines)
+    return {
+        engine: folder / f"{_slug(engine)}-{place}"
+        if counts[_slug(engine).casefold()] > 1
+        else folder / _slug(engine)
+        for place, engine in enumerate(engines, 1)
+    }
+
+
+def result_of(row: Row, name: str) -> MaskBenchResult:
+    """Return the content of one schema's file, of this name."""
     if row.result in {*_EXITS, Result.TOO_MUCH_OUTPUT, Result.PROTOCOL_ERROR}:
         return {"pending_file": 1}
     measured = measure(row, None)
@@ -121,7 +136,7 @@ def result_of(row: Row) -> MaskBenchResult:
     times = [time // _US for time in steps]
     ttfm = None if measured.compile_ns is None else measured.compile_ns // _US
     result: MaskBenchResult = {
-        "id": _file_name(row),
+        "id": name,
         "ttfm_us": ttfm or 0,
         "max_ttfm_us": ttfm or 0,
         "masks_us": sum(times),
@@ -280,13 +295,6 @@ def _named(us: int) -> str:
     if us < _US:
         return f"{us}us"
     return f"{us // _US}ms" if us < _SECOND_US else f"{us // _SECOND_US}s"
-
-
-def _file_name(row: Row) -> str:
-    name = MaskFile(
-        split=row.config, unique_id=row.id, description="", schema=None, tests=()
-    )
-    return name.name
 
 
 def _slug(name: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
 pytest.importorskip("matplotlib")
 
 from evaluation.analysis.page import draw_all, page
-from evaluation.reporting.tables import text_of
+from evaluation.reporting.printing import as_csv
+from evaluation.reporting.tables import Table, text_of
 from evaluation.results.overview import overview
 
 _EVIL = "<script>alert(1)</script>\"'\x1b[2J\u202e"
@@ -105,6 +108,24 @@ def test_plots_are_drawn_as_files(tmp_path: Path) -> None:
         drawn = draw_all(plots[1:3] or plots, tmp_path / f"{name}-plots")
         assert drawn
         assert {each.suffix for each in drawn} == {".svg", ".png"}
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("=cmd|' calc'!A0.json", "'=cmd|' calc'!A0.json"),
+        *((f"{sign}x", f"'{sign}x") for sign in "+-@\t"),
+        ("a\x1b[31mb", "'a\\u001b[31mb"),
+        *((text, text) for text in ("-1.5", "+3", "o1", "a=b", "")),
+    ],
+)
+def test_no_cell_of_csv_is_a_formula(text: str, cell: str, tmp_path: Path) -> None:
+    """Of an export and of a printed table; numbers stay."""
+    run = open_run(write_run(tmp_path / "run", [row(id=text)]))
+    cases, _ = write_csv(run, tmp_path / "out")
+    assert pl.read_csv(cases, infer_schema=False)["id"][0] in {cell, cell or None}
+    table = Table(title="t", columns=("id", "count"), rows=((text, -1),))
+    assert list(csv.reader(io.StringIO(as_csv(table))))[1] == [cell, "-1"]
 
 
 def test_frames_are_written_whole(tmp_path: Path) -> None:

@@ -128,6 +128,7 @@ def test_maskbench_files_bring_their_instances(tmp_path: Path) -> None:
                 description="",
                 schema={"required": ["a"]},
                 tests=tests,
+                name="Github_easy---o%2F1.json",
             )
         ],
         folder,

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from curation.instances.dataset.records import (
     MaskFile,
     MaskTest,
+    maskbench_names,
     meta_of,
     paths_of,
     read_file,
@@ -39,6 +40,7 @@ def file_of(schema: UntypedJson, *tests: MaskTest, unique_id: str = "o1") -> Mas
         description="a test",
         schema=schema,
         tests=tests,
+        name=maskbench_names([("Github_easy", unique_id)])["Github_easy", unique_id],
     )
 
 

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from curation.instances.dataset.records import name_of
 from curation.system.errors import NoInput
 from evaluation.core.cases import Result
 from evaluation.results.reader import open_run
@@ -44,7 +45,9 @@ def _written(tmp_path: Path, rows: list[Row]) -> tuple[Path, UntypedJson]:
 
 def test_a_schema_has_its_file() -> None:
     """Times in whole microseconds, one for each token: mask and commit together."""
-    found = result_of(row(walks=(accepted(2_600, tokens=2), blocked(1))))
+    found = result_of(
+        row(walks=(accepted(2_600, tokens=2), blocked(1))), "Github_easy---o1.json"
+    )
     assert found == {
         "id": "Github_easy---o1.json",
         "ttfm_us": 2_000,
@@ -61,12 +64,26 @@ def test_a_schema_has_its_file() -> None:
 
 def test_what_went_wrong_is_said_in_its_words() -> None:
     """Its tool tells the two kinds apart by these sentences."""
-    blocks = result_of(row(walks=(blocked(valid=True), accepted())))
-    accepts = result_of(row(walks=(accepted(), accepted(valid=False))))
-    refused = result_of(row(result=Result.COMPILE_ERROR, detail="no", walks=()))
+    blocks = result_of(row(walks=(blocked(valid=True), accepted())), "x")
+    accepts = result_of(row(walks=(accepted(), accepted(valid=False))), "x")
+    refused = result_of(row(result=Result.COMPILE_ERROR, detail="no", walks=()), "x")
     assert blocks["validation_error"] == "test #0: should accept but didn't"
     assert accepts["validation_error"] == "test #1: should reject but didn't"
     assert refused["compile_error"] == "no"
+
+
+def test_no_two_results_share_a_file_on_any_disk(tmp_path: Path) -> None:
+    """Ids and engines that differ in case, and spellings of one letter, stay apart."""
+    ids = ["CASE", "case", "Case", "caf\u00e9", "cafe\u0301", "Other"]
+    rows = [row(id=each, engine=engine) for each in ids for engine in ("A 1", "a 1")]
+    header = {**HEAD, "engines": [], "limits": {"compile_seconds": 40}}
+    run = open_run(write_run(tmp_path / "run", rows, header))
+    folders = write_maskbench(run, tmp_path / "out")
+    assert len({folder.name.casefold() for folder in folders}) == 2
+    files = [path.name for path in folders[0].glob("*---*.json")]
+    assert len({name.casefold() for name in files}) == len(ids)
+    assert "Github_easy---Other.json" in files
+    assert {name_of(Path(name))[1] for name in files} == set(ids)
 
 
 def test_a_death_leaves_the_marker_and_the_exit_code(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def test_near_misses_of_length_bounds_stand_alone(tmp_path: Path) -> None:
     case = measure(made, None)
     assert between_masks([case]).mean == by_text([case]).mean == 2_000
     # MaskBench's files have every mask, as its own have.
-    assert result_of(made)["num_tokens"] == 1004
+    assert result_of(made, "x")["num_tokens"] == 1004
 
 
 def test_each_schema_and_each_text_counts_once() -> None:
