@@ -31,6 +31,7 @@ from curation.sources.local import TEXTS_INSIDE, OwnSchemas, open_source, requir
 from curation.sources.neighbours import NeighbourFiles, base_uri_of
 from curation.system.errors import NoInput
 from curation.system.escaping import shortened
+from curation.system.user_files import refuse_unprintable
 from curation.workers.limits import BUSY_MACHINE, Limits
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.process import Program
@@ -341,7 +342,7 @@ def read_schema_files(
             content = sys.stdin.buffer.read(most)
             files[name] = SchemaFile(name="<stdin>", content=content, path=None)
         elif path.is_file() and path.suffix not in TEXTS_INSIDE:
-            content = _read(path, most)
+            content = _read(refuse_unprintable(path), most)
             files.setdefault(
                 str(path.resolve()), SchemaFile(name=name, content=content, path=path)
             )

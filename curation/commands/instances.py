@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.dataset.editions import DEFAULT_BUILD
-from curation.system.errors import NoInput
+from curation.system.errors import BadData, NoInput
 from curation.system.escaping import shortened
 from curation.system.tables import table
 from curation.system.terminal import Format, FormatOption, print_json, say, show, stdout
@@ -138,9 +138,15 @@ def _schemas_of(
         if unread := require_files(source):
             say(unread)
         contents = {text.place: text.read() for text in source.texts()}
+        for place, content in list(contents.items()):
+            if not _is_utf8(content):
+                if len(contents) == 1:
+                    raise BadData("its bytes are not UTF-8", target)
+                say(f"{target}: {place} is not UTF-8, and left out")
+                del contents[place]
         requests = {
             target if len(contents) == 1 else place: InstanceRequest(
-                schema=content.decode("utf-8-sig", "surrogateescape"),
+                schema=content.decode("utf-8-sig"),
                 dialect="",
                 base_uri=base_uri_of(place) if source.has_files else None,
             )
@@ -156,6 +162,14 @@ def _schemas_of(
     record = Records(build).one(target)
     request = InstanceRequest(schema=record.schema, dialect=record.dialect)
     return {target: request}, None
+
+
+def _is_utf8(content: bytes) -> bool:
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _print_made(target: str, result: SchemaInstances) -> None:

@@ -27,6 +27,7 @@ from curation.core.documents import Rejected
 from curation.core.hub_names import dataset_name
 from curation.json.text import parse, write
 from curation.system.errors import BadConfiguration, BadData, NoInput
+from curation.system.user_files import refuse_large
 
 if TYPE_CHECKING:
     import polars as pl
@@ -163,7 +164,7 @@ def _exploded(files: list[Path], config: str) -> pl.DataFrame:
 
 def _schema_text(path: Path) -> str:
     """Return the schema of a file as one line; broken text stays as it is."""
-    content = path.read_bytes()
+    content = refuse_large(path).read_bytes()
     value = parse(content)
     if isinstance(value, Rejected):
         return content.decode("utf-8", "replace")

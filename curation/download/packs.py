@@ -14,6 +14,11 @@ import pyarrow as pa
 
 from curation.system.atomic_files import replace_file, unfinished
 from curation.system.errors import BadArchive, BadData, NoInput
+from curation.system.user_files import (
+    has_other_bytes,
+    refuse_large,
+    refuse_unprintable,
+)
 
 SUFFIX: Final = ".arrow"
 #: Contents are written in batches of about this many bytes.
@@ -296,9 +301,15 @@ class SingleFile(MadeFile):
     __slots__ = ()
 
     def __init__(self, file: Path) -> None:
-        """Read the file; `NoInput` where that cannot be done."""
+        """Read the file.
+
+        Raises:
+            NoInput: that cannot be done, or its name is no UTF-8.
+            BadData: it is too large, or a device.
+        """
+        refuse_unprintable(file)
         try:
-            content = file.read_bytes()
+            content = refuse_large(file).read_bytes()
         except OSError as error:
             why = error.strerror or type(error).__name__
             raise NoInput(f"cannot be read ({why})", str(file)) from error
@@ -325,19 +336,10 @@ def _paths_below(root: Path, suffixes: tuple[str, ...]) -> Iterator[tuple[str, s
                 continue
             elif not path.endswith(suffixes):
                 yield path, f"no {' or '.join(suffixes)}"
-            elif not path.isprintable() and _has_surrogates(path):
+            elif has_other_bytes(path):
                 yield path, "its name is no UTF-8"
             else:
                 yield path, ""
-
-
-def _has_surrogates(path: str) -> bool:
-    """Return whether a path has bytes that are no UTF-8, which Python escapes so."""
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
 
 
 def _is_read(name: str) -> bool:

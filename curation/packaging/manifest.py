@@ -30,6 +30,7 @@ from curation.packaging.signature import FILE as SIGNATURE
 from curation.system.checksums import FILE as SUMS
 from curation.system.checksums import Sum
 from curation.system.errors import BadData, NoInput
+from curation.system.user_files import refuse_large
 
 #: The file's name in a build folder.
 FILE = "manifest.json"
@@ -162,11 +163,14 @@ def read_manifest(folder: Path) -> Manifest:
 def _read(folder: Path, kind: type[_Stated]) -> _Stated:
     path = folder / FILE
     try:
-        return msgspec.json.decode(path.read_bytes(), type=kind)
+        return msgspec.json.decode(refuse_large(path).read_bytes(), type=kind)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise NoInput(
             "no manifest.json here", str(folder), "csbdata build makes a folder with it"
         ) from error
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise NoInput(f"cannot be read ({why})", str(path)) from error
     except msgspec.ValidationError as error:
         raise BadData(
             f"not a manifest of this version of csbdata ({error})",

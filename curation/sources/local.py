@@ -50,6 +50,7 @@ from curation.sources.readers import (
 )
 from curation.sources.tools import read_mcp_server, read_tool_list
 from curation.system.errors import BadConfiguration, BadData, BadUsage, NoInput
+from curation.system.user_files import refuse_large
 from curation.workers.limits import Limits
 
 _NAME = "local"
@@ -237,7 +238,9 @@ def _as_file(folder: Path) -> MadeFile:
     rows = (
         NamedSchema(name=unique_id or f"row-{number}", schema=text.decode())
         for path in _parquet_files(folder)
-        for number, unique_id, text in parquet_rows(path.read_bytes(), str(path))
+        for number, unique_id, text in parquet_rows(
+            refuse_large(path).read_bytes(), str(path)
+        )
     )
     return MadeFile(f"{folder.resolve().stem}.jsonl", as_rows(rows))
 

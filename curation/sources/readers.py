@@ -14,6 +14,7 @@ from curation.core.documents import Provenance, RawDocument, Rejected
 from curation.json import text as jsontext
 from curation.json.yaml_reader import SUFFIXES, parse_yaml
 from curation.system.errors import BadData, NoInput
+from curation.system.user_files import refuse_large
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -69,7 +70,7 @@ def read_document(path: Path) -> Json:
         BadData: it is neither JSON nor YAML.
     """
     try:
-        content = path.read_bytes()
+        content = refuse_large(path).read_bytes()
     except OSError as error:
         why = error.strerror or type(error).__name__
         raise NoInput(f"cannot be read ({why})", str(path)) from error

@@ -69,6 +69,13 @@ def refuse_foreign(path: Path, marker: str = "manifest.json") -> None:
     Raises:
         CannotCreate: the place is taken.
     """
+    try:
+        path.resolve()
+    except (OSError, RuntimeError) as error:
+        # Python says RuntimeError of a link to itself.
+        raise CannotCreate(
+            "leads nowhere: a link to itself", str(path), "choose another place"
+        ) from error
     if not path.exists():
         return
     if path.is_dir() and ((path / marker).exists() or not any(path.iterdir())):

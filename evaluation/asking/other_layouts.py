@@ -16,6 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from curation.system.errors import BadData
+from curation.system.user_files import refuse_large
 from evaluation.core.records import Response
 
 #: What finish reasons of either interface are called here.
@@ -263,7 +264,7 @@ def inspect_responses(path: Path) -> Iterator[Response | str]:
         yield from _of_archive(path)
         return
     try:
-        log = msgspec.json.decode(path.read_bytes(), type=_Log)
+        log = msgspec.json.decode(refuse_large(path).read_bytes(), type=_Log)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise BadData(f"no log of Inspect: {error}", str(path)) from error
     for place, sample in enumerate(log.samples or ()):

@@ -11,6 +11,7 @@ import msgspec
 import orjson
 
 from curation.system.errors import BadConfiguration, BadData, NoInput
+from curation.system.user_files import refuse_large
 from evaluation.core.records import Prompt, Record, encode_records
 from evaluation.core.suite import RecordRequest, RecordSet
 from evaluation.data import Dataset, RecordSelection, open_data
@@ -160,7 +161,7 @@ def read_records(path: Path) -> list[Record]:
     """
     records: list[Record] = []
     try:
-        with path.open("rb") as file:
+        with refuse_large(path).open("rb") as file:
             for number, line in enumerate(file, start=1):
                 if line.strip():
                     records.append(_record(line, path, number))

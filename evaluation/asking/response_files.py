@@ -17,6 +17,7 @@ import msgspec
 
 from curation.core.json_types import Json
 from curation.system.errors import BadData, NoInput
+from curation.system.user_files import refuse_large
 from evaluation.asking.other_layouts import (
     batch_responses,
     inspect_responses,
@@ -102,7 +103,7 @@ def parse_response(line: bytes) -> Response:
 
 def _lines(path: Path, published: PublishedResponse | None) -> Iterator[Response | str]:
     """Yield the responses of JSON lines, and an explanation for every other line."""
-    with path.open("rb") as file:
+    with refuse_large(path).open("rb") as file:
         for number, line in enumerate(file, start=1):
             if not line.strip():
                 continue

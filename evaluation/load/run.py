@@ -15,6 +15,7 @@ from curation.system.credentials import redacted_words
 from curation.system.errors import BadData, NoInput, Unavailable
 from curation.system.progress import Progress, Quiet
 from curation.system.terminal import command_line
+from curation.system.user_files import refuse_large
 from curation.workers.fingerprint import fingerprint
 from evaluation.asking.request import SuiteChoice, choose_suite
 from evaluation.asking.scoring import LiveScorer
@@ -104,7 +105,7 @@ def open_load(folder: Path) -> LoadRun:
         BadData: it is of another kind of run, or a row cannot be read.
     """
     try:
-        header = orjson.loads((folder / HEADER).read_bytes())
+        header = orjson.loads(refuse_large(folder / HEADER).read_bytes())
         rows = read_rows(folder)
     except OSError as error:
         raise NoInput("no run of csbdata load", str(folder)) from error

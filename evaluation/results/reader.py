@@ -17,6 +17,7 @@ import msgspec
 import orjson
 
 from curation.system.errors import BadData, NoInput
+from curation.system.user_files import refuse_large
 from evaluation.core.cases import Row
 from evaluation.core.run_header import RunHeader
 
@@ -159,7 +160,7 @@ def open_run(folder: Path) -> RecordedRun:
 
 def _header(path: Path) -> tuple[RunHeader, Mapping[str, UntypedJson]]:
     try:
-        content = orjson.loads(path.read_bytes())
+        content = orjson.loads(refuse_large(path).read_bytes())
     except OSError as error:
         raise _gone(path, error) from error
     except orjson.JSONDecodeError as error:
@@ -183,7 +184,7 @@ def _lines(
     path: Path,
 ) -> Iterator[tuple[tuple[str, str, str, str, int], _RowPlace] | str]:
     try:
-        with path.open("rb") as file:
+        with refuse_large(path).open("rb") as file:
             offset = 0
             for number, line in enumerate(file, start=1):
                 start, offset = offset, offset + len(line)

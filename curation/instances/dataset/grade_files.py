@@ -21,6 +21,7 @@ from curation.instances.dataset.worker import InstanceRequest, limits, program
 from curation.instances.grading import Grade, Graded
 from curation.instances.values.json_text import text_of
 from curation.system.errors import BadData, NoInput
+from curation.system.user_files import refuse_large
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.pool import Pool
 
@@ -81,7 +82,7 @@ def read_schemas_to_grade(path: Path, records: Records) -> list[SchemaToGrade]:
 
 def _is_maskbench(path: Path) -> bool:
     try:
-        content = json.loads(path.read_bytes())
+        content = json.loads(refuse_large(path).read_bytes())
     except OSError as error:
         raise NoInput(error.strerror or type(error).__name__, str(path)) from error
     except ValueError:
@@ -108,7 +109,7 @@ def _read_maskbench(path: Path) -> SchemaToGrade:
 
 def _read_lines(path: Path, records: Records) -> Iterator[SchemaToGrade]:
     schemas: dict[tuple[str, str], SchemaToGrade] = {}
-    with path.open("rb") as lines:
+    with refuse_large(path).open("rb") as lines:
         for number, line in enumerate(lines, 1):
             if line.strip():
                 place = f"{path}:{number}"

@@ -26,6 +26,7 @@ from curation.schema.keywords import ANNOTATIONS, KNOWN_KEYWORDS
 from curation.schema.subschemas import subschemas
 from curation.system.atomic_files import cannot_write
 from curation.system.errors import BadConfiguration, BadData, NoInput
+from curation.system.user_files import refuse_large
 
 if TYPE_CHECKING:
     import polars as pl
@@ -247,7 +248,7 @@ def read_file(path: Path) -> MaskFile:
         BadData: it is not of this format.
     """
     try:
-        text = path.read_bytes()
+        text = refuse_large(path).read_bytes()
     except OSError as error:
         raise NoInput(error.strerror or type(error).__name__, str(path)) from error
     try:

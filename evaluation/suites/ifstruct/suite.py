@@ -18,6 +18,7 @@ from curation.core.documents import Rejected
 from curation.core.json_types import Json, UntypedJson
 from curation.json.text import parse
 from curation.system.errors import BadData, NoInput
+from curation.system.user_files import refuse_large
 from evaluation.core.records import Message, Prompt, Record
 from evaluation.core.suite import (
     KnownAnswer,
@@ -86,7 +87,7 @@ def _records(request: RecordRequest, settings: IfstructSettings) -> RecordSet:
     """
     if request.data is not None:
         try:
-            content = Path(request.data).read_bytes()
+            content = refuse_large(Path(request.data)).read_bytes()
         except OSError as error:
             why = error.strerror or type(error).__name__
             then = "name a file of rows, or leave --data out for rows of our own"

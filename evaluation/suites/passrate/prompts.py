@@ -15,6 +15,7 @@ from curation.json.pointer import member, tokens_of_fragment
 from curation.json.text import parse, plain
 from curation.json.values import type_of
 from curation.system.errors import NoInput
+from curation.system.user_files import refuse_large
 from evaluation.core.records import Message, Prompt, Record
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ def _system(which: str) -> str:
     if which == "default":
         return SYSTEM
     try:
-        return Path(which).read_text("utf-8").strip()
+        return refuse_large(Path(which)).read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise NoInput(
             "no such text file",

@@ -22,6 +22,7 @@ from curation.core.json_types import Json, UntypedJson
 from curation.json.text import parse, write
 from curation.json.values import is_number
 from curation.system.errors import BadData, NoInput
+from curation.system.user_files import refuse_large
 from evaluation.core.records import Record, Response
 from evaluation.suites.sob.schemas import dialect_of
 
@@ -210,7 +211,7 @@ def _json_rows(file: Path) -> Iterator[tuple[str, dict[str, Json]]]:
     Python's parser reads lines that ours refuses, as the authors' files may hold NaN.
     """
     try:
-        lines = file.read_bytes().splitlines()
+        lines = refuse_large(file).read_bytes().splitlines()
     except OSError as error:
         raise NoInput(error.strerror or "cannot be read", str(file)) from error
     for number, line in enumerate(lines, 1):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.system.atomic_folders import atomic_folder
+from curation.system.atomic_folders import atomic_folder, refuse_foreign
 from curation.system.errors import CannotCreate
 
 if TYPE_CHECKING:
@@ -80,3 +80,10 @@ def test_a_link_to_a_folder_stays_a_link(tmp_path: Path) -> None:
         (folder / "manifest.json").touch()
     assert (tmp_path / "out").is_symlink()
     assert (tmp_path / "disk" / "manifest.json").exists()
+
+
+def test_a_link_to_itself_is_no_place(tmp_path: Path) -> None:
+    """It is refused before the work, whose result could not be written."""
+    (tmp_path / "out").symlink_to("out")
+    with pytest.raises(CannotCreate, match="a link to itself"):
+        refuse_foreign(tmp_path / "out")
