@@ -26,6 +26,7 @@ from curation.schema.keywords import CONTAINERS
 from curation.schema.subschemas import edited, subschemas
 from curation.schema.translation import with_numeric_bounds
 from curation.validation.dialect_decision import with_dialect
+from curation.workers.limits import Limits, too_big
 
 if TYPE_CHECKING:
     from typing import Self
@@ -196,7 +197,8 @@ def read_schema(
         base_uri: Where its relative references start.
         library: The documents beside it.
     """
-    schema = parse(text.encode("utf-8", "surrogatepass"))
+    content = text.encode("utf-8", "surrogatepass")
+    schema = too_big(content, Limits()) or parse(content)
     if isinstance(schema, Rejected):
         return schema
     if dialect or not isinstance(schema, dict):

@@ -105,3 +105,10 @@ def test_a_huge_schema_gets_witnesses_alone(monkeypatch: pytest.MonkeyPatch) -> 
     assert "covering" in {row.kind for row in made.witnesses}
     assert made.near_misses == ()
     assert made.detail == "without near misses: more than 1,000 characters"
+
+
+def test_a_file_over_the_limit_is_too_large_and_not_cut() -> None:
+    """A reader stops one byte after the limit: what it has is no JSON any more."""
+    requests = [InstanceRequest(schema='"' + "x" * Limits().document_bytes, dialect="")]
+    (made,) = worker.witnesses_of_each(requests)
+    assert made.reason == "too_large"
