@@ -15,14 +15,15 @@ MODELS := $(VENV)/.models
 # The list that `make wheelhouse` fetches: of `requirements/`.
 LIST ?= core
 
-.PHONY: help dataset eval test test-all nightly check format bench wheelhouse lock hashes clean
+.PHONY: help dataset eval test test-all mutants nightly check format bench wheelhouse lock hashes clean
 
 help:
 	@echo "make dataset     build JSONSchemaBench and instances into build/ (makes $(VENV) first)"
 	@echo "make eval        llguidance and no engine on 50 schemas, with the embedded model"
 	@echo "make test        the fast tests: a few minutes"
 	@echo "make test-all    these and the slow ones, with branch coverage: under 40 minutes"
-	@echo "make nightly     tests against other people's programs: downloads, hours"
+	@echo "make mutants     break each promise once: does its test notice? Half an hour"
+	@echo "make nightly     other people's programs, fuzzed readers, mutants: downloads, hours"
 	@echo "make check       lint, types, layers, dependencies"
 	@echo "make format      apply the formatter and the safe fixes"
 	@echo "make bench       builds, instances and their reach, publishing, engines, models: one JSON object"
@@ -52,6 +53,10 @@ test-all: $(DEV)
 	$(BIN)/python -m coverage report --include 'curation/*' --format total --fail-under 90
 	$(BIN)/python -m coverage report
 
+# Named promises, broken one at a time (tests/mutants/run.py).
+mutants: $(DEV)
+	$(BIN)/python -m tests.mutants.run
+
 # lm_eval needs scikit-learn, nltk and some thirty more, so it gets its own environment.
 DROP_IN := build/drop-in
 LM_EVAL := 'lm_eval==0.4.13' 'datasets==5.2.0' 'jsonschema[format-nongpl]==4.26.0'
@@ -59,6 +64,7 @@ nightly: $(DEV)
 	test -x $(DROP_IN)/bin/python || $(PYTHON) -m venv $(DROP_IN)
 	$(DROP_IN)/bin/python -m pip install -qq --disable-pip-version-check $(LM_EVAL)
 	CSBDATA_LM_EVAL=$(DROP_IN)/bin/python $(BIN)/python -m pytest -q -rs -m nightly
+	$(MAKE) mutants
 
 check: $(DEV)
 	$(BIN)/ruff check .

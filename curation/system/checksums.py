@@ -81,12 +81,14 @@ def read_sums(folder: Path) -> dict[str, str]:
 
     Raises:
         OSError: the file cannot be read.
-        BadData: a line of it is not one of checksums.
+        BadData: it is not text, or a line of it is not one of checksums.
     """
     sums = {}
-    for number, line in enumerate(
-        (folder / FILE).read_text(encoding="utf-8").splitlines(), start=1
-    ):
+    try:
+        lines = (folder / FILE).read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise BadData("no checksums: it is not UTF-8", str(folder / FILE)) from error
+    for number, line in enumerate(lines, start=1):
         match = _LINE.fullmatch(line)
         if match is None:
             raise BadData("not a line of checksums", f"{folder / FILE}:{number}")

@@ -40,6 +40,7 @@ def test_a_listed_host_may_be_asked(url: str) -> None:
     [
         "https://cdn.example/x",
         "https://evilcdn.example/x",
+        "https://evilthings.example/x",
         "https://things.example.evil/x",
         "https://things.example:8443/x",
         "http://things.example/x",

@@ -99,7 +99,7 @@ def test_elsewhere_the_manifest_comes_last(
     """Interrupted before, whoever reads by the manifest finds the old files whole."""
     url = "memory://order/there"
     _written(write_folder(tmp_path / "one"), url)
-    more = write_folder(tmp_path / "two", {**FILES, "B/test.parquet": b"2"})
+    more = write_folder(tmp_path / "two", {**FILES, "z/test.parquet": b"2"})
     files, root = fsspec.core.url_to_fs(url)
     order: list[str] = []
     pipe = type(files).pipe_file
@@ -110,7 +110,7 @@ def test_elsewhere_the_manifest_comes_last(
 
     monkeypatch.setattr(type(files), "pipe_file", note)
     _written(more, url)
-    assert order == ["B/test.parquet", "manifest.json"]
+    assert order == ["z/test.parquet", "manifest.json"]
 
 
 def test_a_file_that_changed_since_it_was_verified_is_not_written(

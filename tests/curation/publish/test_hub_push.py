@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from curation.download.huggingface import hub_client
 from curation.publish.hub_push import push_to_hub
 from curation.publish.repository import HubRepository
 from curation.system.errors import BadData, NotPermitted
 from curation.system.progress import Quiet
 from tests.publishing import (
     FILES,
+    HASTY,
     NAME,
     TOKEN,
     UPLOAD_WARNING,
@@ -216,6 +218,17 @@ def test_a_taken_tag_is_refused_before_anything_is_sent(
         pushed(write_folder(tmp_path / "two", {**FILES, "new.txt": b"1"}))
     assert there.seen() == contents(tmp_path / "one")
     assert all(each.method == "GET" for each in there.hub.asked[asked:])
+
+
+def test_a_tag_that_came_meanwhile_stays(there: Connection, tmp_path: Path) -> None:
+    """Somebody else's release of the same number is seen before ours has its tag."""
+    preview = looked(write_folder(tmp_path / "one"))
+    there.hub.store.create(NAME)
+    other = there.hub.repository(NAME)
+    other.tags["v2.0.0"] = other.branches["main"]
+    with hub_client(HASTY), pytest.raises(BadData, match="stands for other content"):
+        push_to_hub(preview, Quiet())
+    assert other.tags["v2.0.0"] != other.branches["main"]
 
 
 def test_one_pull_request_holds_every_push_of_a_dataset(

@@ -2,17 +2,49 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from curation.system.atomic_files import atomic_write_bytes
+from curation.system.atomic_files import atomic_file, atomic_write_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pytest
+
 
 def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
     """A reader sees the old content or the new one, and no torso is left."""
-    atomic_write_bytes(tmp_path / "file", b"old")
-    atomic_write_bytes(tmp_path / "file", b"new")
-    assert (tmp_path / "file").read_bytes() == b"new"
+    path = tmp_path / "file"
+    atomic_write_bytes(path, b"old")
+    with path.open("rb") as reader:
+        atomic_write_bytes(path, b"new")
+        assert reader.read() == b"old"
+    assert path.read_bytes() == b"new"
     assert [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_block_that_raises_leaves_the_old_file(tmp_path: Path) -> None:
+    """What it had written by then is gone."""
+    path = tmp_path / "file"
+    atomic_write_bytes(path, b"old")
+    with suppress(KeyError), atomic_file(path) as temporary:
+        temporary.write_bytes(b"ne")
+        raise KeyError
+    assert path.read_bytes() == b"old"
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_content_is_on_the_disk_before_it_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power cut leaves no empty file under the name, and does not lose the name."""
+    path, flushed = tmp_path / "file", []
+
+    def note(handle: int) -> None:
+        flushed.append((os.fstat(handle).st_ino, path.exists()))
+
+    monkeypatch.setattr(os, "fsync", note)
+    atomic_write_bytes(path, b"new")
+    assert flushed == [(path.stat().st_ino, False), (tmp_path.stat().st_ino, True)]

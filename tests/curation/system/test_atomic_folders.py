@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.system.atomic_folders import atomic_folder, refuse_foreign
+from curation.system.atomic_folders import atomic_folder, recover, refuse_foreign
 from curation.system.errors import CannotCreate
 
 if TYPE_CHECKING:
@@ -87,3 +88,32 @@ def test_a_link_to_itself_is_no_place(tmp_path: Path) -> None:
     (tmp_path / "out").symlink_to("out")
     with pytest.raises(CannotCreate, match="a link to itself"):
         refuse_foreign(tmp_path / "out")
+
+
+def test_what_was_set_aside_is_put_back(tmp_path: Path) -> None:
+    """Killed between two renamings, the old folder is whole; else it is a leftover."""
+    aside = tmp_path / ".out.7.replaced"
+    for there in (False, True):
+        aside.mkdir()
+        (aside / "rows").write_text(f"old {there}")
+        recover(tmp_path / "out")
+        assert (tmp_path / "out" / "rows").read_text() == "old False"
+        assert not aside.exists()
+
+
+def test_all_of_a_folder_is_on_the_disk_before_it_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power cut leaves no folder of empty files, and does not lose the name."""
+    out, flushed = tmp_path / "out", []
+
+    def note(handle: int) -> None:
+        flushed.append((os.fstat(handle).st_ino, out.exists()))
+
+    monkeypatch.setattr(os, "fsync", note)
+    with atomic_folder(out) as folder:
+        (folder / "config").mkdir()
+        (folder / "config" / "rows").write_text("rows")
+    whole = {each.stat().st_ino for each in (out, *out.rglob("*"))}
+    assert {number for number, named in flushed if not named} == whole
+    assert flushed[-1] == (tmp_path.stat().st_ino, True)

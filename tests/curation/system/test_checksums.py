@@ -47,3 +47,10 @@ def test_other_lines_are_refused(tmp_path: Path, line: str) -> None:
     (tmp_path / FILE).write_text(f"{'0' * 64}  good\n{line}\n")
     with pytest.raises(BadData, match=f"{FILE}:2"):
         read_sums(tmp_path)
+
+
+def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
+    """A file of other bytes is named: exit 65."""
+    (tmp_path / FILE).write_bytes(b"\x80" + b"0" * 63 + b"  x\n")
+    with pytest.raises(BadData, match=FILE):
+        read_sums(tmp_path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import sys
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -35,10 +36,11 @@ def _fail(error: Exception) -> None:
 def guarded() -> Iterator[None]:
     """Put the process's hooks back afterwards."""
     factory, hook = logging.getLogRecordFactory(), sys.excepthook
+    thread_hook = threading.excepthook
     guard()
     yield
     logging.setLogRecordFactory(factory)
-    sys.excepthook = hook
+    sys.excepthook, threading.excepthook = hook, thread_hook
 
 
 @pytest.mark.parametrize(
@@ -180,6 +182,18 @@ def test_what_a_process_dies_of_holds_none(capsys: pytest.CaptureFixture[str]) -
         _fail(KeyError(f"hf_{SECRET}"))
     except KeyError as error:
         sys.excepthook(type(error), error, error.__traceback__)
+    said = capsys.readouterr().err
+    assert SECRET not in said
+    assert "KeyError" in said
+
+
+@pytest.mark.usefixtures("guarded")
+def test_what_a_thread_dies_of_holds_none(capsys: pytest.CaptureFixture[str]) -> None:
+    """It has a hook of its own."""
+    error = KeyError(f"hf_{SECRET}")
+    thread = threading.Thread(target=_fail, args=(error,))
+    thread.start()
+    thread.join()
     said = capsys.readouterr().err
     assert SECRET not in said
     assert "KeyError" in said

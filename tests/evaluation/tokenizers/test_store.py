@@ -255,6 +255,23 @@ def test_a_config_that_pads_beyond_measure_is_refused(
         get_tokenizer(str(where), settings)
 
 
+def test_an_end_token_that_is_no_id_is_refused(
+    tmp_path: Path, settings: FetchSettings
+) -> None:
+    """Engines would look for it behind the end of every mask."""
+    keys = [
+        ("tokenizer.ggml.model", "llama"),
+        *zip(
+            (f"tokenizer.ggml.{name}" for name in ("tokens", "scores", "token_type")),
+            map(list, zip(*made.all_pieces(), strict=True)),
+            strict=True,
+        ),
+        ("tokenizer.ggml.eos_token_id", 10_000),
+    ]
+    with pytest.raises(BadData, match="end token 10000 is none of its ids"):
+        get_tokenizer(str(made.gguf(tmp_path / "a.gguf", keys)), settings)
+
+
 def test_no_end_token_is_said(tmp_path: Path, settings: FetchSettings) -> None:
     """Where nothing says what ends an answer, the line says where to put it."""
     where = made.byte_level(tmp_path / "a")

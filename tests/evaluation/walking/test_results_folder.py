@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -36,6 +37,20 @@ def test_rows_are_appended_and_found_again(tmp_path: Path) -> None:
             out.write(row(fingerprint=f"f{number}"))
     lines = (tmp_path / "run" / "rows-1-of-1.jsonl").read_bytes()
     assert lines.count(b"\n") == 3
+
+
+def test_rows_are_there_at_once_and_on_the_disk_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A killed process loses none; a power cut none that the run calls finished."""
+    path, flushed = tmp_path / "run" / "rows-1-of-1.jsonl", []
+    monkeypatch.setattr(
+        os, "fsync", lambda handle: flushed.append(os.fstat(handle).st_ino)
+    )
+    with open_results_folder(tmp_path / "run", _HEAD) as out:
+        out.write(row(fingerprint="f"))
+        assert path.read_bytes().endswith(b"\n")
+    assert flushed[-1] == path.stat().st_ino
 
 
 @pytest.mark.parametrize(

@@ -166,6 +166,15 @@ def test_f3_a_rate_limit_is_waited_for(
     assert len(server.asked) == 2
 
 
+def test_f3_as_long_as_the_server_asks_for(
+    server: Server, settings: FetchSettings
+) -> None:
+    """Not merely as long as our own pauses are."""
+    start = time.monotonic()
+    _got(server, settings, status(429, Retry_After="1"), body(TARBALL))
+    assert time.monotonic() - start >= 1
+
+
 @pytest.mark.parametrize(
     "limited",
     [
@@ -279,7 +288,9 @@ def test_f5_a_body_that_drips_ends_at_the_deadline(
 ) -> None:
     """Each byte arrives in time, the body never ends: exit code 75."""
     hasty = Network(limits=replace(HASTY, total=0.5))
+    start = time.monotonic()
     missed = _missed(server, replace(settings, network=hasty), drip(b"x", 0.05))
+    assert time.monotonic() - start < PATIENCE
     assert missed.exit_code == TemporarilyUnavailable.exit_code
     assert "too slow" in missed.why
 
@@ -306,9 +317,15 @@ def test_f6_a_compressed_body_is_counted_unpacked(
 
 
 def test_f9_a_redirect_on_the_same_host_is_followed(
-    server: Server, settings: FetchSettings
+    server: Server,
+    settings: FetchSettings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """And no credentials travel, not even those of ~/.netrc."""
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login someone password secret\n")
+    monkeypatch.setenv("NETRC", str(netrc))
     server.on("/elsewhere", body(TARBALL))
     _got(server, settings, redirect("/elsewhere"))
     assert not [each for each in server.headers if "Authorization" in each]

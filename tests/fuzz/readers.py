@@ -1,0 +1,189 @@
+"""Our readers of what others wrote, each with valid inputs of it."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from curation.core.documents import Rejected
+from curation.download.archives import ArchiveLimits, read_archive
+from curation.json.text import Merged, Policy, canonical, parse, write
+from curation.packaging.manifest import FILE as MANIFEST
+from curation.packaging.manifest import read_facts, read_manifest
+from curation.system import checksums
+from curation.system.errors import CsbdataError
+from evaluation.results.reader import HEADER, gaps_of, open_run
+from evaluation.servers.responses import BrokenStream, read_refusal, read_stream
+from evaluation.tokenizers.store import read_tokenizer
+from evaluation.tokenizers.vocabulary import check_tokenizer
+from evaluation.tokenizers.wheels import from_tekken, from_tiktoken
+from tests.archives_made import FILES, SELECTED, github_tarball, zipped
+from tests.builds import write_build
+from tests.evaluation.made_runs import many, write_run
+from tests.evaluation.tokenizers import made
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+_POLICIES = (
+    Policy(),
+    Policy(last_key_counts=True, large_integers_are_floats=True),
+    Policy(merge_equal_members=True),
+)
+_LIMITS = ArchiveLimits(members=100, file_bytes=1 << 20, total_bytes=8 << 20)
+_END = "<|endoftext|>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """What reads an input, and valid inputs of it.
+
+    Attributes:
+        read: Raises only what its reader documents, `CsbdataError` apart.
+        corpus: Valid inputs.
+    """
+
+    read: Callable[[bytes], object]
+    corpus: Sequence[bytes]
+
+    def check(self, content: bytes) -> None:
+        """Read an input, which may be refused."""
+        with suppress(CsbdataError):
+            self.read(content)
+
+
+def _json(_folder: Path) -> Reader:
+    schema = {"$ref": "#/$defs/é", "minimum": 1.5, "enum": [10**30, -0.0, None, "\0"]}
+
+    def read(content: bytes) -> None:
+        for policy in _POLICIES:
+            merged: Merged | None = [] if policy.merge_equal_members else None
+            value = parse(content, policy, merged)
+            if not isinstance(value, Rejected):
+                again = parse(write(value).encode())
+                assert not isinstance(again, Rejected)
+                assert canonical(again) == canonical(value)
+
+    texts = (
+        '{"a": 1.50, "b": [1E3, -0], "a": 1.50}',
+        '\ufeff["\\ud83d\\ude00", 1e-400]',
+    )
+    return Reader(
+        read=read, corpus=[json.dumps(schema).encode(), *map(str.encode, texts)]
+    )
+
+
+def _archives(folder: Path, suffix: str, *corpus: bytes) -> Reader:
+    path = folder / f"archive{suffix}"
+
+    def read(content: bytes) -> None:
+        path.write_bytes(content)
+        for name, text in read_archive(path, SELECTED, strip=True, limits=_LIMITS):
+            assert ".." not in name
+            assert len(text) <= _LIMITS.file_bytes
+
+    return Reader(read=read, corpus=corpus)
+
+
+def _manifest(folder: Path) -> Reader:
+    build = write_build(folder / "build")
+
+    def read(content: bytes) -> None:
+        (build / MANIFEST).write_bytes(content)
+        read_facts(build)
+        read_manifest(build)
+
+    return Reader(read=read, corpus=[(build / MANIFEST).read_bytes()])
+
+
+def _sums(folder: Path) -> Reader:
+    corpus = b"".join(b"%064x  %s\n" % (number, b"a b/c") for number in range(3))
+
+    def read(content: bytes) -> None:
+        (folder / checksums.FILE).write_bytes(content)
+        checksums.read_sums(folder)
+
+    return Reader(read=read, corpus=[corpus])
+
+
+def _run(folder: Path, name: str) -> Reader:
+    run = write_run(folder / "run", [*many("alpha 1.0", 3), *many("beta 2.0", 3)])
+
+    def read(content: bytes) -> None:
+        (run / name).write_bytes(content)
+        opened = open_run(run)
+        list(opened.rows())
+        gaps_of(opened)
+
+    return Reader(read=read, corpus=[(run / name).read_bytes()])
+
+
+def _stream(_folder: Path) -> Reader:
+    delta = {"choices": [{"delta": {"content": '{"a": 1}', "reasoning": "so"}}]}
+    usage = {"prompt_tokens": 3, "completion_tokens_details": {"reasoning_tokens": 1}}
+    end = {"choices": [{"delta": {}, "finish_reason": "stop"}], "usage": usage}
+    refusal = {"error": {"message": "no", "code": 400, "param": "response_format"}}
+    events = b"".join(
+        b"data: %s\n\n" % json.dumps(each).encode() for each in (delta, end)
+    )
+
+    def read(content: bytes) -> None:
+        read_refusal(content.decode("utf-8", "replace"))
+        with suppress(BrokenStream):
+            read_stream(content.split(b"\n"))
+
+    return Reader(
+        read=read,
+        corpus=[events + b"data: [DONE]\n", json.dumps({**end, **delta}).encode()]
+        + [
+            json.dumps(each).encode() for each in (refusal, {"detail": [{"msg": "no"}]})
+        ],
+    )
+
+
+def _tokenizer(path: Path) -> Reader:
+    def read(content: bytes) -> None:
+        path.write_bytes(content)
+        check_tokenizer(read_tokenizer(path), "made")
+
+    return Reader(read=read, corpus=[path.read_bytes()])
+
+
+def _tekken(folder: Path) -> Reader:
+    return Reader(
+        read=lambda content: check_tokenizer(from_tekken(content, "made"), "made"),
+        corpus=[made.tekken(folder).read_bytes()],
+    )
+
+
+def _tiktoken(folder: Path) -> Reader:
+    def read(content: bytes) -> None:
+        parsed = from_tiktoken(
+            content, split=[], special=[_END], eos=_END, vocab_size=0, where="made"
+        )
+        check_tokenizer(parsed, "made")
+
+    return Reader(read=read, corpus=[made.tiktoken(folder).read_bytes()])
+
+
+#: Each makes its reader in an empty folder.
+READERS: Final[Mapping[str, Callable[[Path], Reader]]] = {
+    "json": _json,
+    "tar.gz": lambda folder: _archives(folder, ".tar.gz", github_tarball()),
+    "tar.xz": lambda folder: _archives(folder, ".tar.xz", github_tarball(form="xz")),
+    "zip": lambda folder: _archives(folder, ".zip", zipped(FILES)),
+    "manifest": _manifest,
+    "checksums": _sums,
+    "run header": lambda folder: _run(folder, HEADER),
+    "run rows": lambda folder: _run(folder, "rows-0.jsonl"),
+    "server stream": _stream,
+    "tokenizer.json": lambda folder: _tokenizer(
+        made.byte_level(folder / "made") / "tokenizer.json"
+    ),
+    "gguf": lambda folder: _tokenizer(made.pieces_gguf(folder / "a.gguf")),
+    "tekken": _tekken,
+    "tiktoken": _tiktoken,
+}
