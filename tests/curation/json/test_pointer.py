@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from curation.json.pointer import (
@@ -42,6 +42,7 @@ def test_a_pointer_is_written_as_a_uri_fragment(
 
 
 @given(st.lists(st.text(), max_size=4).map(tuple))
+@example(("~1", "a/b"))
 def test_what_is_written_is_read_back(tokens: tuple[str, ...]) -> None:
     """As text, and as a fragment where UTF-8 can say it."""
     assert tokens_of(pointer(tokens)) == tokens

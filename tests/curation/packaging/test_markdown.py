@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from curation.packaging.markdown import code, escape_markdown, link, sentence
@@ -20,6 +20,7 @@ def test_text_holds_no_markup(value: str) -> None:
 
 
 @given(st.text(min_size=1))
+@example("a`b``c")
 def test_a_code_span_ends_where_it_shall(value: str) -> None:
     """The fence is longer than any run of backticks inside."""
     span = code(value)
