@@ -104,8 +104,10 @@ def _apply_rules(content: bytes, base_uri: str | None, library: Library) -> Rule
     document = read(_raw(content, base_uri), rules)
     if isinstance(document, Rejected):
         return _answer(None, [document], rules.rules)
+    # Of the file as it is: the rules mend some of what the drafts refuse.
+    valid = valid_under(document.schema)
     if isinstance(document.schema, bool):
-        return RulesAnswer(valid_under=valid_under(document.schema))
+        return RulesAnswer(valid_under=valid)
     rejected: list[Rejected] = []
     for rule in rules.rules:
         if is_benchmark_matter(rule.name, document.schema):
@@ -121,7 +123,7 @@ def _apply_rules(content: bytes, base_uri: str | None, library: Library) -> Rule
             document.schema, BY_NAME[document.dialect]
         ):
             break
-    return _answer(document, rejected, rules.rules)
+    return replace(_answer(document, rejected, rules.rules), valid_under=valid)
 
 
 def _answer(
@@ -135,7 +137,6 @@ def _answer(
         dialect=document.dialect,
         dialect_evidence=document.dialect_evidence,
         dialect_words=document.dialect_words,
-        valid_under=valid_under(document.schema),
         rejected=tuple(rejected),
         changes=tuple(filter(is_the_authors, document.changes)),
         lints=tuple(_to_mend(document)),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import jsonschema_rs
 
-from curation.system.errors import BadConfiguration, NoInput, Unavailable
+from curation.system.errors import BadConfiguration, BadData, NoInput, Unavailable
 from curation.workers.process import exchange
 from evaluation.results.outcomes import Outcome, engine_is_wrong, outcome_of
 from evaluation.setup.engine_files import FAITHFUL
@@ -365,14 +365,20 @@ def case_of(run: RecordedRun, task: str, name: str, fetch: FetchSettings) -> Cas
 
     Raises:
         NoInput: the run's data has it no more.
+        BadData: the data changed since.
         CsbdataError: the data cannot be had.
     """
     from evaluation.data import open_data  # noqa: PLC0415 (reads tables)
     from evaluation.tasks.registry import task_named  # noqa: PLC0415 (imports tasks)
 
     kind = task_named(task).prepared(fetch, lambda _message: None)
-    where = run.header.data.name
+    recorded = run.header.data
+    where = recorded.place or recorded.name
     data = open_data(where, settings=fetch) if kind.needs_data else None
+    if data and recorded.sha256 not in (None, data.sha256):
+        raise BadData(
+            "changed since the run", str(where), "csbdata eval measures it anew"
+        )
     records = data.records() if data else ()
     matching = (record for record in records if record.key == name)
     for case in kind.cases(matching, run.header.settings):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from curation.commands.options import with_option_groups
-from curation.system.terminal import print_json, say
+from curation.system.terminal import command_line, print_json, say
 from curation.system.terminal import show as print_line
 from evaluation.commands.opened_run import (
     RunArgument,
@@ -179,7 +179,8 @@ def compare(
     for objection in answer.objections:
         say(objection, style="yellow")
     head = {"objections": list(answer.objections), "gate": answer.holds}
-    words = ["csbdata", "results", "compare", *map(str, runs), "--all"]
+    here = ("csbdata", "results", "compare", *map(str, runs))
+    words = [*(command_line() or here), "--all"]
     print_tables(
         answer.tables if everything else answer.headlines,
         format_,

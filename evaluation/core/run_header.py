@@ -100,6 +100,10 @@ class DataHeader(msgspec.Struct, frozen=True, kw_only=True):
 
     #: What the user called it.
     name: str | None = None
+    #: What `--data` takes from any folder.
+    place: str = ""
+    #: Digest of all the data, chosen or not.
+    sha256: str | None = None
     #: Number of schemas, of all shards.
     schemas: int | None = None
     #: Where instances come from: `given`, `made`, `given and made` or `none`.

@@ -122,6 +122,8 @@ class Dataset:
     remarks: tuple[str, ...] = ()
     #: Why figures on it are none of the benchmark's, a line each.
     partial: tuple[str, ...] = ()
+    #: What `--data` takes from any folder; empty if it has no such name.
+    place: str = ""
     #: Reads the records anew at each call, in the same order.
     read: Callable[[], Iterator[Record]]
 
@@ -133,6 +135,7 @@ class Dataset:
         """Return its entry in a run's header."""
         return {
             "name": self.name,
+            "place": self.place,
             "origin": self.origin,
             "sha256": self.sha256,
             "schemas": self.count_of_all_shards,

@@ -93,8 +93,23 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
         vacuous=vacuous,
         remarks=reader.remarks(),
         partial=_partial(reader, selection),
+        place=_place(reader, name),
         read=partial(_records, reader, complete_by_place.keys(), lacking, store),
     )
+
+
+def _place(reader: RecordReader, expression: str) -> str:
+    """Return the source expression with absolute paths."""
+    if reader.origin == "sample" and isinstance(reader, ParquetTables):
+        return str(reader.folder.resolve())
+    path = Path(expression).expanduser()
+    if path.exists():
+        return str(path.resolve())
+    prefix, colon, argument = expression.partition(":")
+    inside = Path(argument).expanduser()
+    if colon and argument and inside.exists():
+        return f"{prefix}:{inside.resolve()}"
+    return expression
 
 
 def partial_lines(folder: Path, configs: Collection[str]) -> tuple[str, ...]:

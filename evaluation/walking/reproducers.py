@@ -46,7 +46,9 @@ def write_reproducer(
     name = f"{participant.file.name}-{row.fingerprint[:16]}"
     path = out.folder / REPRODUCERS / f"{name}.json"
     about = {
-        "command": shlex.join(reproducing_command(participant, plan, str(path))),
+        "command": shlex.join(
+            reproducing_command(participant, plan, str(path.resolve()))
+        ),
         "task": row.task,
         "config": row.config,
         "id": row.id,
@@ -100,6 +102,8 @@ def rerun_command(
     if header.tokenizer.name:
         words += ["--tokenizer", header.tokenizer.name]
     words += ["--task", task, *_other_options(header), "--id", f"{config}/{case_id}"]
+    if header.data.place:
+        words += ["--data", header.data.place]
     for name, setting in _LIMITS.items():
         limit: float | None = getattr(header.limits, name)
         if limit is not None:
@@ -115,7 +119,7 @@ _LIMITS = {
 #: Options of a run that are given anew, or do not matter to a single case.
 _OWN = frozenset(
     {
-        *("--engine", "--option", "--tokenizer", "--task", "--id"),
+        *("--engine", "--option", "--tokenizer", "--task", "--id", "--data"),
         *("--limit", "--shard", "--jobs", "--executor", "--run-dir", "--format"),
     }
 )

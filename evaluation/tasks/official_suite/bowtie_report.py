@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from curation.schema.dialects import BY_NAME
 from curation.system.atomic_files import atomic_file
-from curation.system.errors import NoInput
+from curation.system.errors import BadData, NoInput
 from evaluation.core.cases import Case, InstanceResult, Result, Row, WalkVerdict
 from evaluation.results.outcomes import FAULTS
 from evaluation.tasks.official_suite import NAME
@@ -45,6 +45,7 @@ def write_bowtie(run: RecordedRun, folder: Path, fetch: FetchSettings) -> list[P
 
     Raises:
         NoInput: the run has no such task.
+        BadData: the suite here is of another edition than the run's.
         Unavailable: the suite cannot be had.
         CannotCreate: the folder cannot be written.
     """
@@ -57,6 +58,7 @@ def write_bowtie(run: RecordedRun, folder: Path, fetch: FetchSettings) -> list[P
             f"no row of task {NAME}", str(run.folder), f"csbdata eval --task {NAME}"
         )
     cases = _cases(run, fetch)
+    _check_suite(run, rows, cases)
     written = []
     for config, own in rows.items():
         path = folder / f"{quote(config.replace(' ', '-'), safe='')}.jsonl"
@@ -68,6 +70,28 @@ def write_bowtie(run: RecordedRun, folder: Path, fetch: FetchSettings) -> list[P
                 out.write(json.dumps(line) + "\n")
         written.append(path)
     return written
+
+
+def _check_suite(
+    run: RecordedRun,
+    rows: Mapping[str, Sequence[Row]],
+    cases: Mapping[tuple[str, str], Case],
+) -> None:
+    """Check that the cases are those that the run asked.
+
+    Raises:
+        BadData: they are of another edition of the suite.
+    """
+    editions = {case.label.get("suite") for case in cases.values()}
+    for row in (row for own in rows.values() for row in own):
+        edition = row.label.get("suite")
+        if edition is not None and edition not in editions:
+            here = ", ".join(sorted(map(str, editions))) or "no suite"
+            raise BadData(
+                f"the run asked cases of {edition}; here is {here}",
+                str(run.folder),
+                f"csbdata eval --task {NAME} asks those anew",
+            )
 
 
 def _cases(run: RecordedRun, fetch: FetchSettings) -> dict[tuple[str, str], Case]:
