@@ -123,11 +123,14 @@ def _apply_rules(content: bytes, base_uri: str | None, library: Library) -> Rule
             document.schema, BY_NAME[document.dialect]
         ):
             break
-    return replace(_answer(document, rejected, rules.rules), valid_under=valid)
+    return _answer(document, rejected, rules.rules, valid)
 
 
 def _answer(
-    document: Document | None, rejected: Sequence[Rejected], rules: Sequence[Rule]
+    document: Document | None,
+    rejected: Sequence[Rejected],
+    rules: Sequence[Rule],
+    valid: tuple[str, ...] = (),
 ) -> RulesAnswer:
     summaries = {rule.name: rule.summary for rule in rules}
     meanings = {code: text for rule in rules for code, text in rule.lints.items()}
@@ -137,6 +140,7 @@ def _answer(
         dialect=document.dialect,
         dialect_evidence=document.dialect_evidence,
         dialect_words=document.dialect_words,
+        valid_under=valid,
         rejected=tuple(rejected),
         changes=tuple(filter(is_the_authors, document.changes)),
         lints=tuple(_to_mend(document)),

@@ -34,13 +34,15 @@ class Progress(Protocol):
         """Report one fact that a person may want to read later."""
 
     def bar(
-        self, title: str, total: int
+        self, title: str, total: int, found: int = 0
     ) -> AbstractContextManager[Callable[[int], None]]:
         """Open a bar; the context is a function that takes the number of steps done.
 
         Args:
             title: What is done.
             total: The number of all steps, so that the time left can be told.
+            found: How many of them an earlier run did. The first steps are these: they
+                say nothing of the time that the others take.
 
         Example:
             >>> with progress.bar("Reading", total=3) as advance:
@@ -59,6 +61,7 @@ class Quiet:
         self,
         title: str,  # noqa: ARG002 (the protocol's)
         total: int,  # noqa: ARG002 (the protocol's)
+        found: int = 0,  # noqa: ARG002 (the protocol's)
     ) -> Iterator[Callable[[int], None]]:
         """Open a bar that shows nothing."""
         yield lambda _steps: None
@@ -76,11 +79,14 @@ class Shown:
         say(message, style="dim")
 
     @contextmanager
-    def bar(self, title: str, total: int) -> Iterator[Callable[[int], None]]:
+    def bar(
+        self, title: str, total: int, found: int = 0
+    ) -> Iterator[Callable[[int], None]]:
         """Open a bar that counts steps and tells the time left."""
+        found = min(found, total)
         if not sys.stderr.isatty():
-            with no_heartbeat(), _Lines(title, total, self._heartbeat) as lines:
-                yield lines.advance
+            with no_heartbeat(), _Lines(title, total, found, self._heartbeat) as lines:
+                yield _without_first(found, lines.advance)
             return
         columns = (
             TextColumn("{task.description}"),
@@ -94,16 +100,30 @@ class Shown:
             no_heartbeat(),
             Bars(*columns, console=stderr(), transient=True) as bars,
         ):
-            task = bars.add_task(safe(title), total=total)
-            yield lambda steps: bars.advance(task, steps)
+            task = bars.add_task(safe(title), total=total, completed=found)
+            yield _without_first(found, lambda steps: bars.advance(task, steps))
+
+
+def _without_first(found: int, advance: Callable[[int], None]) -> Callable[[int], None]:
+    """Return the function without its first so many steps."""
+
+    def later(steps: int) -> None:
+        nonlocal found
+        known = min(found, steps)
+        found -= known
+        if steps > known:
+            advance(steps - known)
+
+    return later
 
 
 class _Lines:
     """A bar where there is no screen: now and then a line that says how far it is."""
 
-    def __init__(self, title: str, total: int, heartbeat: float) -> None:
+    def __init__(self, title: str, total: int, found: int, heartbeat: float) -> None:
         self._title = title
         self._total = total
+        self._found = found
         self._heartbeat = heartbeat
         self._done = 0
         self._start = time.monotonic()
@@ -129,10 +149,11 @@ class _Lines:
 
     def _how_far(self) -> str:
         passed = time.monotonic() - self._start
+        done = self._found + self._done
         if not self._done:
-            return f"0 of {self._total:,} done, {spoken(passed)} so far"
-        remaining = passed / self._done * max(0, self._total - self._done)
-        return f"{self._done:,} of {self._total:,}, about {spoken(remaining)} left"
+            return f"{done:,} of {self._total:,} done, {spoken(passed)} so far"
+        remaining = passed / self._done * max(0, self._total - done)
+        return f"{done:,} of {self._total:,}, about {spoken(remaining)} left"
 
 
 @contextmanager

@@ -355,9 +355,10 @@ def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
     if plan is None or not tasks:
         return RunTotals()
     path = folder / f"{lines_name(head)}.jsonl"
-    out = ResultsFolder(folder, AppendedLines(path), fingerprints_in(path))
+    finished = fingerprints_in(path)
+    out = ResultsFolder(folder, AppendedLines(path), finished)
     try:
-        with progress.bar("Measuring", cases) as advance:
+        with progress.bar("Measuring", cases, found=len(finished)) as advance:
             return run_engines(
                 [engine for engine in engines if isinstance(engine, EngineUnderTest)],
                 replace(plan, tasks=tasks),
@@ -388,7 +389,9 @@ def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
         if request.repairs:
             scorer = stack.enter_context(LiveScorer(choice))
         texts = _count_texts(records, writers)
-        advance = stack.enter_context(progress.bar("Writing", texts))
+        advance = stack.enter_context(
+            progress.bar("Writing", texts, found=store.first_answers)
+        )
         questioner = Questioner(
             choice=choice,
             store=store,

@@ -63,6 +63,11 @@ class ResponseStore:
         """Let every response reach the disk."""
         self._lines.close()
 
+    @property
+    def first_answers(self) -> int:
+        """The number of answers that are no repair of another."""
+        return sum(not each.attempt for each in self.by_fingerprint.values())
+
     def write(self, response: Response) -> None:
         """Add a response.
 

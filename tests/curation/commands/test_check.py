@@ -75,6 +75,18 @@ def test_the_spelling_of_a_reference_is_no_problem(checker: SchemaChecker) -> No
     assert report.problems == ()
 
 
+def test_what_is_valid_is_said_of_the_file_as_it_is(checker: SchemaChecker) -> None:
+    """A rule mends `required: true`; neither line nor table speak of the mended one."""
+    schema = {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "properties": {"a": {"type": "string", "required": True}},
+    }
+    report = checker.check(json.dumps(schema).encode())
+    assert "boolean-required" in [problem.code for problem in report.problems]
+    assert report.valid_under == ()
+    assert report.verdicts["jsonschema"]["draft-07"] != ACCEPTS
+
+
 def test_verdicts_differ_by_draft(checker: SchemaChecker) -> None:
     """A boolean exclusiveMinimum is fine in draft-04 and nowhere else."""
     schema = {

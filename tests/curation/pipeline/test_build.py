@@ -52,8 +52,10 @@ class _Watched(Quiet):
                 raise self.fault
 
     @contextmanager
-    def bar(self, title: str, total: int) -> Iterator[Callable[[int], None]]:
-        del title
+    def bar(
+        self, title: str, total: int, found: int = 0
+    ) -> Iterator[Callable[[int], None]]:
+        del title, found
         self.done, self.total = 0, total
 
         def advance(steps: int) -> None:

@@ -59,6 +59,7 @@ class Counting(Quiet):
         self,
         title: str,  # noqa: ARG002 (the protocol's)
         total: int,
+        found: int = 0,  # noqa: ARG002 (the protocol's)
     ) -> Iterator[Callable[[int], None]]:
         """Remember the total."""
         self.totals.append(total)

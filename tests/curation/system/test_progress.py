@@ -55,6 +55,25 @@ def test_where_there_is_no_screen_lines_say_how_far_it_is(
     assert "".join(said).startswith("Reading 2,000 ...\n")
 
 
+def test_what_an_earlier_run_did_says_nothing_of_the_time_left(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Of 1,000 steps 990 were there: no time is told before a new one."""
+    said: list[str] = []
+
+    def heard(words: str) -> bool:
+        said.append(capsys.readouterr().err)
+        return re.search(words, "".join(said)) is not None
+
+    with Shown(heartbeat=0.01).bar("Reading", total=1_000, found=990) as advance:
+        advance(990)
+        until(lambda: heard(r"Reading: 990 of 1,000 done, \d+ s so far\n"))
+        assert "left" not in "".join(said)
+        time.sleep(1.2)
+        advance(1)
+        until(lambda: heard(r"Reading: 991 of 1,000, about \d{2} s left\n"))
+
+
 def test_no_step_is_silent_for_longer_than_ten_seconds() -> None:
     """The heartbeat is at most that."""
     assert HEARTBEAT <= 10

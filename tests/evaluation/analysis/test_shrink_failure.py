@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from curation.system.errors import NoInput
+from curation.system.errors import BadData, NoInput
 from evaluation.analysis.shrink_failure import (
     ask_in_new_process,
     open_engine,
@@ -135,14 +135,17 @@ def test_a_wrong_mask_shrinks_while_the_text_stays_invalid(tmp_path: Path) -> No
 def test_a_failure_of_a_run_is_asked_for_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Engine, data and task come from the run's header; the answer is a file."""
+    """Engine, data and task come from the run's header, from anywhere."""
     monkeypatch.setenv("CSBDATA_CACHE", str(tmp_path / "cache"))
     data = tmp_path / "data"
     data.mkdir()
     schema = {"type": "string", "maxLength": 9, "description": "crash"}
     (data / "one.json").write_text(json.dumps(schema))
-    request = replace(request_of(tmp_path, ()), data=data)
+    monkeypatch.chdir(tmp_path)
+    request = replace(request_of(tmp_path, ()), data=Path("data"))
     _, recorded = measured(tmp_path, [miniature("crash")], request)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
     (row,) = recorded.rows()
     words = ["shrink", str(tmp_path / "run"), f"{row.config}/{row.id}"]
     monkeypatch.setattr(
@@ -151,6 +154,9 @@ def test_a_failure_of_a_run_is_asked_for_again(
     answer = CliRunner().invoke(app, words, catch_exceptions=False)
     assert json.loads(answer.stdout)["schema"] == {"description": "crash"}
     assert "crash" in json.loads(answer.stdout)["description"]
+    (data / "one.json").write_text(json.dumps({**schema, "maxLength": 8}))
+    with pytest.raises(BadData, match="changed since the run"):
+        CliRunner().invoke(app, words, catch_exceptions=False)
 
 
 def test_what_does_not_fail_is_said_to_pass(tmp_path: Path) -> None:

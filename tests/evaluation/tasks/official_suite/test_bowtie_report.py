@@ -6,13 +6,14 @@ import json
 import os
 import subprocess
 import venv
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from curation.download.acquire import FetchSettings
-from curation.system.errors import NoInput
+from curation.system.errors import BadData, NoInput
 from evaluation.core.cases import Case, InstanceWalk, Result
 from evaluation.results.reader import open_run
 from evaluation.tasks.official_suite import bowtie_report
@@ -146,6 +147,20 @@ def test_bowtie_summary_reads_a_report(
     assert failed["alpha 1.0"] == {"failed": 0, "errored": 0, "skipped": 0}
     assert failed["beta 2.0"] == {"failed": 0, "errored": 2, "skipped": 0}
     assert failed["c"] == {"failed": 2, "errored": 0, "skipped": 0}
+
+
+def test_cases_of_another_edition_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A report has what the run asked, and not what the suite says today."""
+    today = replace(_CASE, label={"suite": "suite@2"})
+    monkeypatch.setattr(
+        bowtie_report, "_cases", lambda *_: {("2020-12", "not/0"): today}
+    )
+    base = {"task": "test-suite", "config": "2020-12", "id": "not/0"}
+    with pytest.raises(BadData, match="cases of suite@1; here is suite@2"):
+        _written(tmp_path, [row(**base, label={"suite": "suite@1"})])
+    assert _written(tmp_path, [row(**base, label={"suite": "suite@2"})])
 
 
 def test_a_hostile_config_stays_in_the_folder(tmp_path: Path) -> None:
