@@ -70,8 +70,8 @@ def _tree() -> object:
 def _parameters(path: tuple[str, ...]) -> list[object]:
     command = _tree()
     for name in path:
-        command = command.commands[name]  # type: ignore[attr-defined]
-    return [each for each in command.params if each.name != "help"]  # type: ignore[attr-defined]
+        command = command.commands[name]  # type: ignore[attr-defined]  # typer has no public type
+    return [each for each in command.params if each.name != "help"]  # type: ignore[attr-defined]  # typer has no public type
 
 
 def _words(parameter: object) -> set[str]:
@@ -88,7 +88,7 @@ def _takes_path(parameter: object) -> bool:
 
 def _cases() -> list[Case]:
     return [
-        Case(" ".join(path), str(parameter.name))  # type: ignore[attr-defined]
+        Case(" ".join(path), str(parameter.name))  # type: ignore[attr-defined]  # typer has no public type
         for path in _leaves(_tree())
         if " ".join(path) not in _LEFT_OUT
         for parameter in _parameters(path)
@@ -102,7 +102,7 @@ def _command_line(case: Case, target: str, sound: dict[str, str]) -> list[str]:
     line = [*path, *_EXTRA.get(case.command, [])]
     arguments: list[str] = []
     for parameter in _parameters(path):
-        is_argument = parameter.param_type_name == "argument"  # type: ignore[attr-defined]
+        is_argument = parameter.param_type_name == "argument"  # type: ignore[attr-defined]  # typer has no public type
         metavar = str(getattr(parameter, "metavar", "") or "")
         own = str(getattr(parameter, "name", "")) == case.parameter
         if not own and not getattr(parameter, "required", False):
@@ -113,7 +113,7 @@ def _command_line(case: Case, target: str, sound: dict[str, str]) -> list[str]:
         elif str(getattr(parameter, "name", "")) in {"form", "format_"}:
             line += ["--format", "html"]
         else:
-            line += [max(parameter.opts, key=len), value]  # type: ignore[attr-defined]
+            line += [max(parameter.opts, key=len), value]  # type: ignore[attr-defined]  # typer has no public type
     return [*line, *arguments]
 
 
