@@ -175,6 +175,7 @@ def test_a_worker_sees_nothing_of_our_environment_but_what_it_needs(
     monkeypatch.setenv("HF_TOKEN", "planted")
     monkeypatch.setenv("PYTHONINTMAXSTRDIGITS", "0")
     monkeypatch.setenv("TZ", "Asia/Tokyo")
+    monkeypatch.setenv("PYTHONHASHSEED", "4711")
     program = Program(file=MINIATURE, environment={"GIVEN": "yes"})
     with Worker(program) as one:
         seen = one.ask(["environment", None]).answer
@@ -182,6 +183,7 @@ def test_a_worker_sees_nothing_of_our_environment_but_what_it_needs(
     assert "planted" not in str(seen)
     assert "PYTHONINTMAXSTRDIGITS" not in seen
     assert (seen["TZ"], seen["LC_ALL"], seen["GIVEN"]) == ("UTC", "C.UTF-8", "yes")
+    assert seen["PYTHONHASHSEED"] == "0"
     assert str(MINIATURE.parent) not in folders
 
 
