@@ -132,7 +132,7 @@ def from_tekken(content: bytes, where: str) -> ParsedTokenizer:
             count + token.rank: base64.b64decode(token.token_bytes)
             for token in parsed.vocab[: size - count]
         }
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadData(f"not a tekken file ({error!r})", where) from error
     id_count([*ranks, *names], where)
     split = split_by(parsed.config.pattern)

@@ -161,6 +161,7 @@ def test_what_is_no_tokenizer_is_named(
     ("content", "said"),
     [
         (b"{}", "not a tekken file"),
+        (b'{"a":' * 5_000, "not a tekken file"),
         (_tekken(special=10**12), "no ids of a vocabulary"),
         (_tekken(rank=10**12), "no ids of a vocabulary"),
         (_tekken(rank=-10), "no ids of a vocabulary"),
