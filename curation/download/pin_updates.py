@@ -257,7 +257,7 @@ def _response_of(
 def _read(content: bytes, kind: type[_T], place: str) -> _T:
     try:
         return msgspec.json.decode(content, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadData(f"no answer that can be read: {error}", place) from error
 
 

@@ -265,7 +265,7 @@ def inspect_responses(path: Path) -> Iterator[Response | str]:
         return
     try:
         log = msgspec.json.decode(refuse_large(path).read_bytes(), type=_Log)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadData(f"no log of Inspect: {error}", str(path)) from error
     for place, sample in enumerate(log.samples or ()):
         yield _read_sample(sample, log.eval.model, f"{path.name}, sample {place}")

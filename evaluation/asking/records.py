@@ -176,7 +176,7 @@ def read_records(path: Path) -> list[Record]:
 def _record(line: bytes, path: Path, number: int) -> Record:
     try:
         return msgspec.json.decode(line, type=Record)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadData(f"no record: {error}", f"{path}:{number}") from error
 
 
@@ -191,7 +191,7 @@ def _own_file(data: str | None) -> RecordSet | None:
             first = file.readline()
         try:
             msgspec.json.decode(first, type=Record)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             # Another layout from the first line on: the suite may read it.
             return None
         raise

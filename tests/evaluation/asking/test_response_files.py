@@ -212,7 +212,11 @@ def test_a_log_of_inspect_is_read(tmp_path: Path, *, packed: bool) -> None:
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    [("log.eval", b"not a zip"), ("log.json", b'{"eval": 1}')],
+    [
+        ("log.eval", b"not a zip"),
+        ("log.json", b'{"eval": 1}'),
+        ("log.json", b'{"eval": {"a":' + b'{"a":' * 5_000),
+    ],
 )
 def test_a_log_that_cannot_be_read_is_refused(
     tmp_path: Path, name: str, content: bytes
