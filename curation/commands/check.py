@@ -16,7 +16,7 @@ from curation.system.errors import CsbdataError
 from curation.system.escaping import safe, shortened
 from curation.system.progress import Quiet, Shown
 from curation.system.tables import plain, table
-from curation.system.terminal import print_json, say, show, show_whole, stdout
+from curation.system.terminal import counted, print_json, say, show, show_whole, stdout
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -147,7 +147,7 @@ def _print(reports: Sequence[tuple[str, SchemaReport]]) -> None:
     count = sum(len(report.faults) for _, report in reports)
     bad = sum(bool(report.faults) for _, report in reports)
     among = f" in {bad:,} of {len(reports):,} files" if len(reports) > 1 else ""
-    say(f"{count:,} problem{'' if count == 1 else 's'}{among}")
+    say(f"{counted(count, 'problem')}{among}")
 
 
 def _print_verdicts(name: str, report: SchemaReport) -> None:

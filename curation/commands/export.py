@@ -9,7 +9,14 @@ from typing import Annotated
 import typer
 
 from curation.dataset.editions import DEFAULT_BUILD
-from curation.system.terminal import Format, FormatOption, print_json, say_command, show
+from curation.system.terminal import (
+    Format,
+    FormatOption,
+    counted,
+    print_json,
+    say_command,
+    show,
+)
 
 export = typer.Typer(
     name="export",
@@ -77,5 +84,5 @@ def maskbench(
     if format_ is Format.JSON:
         print_json({"folder": str(folder), "files": count})
         return
-    show(f"{count:,} files in {folder}")
+    show(f"{counted(count, 'file')} in {folder}")
     say_command("Are the labels right?", f"csbdata instances --check {folder}")

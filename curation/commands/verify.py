@@ -13,7 +13,15 @@ import typer
 from curation.dataset.editions import DEFAULT_BUILD
 from curation.system.errors import Unavailable
 from curation.system.tables import plain, table
-from curation.system.terminal import Format, FormatOption, print_json, say, show, stdout
+from curation.system.terminal import (
+    Format,
+    FormatOption,
+    counted,
+    print_json,
+    say,
+    show,
+    stdout,
+)
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -171,7 +179,7 @@ def _conclude(where: str, verification: Verification) -> None:
         say(f"{where} is fine.{then}")
         return
     count = len(verification.failures)
-    say(f"{count:,} failure{'' if count == 1 else 's'}. {_next(where, verification)}")
+    say(f"{counted(count, 'failure')}. {_next(where, verification)}")
 
 
 def _next(where: str, verification: Verification) -> str:

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Protocol
 
 from curation.system.checksums import FILE as SUMS
-from curation.system.errors import BadConfiguration, BadData, NoInput
+from curation.system.errors import BadData, NoInput, Unavailable
 from curation.system.extras import install_extra
 
 #: The file's name in a dataset folder: no list of files has it.
@@ -47,7 +47,7 @@ def signed_sums(folder: Path, key: SigningKey, version: str) -> bytes:
         NoInput: there is no such list or key.
         BadData: the key is none, its password another, or it lies in the folder, where
             it would be published.
-        BadConfiguration: the library is not installed.
+        Unavailable: the library is not installed (exit 69).
     """
     if key.path.resolve().is_relative_to(folder.resolve()):
         raise BadData("a secret key among the files of a dataset", str(key.path))
@@ -77,7 +77,7 @@ def signature_fault(folder: Path, public_key: str) -> str:
     Raises:
         NoInput: there is no such key.
         BadData: it is no public key.
-        BadConfiguration: the library is not installed.
+        Unavailable: the library is not installed (exit 69).
     """
     minisign = _library()
     key = _public_key(public_key)
@@ -101,7 +101,7 @@ def require_public_key(text: str) -> None:
     Raises:
         NoInput: there is no such key.
         BadData: it is no public key.
-        BadConfiguration: the library is not installed.
+        Unavailable: the library is not installed (exit 69).
     """
     _public_key(text)
 
@@ -135,7 +135,7 @@ def _library() -> ModuleType:
     try:
         import minisign  # noqa: PLC0415 - an extra
     except ImportError as error:
-        raise BadConfiguration(
+        raise Unavailable(
             "signatures need py-minisign", "", install_extra("sign")
         ) from error
     library: ModuleType = minisign

@@ -93,9 +93,11 @@ def fault_of(error: Exception, where: str) -> CsbdataError:
     then = "the same command later goes on"
     if _is_full(error):
         kind, then = CannotCreate, "make room there; the same command goes on"
-    elif isinstance(error, (ImportError, ValueError)):
-        missing = isinstance(error, ImportError) and where.startswith(("s3:", "s3a:"))
-        kind, then = BadConfiguration, install_extra("s3") if missing else ""
+    elif isinstance(error, ImportError):
+        is_s3 = where.startswith(("s3:", "s3a:"))
+        kind, then = Unavailable, install_extra("s3") if is_s3 else ""
+    elif isinstance(error, ValueError):
+        kind, then = BadConfiguration, ""
     elif isinstance(error, PermissionError):
         kind, then = NotPermitted, ""
     elif isinstance(error, FileNotFoundError):

@@ -146,9 +146,9 @@ def _require_library() -> None:
     try:
         import mcp  # noqa: F401, PLC0415 (an extra)
     except ImportError as error:
-        raise Unavailable("needs the library mcp", "mcp:", install_extra("mcp")) from (
-            error
-        )
+        raise Unavailable(
+            "needs the library mcp", "--with mcp:COMMAND", install_extra("mcp")
+        ) from (error)
 
 
 async def _listed(words: list[str]) -> list[dict[str, Json]]:

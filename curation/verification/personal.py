@@ -15,6 +15,7 @@ import msgspec
 import re2
 
 from curation.core.benchmark import LEDGER
+from curation.system.terminal import counted
 from curation.verification.check import (
     CheckBatch,
     CheckItem,
@@ -84,13 +85,13 @@ _SUSPECT = (
 
 def personal_data(text: str) -> Counter[str]:
     """Return the number of distinct values of each kind in a text."""
-    counted: Counter[str] = Counter()
+    numbers: Counter[str] = Counter()
     for name, mark, pattern, counts in _KINDS:
         if mark in text:
             real = set(filter(counts, pattern.findall(text)))
             if real:
-                counted[name] = len(real)
-    return counted
+                numbers[name] = len(real)
+    return numbers
 
 
 def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
@@ -104,25 +105,20 @@ def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
 
 def _work(folder: Path, item: CheckItem) -> list[PersonalDataInRow]:
     """Return the rows of a row group that hold any, in order."""
-    counted: dict[int, Counter[str]] = {}
+    counts: dict[int, Counter[str]] = {}
     names: dict[int, str | None] = {}
     for match in matching_texts(folder / item.where, item.group, _SUSPECT):
-        counted.setdefault(match.row, Counter()).update(personal_data(match.text))
+        counts.setdefault(match.row, Counter()).update(personal_data(match.text))
         names[match.row] = match.unique_id
     return [
-        PersonalDataInRow(row=row, unique_id=names[row], counted=dict(counted[row]))
-        for row in sorted(counted)
-        if counted[row]
+        PersonalDataInRow(row=row, unique_id=names[row], counted=dict(counts[row]))
+        for row in sorted(counts)
+        if counts[row]
     ]
 
 
-def _note(where: str, counted: Counter[str]) -> Finding:
-    parts = [
-        f"{number} {name}{'es' if name.endswith('s') else 's'}"
-        if number > 1
-        else f"{number} {name}"
-        for name, number in counted.items()
-    ]
+def _note(where: str, counts: Counter[str]) -> Finding:
+    parts = [counted(number, name) for name, number in counts.items()]
     return Finding(check=_NAME, where=where, detail=", ".join(parts), failure=False)
 
 
@@ -147,10 +143,10 @@ def _judge(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResu
             places.append((where, Counter(row.counted)))
     total: Counter[str] = Counter()
     findings = []
-    for where, counted in places:
-        if counted:
-            findings.append(_note(where, counted))
-            total.update({f"places with {name}": 1 for name in counted})
+    for where, counts in places:
+        if counts:
+            findings.append(_note(where, counts))
+            total.update({f"places with {name}": 1 for name in counts})
     return CheckResult(findings=findings, counted=total)
 
 

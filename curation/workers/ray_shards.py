@@ -30,6 +30,7 @@ from curation.system.errors import (
 )
 from curation.system.extras import install_extra
 from curation.system.iri_grammar import grammar_when_needed
+from curation.system.terminal import counted
 from curation.workers.fingerprint import code_digest, versions
 from curation.workers.run_folder import FinishedWork
 
@@ -134,7 +135,7 @@ def run_shards(  # noqa: PLR0913 - the function, its request, and where each par
         parts = int(work.find("parts") or places * shards_per_place)
         work.store("parts", str(parts).encode())
         missing = [n for n in range(1, parts + 1) if work.find(f"{n}") is None]
-        count = f"{len(nodes)} node{'' if len(nodes) == 1 else 's'}"
+        count = counted(len(nodes), "node")
         say(f"Ray: {len(missing)} of {parts} shards to do on {count}")
         task = ray.remote(_run_shard).options(
             num_cpus=cpus,

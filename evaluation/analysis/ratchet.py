@@ -17,6 +17,7 @@ from urllib.parse import quote, unquote
 
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import BadData, BadUsage, NoInput
+from curation.system.terminal import counted
 from evaluation.analysis.regression_gate import criterion_of, rank_of
 from evaluation.reporting.tables import Cell, Table
 from evaluation.results.measurements import measure_run
@@ -59,7 +60,7 @@ class RatchetDifference:
     def summary(self) -> str:
         """Return all counts in one line."""
         return (
-            f"{self.common:,} schemas compared, {len(self.worse):,} worse, "
+            f"{counted(self.common, 'schema')} compared, {len(self.worse):,} worse, "
             f"{len(self.missing):,} missing, {len(self.better):,} better, "
             f"{len(self.new):,} new"
         )

@@ -215,7 +215,6 @@ def _check_usable(
     Raises:
         Unavailable: a library is missing, or no engine can be used here.
         BadUsage: texts of a model without weights of its own were to be judged.
-        BadConfiguration: a model is to write, and the libraries for it are missing.
     """
     local = [options for options in request.models if not options.over_http]
     if (tasks or local) and find_spec("tokenizers") is None:

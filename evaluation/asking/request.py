@@ -10,7 +10,7 @@ import msgspec
 
 from curation.download.acquire import FetchSettings
 from curation.system.credentials import split_url
-from curation.system.errors import BadConfiguration
+from curation.system.errors import BadConfiguration, BadUsage
 from curation.system.registry import closest_names
 from curation.workers.ray_shards import LOCAL
 from evaluation.core.run_header import TaskSettings
@@ -171,7 +171,7 @@ def choose_suite(
     for name in values or {}:
         if name not in names:
             near = closest_names(name, names) or list(names)
-            raise BadConfiguration(
+            raise BadUsage(
                 f"suite {suite.name} has no setting {name!r}",
                 then=f"did you mean: {', '.join(near) or 'none: it has no settings'}",
             )

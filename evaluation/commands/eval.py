@@ -11,7 +11,7 @@ import typer
 from curation.commands.options import with_option_groups
 from curation.system.errors import BadUsage, Unavailable
 from curation.system.progress import Quiet, Shown
-from curation.system.terminal import say, say_command
+from curation.system.terminal import counted, say, say_command
 from evaluation.commands.options import (
     DataOptions,
     EngineOptions,
@@ -196,7 +196,7 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
         {"run": str(folder), "header": run.raw_header},
         every=[table for report in task_reports.values() for table in report.tables],
     )
-    done = f"{totals.ran + totals.reused:,} rows: {totals.ran:,} run now"
+    done = f"{counted(totals.ran + totals.reused, 'row')}: {totals.ran:,} run now"
     if totals.reused:
         done += f", {totals.reused:,} found in the folder"
     if totals.disturbed:
@@ -213,7 +213,7 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
         )
     if totals.reproducers:
         count = len(totals.reproducers)
-        say(f"{count:,} reproducers written to {folder}/reproducers")
+        say(f"{counted(count, 'reproducer')} written to {folder}/reproducers")
     quoted = shlex.quote(str(folder))
     say_command("Every table", f"csbdata results show {quoted} --all")
     say_command("What failed", f"csbdata results show {quoted} --failures")

@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from curation.system.errors import BadUsage
 from curation.system.progress import Quiet, Shown
-from curation.system.terminal import say
+from curation.system.terminal import counted, say
 from evaluation.commands.options import (
     RunFolderOption,
     SetOption,
@@ -137,7 +137,7 @@ def load(  # noqa: PLR0913 (options of one command)
     else:
         run = open_load(Path(target))
     print_tables(run.tables(), format_, {"run": str(run.folder), "header": run.header})
-    say(f"{len(run.rows):,} requests. {run.folder}")
+    say(f"{counted(len(run.rows), 'request')}. {run.folder}")
 
 
 def _options(assignments: list[str] | None) -> SetOptions:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from curation.commands.options import with_option_groups
-from curation.system.terminal import command_line, print_json, say
+from curation.system.terminal import command_line, counted, print_json, say
 from curation.system.terminal import show as print_line
 from evaluation.commands.opened_run import (
     RunArgument,
@@ -213,7 +213,7 @@ def merge(
     from evaluation.results.merging import merge as join
 
     joined = join(runs, out)
-    say(f"{len(joined):,} rows in {out}")
+    say(f"{counted(len(joined), 'row')} in {out}")
     print_tables([conditions_of(joined)], ReportFormat.AUTO, {"run": str(out)})
 
 

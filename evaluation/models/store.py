@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Protocol
 
-from curation.system.errors import BadConfiguration
+from curation.system.errors import Unavailable
 from curation.system.extras import install_extra
 from curation.system.registry import Registry
 from evaluation.models.shapes import is_shape
@@ -126,11 +126,9 @@ def check_installed() -> None:
     """Check that the libraries that run models are installed.
 
     Raises:
-        BadConfiguration: one is not; the message says what to install.
+        Unavailable: one is not; the message says what to install (exit 69).
     """
     absent = missing_libraries()
     if absent:
         message = f"generating needs {' and '.join(absent)}, which are not installed"
-        raise BadConfiguration(
-            message, then=f"{INSTALL}; the tasks declared and masks need no model"
-        )
+        raise Unavailable(message, then=INSTALL)

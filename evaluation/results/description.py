@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from curation.system.terminal import counted
 from evaluation.core.run_header import (
     ModelHeader,
     ParticipantHeader,
@@ -66,7 +67,7 @@ def _data(header: RunHeader) -> Iterator[str]:
         return
     parts = [data.name]
     if data.schemas is not None:
-        parts.append(f"{data.schemas:,} schemas")
+        parts.append(counted(data.schemas, "schema"))
     if header.shard != "1/1":
         parts.append(f"shard {header.shard} of them")
     selection = [*data.configs, *data.splits]

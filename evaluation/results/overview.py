@@ -71,7 +71,7 @@ _COVERAGE_NOTE = (
 )
 _APPLIED_NOTE = (
     "One mask applied to the logits of one text on the CPU, by the engine's own "
-    "kernel: XGrammar's for torch, llguidance's for numpy. Of one schema in sixteen, "
+    "kernel: XGrammar's for torch, llguidance's for numpy. Of one schema in 64, "
     "since it hardly depends on the schema. A server pays it beside the mask."
 )
 _FIRST_NOTE = (

@@ -17,6 +17,7 @@ from typing import Final
 from curation.core.json_types import Json
 from curation.schema.dialects import BY_NAME
 from curation.schema.subschemas import subschema_locations
+from curation.system.errors import BadUsage
 from curation.system.registry import Registry
 
 
@@ -126,9 +127,12 @@ def server_dialect(name: str) -> ServerDialect:
     """Return a dialect by its name.
 
     Raises:
-        BadConfiguration: there is none of this name; the message names alike ones.
+        BadUsage: there is none of this name; the message names all.
     """
     dialects = server_dialects()
     if name not in dialects:
-        raise _REGISTRY.unknown(name, dialects)
+        raise BadUsage(
+            f"there is no server dialect {name!r}: a server enforces schemas by itself",
+            then=f"use --engine {', '.join(dialects)}",
+        )
     return dialects[name]

@@ -136,6 +136,12 @@ def find_engine(spec: str) -> EngineFile:
     name = name.replace("-", "_")
     files = engine_paths()
     if name not in files:
+        engine, _, preset = spec.partition("@")
+        if engine.replace("-", "_").partition("==")[0] in files:
+            raise BadUsage(
+                f"{engine} has no preset {preset!r}",
+                then=f"use one of {', '.join(PRESETS)}",
+            )
         near = closest_names(name, files) or sorted(files)
         then = f"use {', '.join(near)}, or give the path of a .py file"
         raise BadUsage(f"there is no engine {spec!r}", then=then)
@@ -159,7 +165,7 @@ def choose_options(
     presets = file.presets or PRESETS
     if preset not in presets:
         names = ", ".join(presets)
-        raise BadConfiguration(
+        raise BadUsage(
             f"{file.name} has no preset {preset!r}", then=f"use one of {names}"
         )
     options = dict(file.presets.get(preset, {}))
@@ -167,7 +173,7 @@ def choose_options(
         if name not in file.options:
             near = closest_names(name, file.options)
             names = ", ".join(near or file.options) or "it has none"
-            raise BadConfiguration(f"{file.name} has no option {name!r}", then=names)
+            raise BadUsage(f"{file.name} has no option {name!r}", then=names)
         options[name] = _read_value(file, name, text)
     return options
 

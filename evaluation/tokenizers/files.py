@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 import orjson
 
-from curation.system.errors import BadConfiguration, BadData
+from curation.system.errors import BadData, Unavailable
 from curation.system.extras import install_extra
 from evaluation.tokenizers.gguf import piece_bytes
 from evaluation.tokenizers.huggingface_json import steps_of, vocabulary_kind
@@ -227,14 +227,14 @@ class TokenizerFiles:
         No special tokens, no leading space, no normalisation.
 
         Raises:
-            BadConfiguration: the library `tokenizers` is not installed.
+            Unavailable: the library `tokenizers` is not installed.
             BadData: it cannot read this tokenizer.
         """
         try:
             plain = (self.folder / _PLAIN).read_bytes()
             return Encoder(plain, self.token_bytes(), frozenset(self.special_ids))
         except ImportError as error:
-            raise BadConfiguration(
+            raise Unavailable(
                 "encoding texts needs the library tokenizers",
                 then=install_extra("eval"),
             ) from error

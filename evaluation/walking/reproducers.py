@@ -101,9 +101,14 @@ def rerun_command(
         words += ["--option", f"{name}={text}"]
     if header.tokenizer.name:
         words += ["--tokenizer", header.tokenizer.name]
-    words += ["--task", task, *_other_options(header), "--id", f"{config}/{case_id}"]
-    if header.data.place:
-        words += ["--data", header.data.place]
+    words += [
+        "--task",
+        task,
+        *_place(header),
+        *_other_options(header),
+        "--id",
+        f"{config}/{case_id}",
+    ]
     for name, setting in _LIMITS.items():
         limit: float | None = getattr(header.limits, name)
         if limit is not None:
@@ -119,7 +124,7 @@ _LIMITS = {
 #: Options of a run that are given anew, or do not matter to a single case.
 _OWN = frozenset(
     {
-        *("--engine", "--option", "--tokenizer", "--task", "--id", "--data"),
+        *("--engine", "--option", "--tokenizer", "--task", "--id"),
         *("--limit", "--shard", "--jobs", "--executor", "--run-dir", "--format"),
     }
 )
@@ -136,12 +141,22 @@ def _other_options(header: RunHeader) -> list[str]:
     return [
         word
         for option in options
-        if option[0].partition("=")[0] not in _OWN
+        if not _is_own(option[0], header)
         and not (
             option[0] == "--set" and option[-1].partition("=")[0] in _LIMITS.values()
         )
         for word in option
     ]
+
+
+def _place(header: RunHeader) -> list[str]:
+    """Return the option by which the run's data is found from any folder."""
+    return ["--data", header.data.place] if header.data.place else []
+
+
+def _is_own(option: str, header: RunHeader) -> bool:
+    name = option.partition("=")[0]
+    return name in _OWN or (name == "--data" and bool(header.data.place))
 
 
 def _list(items: Sequence[str]) -> str:

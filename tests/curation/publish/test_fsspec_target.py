@@ -191,7 +191,7 @@ def test_credentials_in_a_url_are_not_shown() -> None:
             TemporarilyUnavailable,
         ),
         (TimeoutError("timed out"), TemporarilyUnavailable),
-        (ImportError("Install s3fs to access S3"), BadConfiguration),
+        (ImportError("Install s3fs to access S3"), Unavailable),
         (ValueError("Protocol not known: nope"), BadConfiguration),
         (RuntimeError("nobody answers"), Unavailable),
     ],
@@ -221,5 +221,5 @@ def test_a_missing_library_is_named_with_what_installs_it(
         raise ImportError("Install s3fs to access S3")
 
     monkeypatch.setattr(fsspec.core, "url_to_fs", lacking)
-    with pytest.raises(BadConfiguration, match=r"s3fs.*pip install"):
+    with pytest.raises(Unavailable, match=r"s3fs.*pip install"):
         open_target("s3://bucket/run")

@@ -111,6 +111,16 @@ def test_failures_come_worst_first_with_the_command(tmp_path: Path) -> None:
     assert "10 more: --format json" in cut.stdout
 
 
+def test_a_command_finds_the_data_from_any_folder(tmp_path: Path) -> None:
+    """A run that says where its data is needs no other folder to be stood in."""
+    wrong = row(walks=(accepted(valid=False),))
+    data = {**_HEAD.get("data", {}), "name": "data", "place": "/far/data"}
+    write_run(tmp_path / "run", [wrong], {**_HEAD, "data": data})
+    shown = _ask("show", str(tmp_path / "run"), "--failures").output
+    assert "--data /far/data" in shown
+    assert "my schemas" not in shown
+
+
 def test_failures_of_a_run_without_a_command_have_none(tmp_path: Path) -> None:
     """A program asked for it: no command is made up, but the schema is named."""
     wrong = row(id="o2", walks=(accepted(), accepted(valid=False)))

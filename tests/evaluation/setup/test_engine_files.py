@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.system.errors import BadConfiguration, NoInput
+from curation.system.errors import BadConfiguration, BadUsage, NoInput
 from evaluation.setup.engine_files import (
     EngineFile,
     choose_options,
@@ -158,3 +158,12 @@ def test_a_file_that_is_no_engine_is_refused(
     with pytest.raises(BadConfiguration, match=words) as caught:
         find_engine(str(path))
     assert caught.value.where == str(path)
+
+
+def test_a_word_that_an_engine_does_not_know_is_one_mistake() -> None:
+    """A preset or an option: it is named, and the exit code is that of bad usage."""
+    with pytest.raises(BadUsage, match="llguidance has no preset 'nopreset'"):
+        find_engine("llguidance@nopreset")
+    file = find_engine("llguidance")
+    with pytest.raises(BadUsage, match="has no option 'nothing'"):
+        choose_options(file, "faithful", {"nothing": "1"})
