@@ -82,7 +82,7 @@ def read_header(folder: Path) -> ShardHeader | None:
         return msgspec.json.decode((folder / FILE).read_bytes(), type=ShardHeader)
     except OSError:
         return None
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, RecursionError) as error:
         raise BadData(
             f"is no header of a shard ({error})",
             str(folder / FILE),

@@ -107,7 +107,7 @@ def read_lock(path: Path, commit: str) -> LiveLock | None:
         return None
     except OSError as error:
         raise NoInput("cannot be read", str(path)) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         then = f"delete it and run `{_FETCH}`"
         raise BadConfiguration("not a lock of csbdata", str(path), then) from error
     if lock.commit != commit:

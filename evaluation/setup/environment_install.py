@@ -185,7 +185,7 @@ def _read_report(path: Path) -> _PipReport:
     """
     try:
         return msgspec.json.decode(path.read_bytes(), type=_PipReport)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Unavailable(f"pip's report cannot be read ({error})", _SERVICE) from error
 
 

@@ -269,7 +269,7 @@ def _read(path: Path) -> Environment | None:
     """Return the environment of a record; None if it is damaged or has no Python."""
     try:
         record = msgspec.json.decode(path.read_bytes(), type=EnvironmentRecord)
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     environment = Environment(
         engine=record.engine,

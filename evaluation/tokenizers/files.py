@@ -274,7 +274,7 @@ def read_files(folder: Path, name: str) -> TokenizerFiles | None:
         about = msgspec.json.decode((folder / _ABOUT).read_bytes(), type=_About)
         names = (_TOKENIZER, _TOKENS, _PLAIN)
         digest = _digest(*((folder / file).read_bytes() for file in names))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     if digest != about.digest:
         return None
