@@ -14,6 +14,7 @@ from msgspec import Meta
 from curation.commands.options import ExecutorOption, shard_of
 from curation.system.credentials import redacted
 from curation.system.errors import BadConfiguration, BadUsage
+from curation.system.user_files import refuse_unprintable
 from evaluation.generation.text_generation import AUTO_BATCH, LoopOptions, TokenPrices
 
 if TYPE_CHECKING:
@@ -37,10 +38,11 @@ def local_path(text: str) -> Path:
 
     Raises:
         BadParameter: it is a URL (exit 2).
+        NoInput: its name is no UTF-8, and stands in files of the run.
     """
     if "://" in text:
         raise typer.BadParameter(f"a path on this machine, not {redacted(text)}")
-    return Path(text)
+    return refuse_unprintable(Path(text))
 
 
 #: The folder of a run: its rows, and everything from which it is continued.

@@ -68,7 +68,7 @@ def test_measuring_loads_no_library_of_data_frames(tmp_path: Path, what: str) ->
         "from curation.download.acquire import FetchSettings\n"
         f"found = evaluation.data.open_data({str(tmp_path)!r}, instances=False,"
         "    settings=FetchSettings.from_environment())\n"
-        "print(len(list(found.samples())), {'polars', 'pandas'} & sys.modules.keys())"
+        "print(len(list(found.records())), {'polars', 'pandas'} & sys.modules.keys())"
     )
     command = [sys.executable, "-c", script]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
