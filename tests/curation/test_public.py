@@ -99,4 +99,4 @@ def test_a_check_is_one_call(schema: dict[str, str] | str | bytes) -> None:
     """A schema is checked as a value, as text, or as the bytes of a file."""
     report = curation.check(schema)
     assert [problem.code for problem in report.problems] == ["invalid_schema"]
-    assert curation.check(True).problems  # noqa: FBT003 (a boolean is a schema)
+    assert not curation.check(True).problems  # noqa: FBT003 (a boolean is a schema)

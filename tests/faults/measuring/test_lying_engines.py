@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from evaluation.core.cases import Result, WalkVerdict
 from evaluation.core.records import Instance, Record
