@@ -37,7 +37,7 @@ def record(unique_id: str, **given: UntypedJson) -> BenchmarkRecord:
         licence="NOASSERTION",
         origin="upstream",
         dialect="2020-12",
-        dialect_evidence="prior",
+        dialect_found="prior",
         valid_under=("draft-07", "2020-12"),
         field_count=2,
         max_fan_out=2,

@@ -36,9 +36,9 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     """
     if options.build is None:
         raise ValueError("name a build: --build FOLDER")
-    columns = ("source", "dialect", "dialect_evidence", "valid_under", "json_schema")
+    columns = ("source", "dialect", "dialect_found", "valid_under", "json_schema")
     rows = pl.scan_parquet(f"{options.build}/*/*.parquet").select(columns)
-    declared = rows.filter(pl.col("dialect_evidence").is_in(["declared", "repaired"]))
+    declared = rows.filter(pl.col("dialect_found").is_in(["declared", "repaired"]))
     return {
         source[0]: _measured(str(source[0]), own)
         for source, own in sorted(

@@ -127,7 +127,7 @@ def outcome(file: Path) -> dict[str, Any]:
     return {
         "bytes": file.stat().st_size,
         "dialect": report["dialect"],
-        "dialect_evidence": report["dialect_evidence"],
+        "dialect_found": report["dialect_found"],
         "rejected": reasons[0] if reasons else "",
         "problems": dict(Counter(each["code"] for each in problems)),
         "witnesses": kinds[False],
@@ -175,7 +175,7 @@ def table(figures: dict[str, dict[str, Any]]) -> str:
             [
                 name,
                 f"{each['bytes'] / 1000:,.0f}",
-                f"{each['dialect']} ({each['dialect_evidence']})",
+                f"{each['dialect']} ({each['dialect_found']})",
                 each["rejected"] or "kept",
                 ", ".join(problems) or "none",
                 str(each["witnesses"]),

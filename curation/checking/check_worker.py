@@ -138,7 +138,7 @@ def _answer(
         return RulesAnswer(rejected=tuple(rejected), summaries=summaries | meanings)
     return RulesAnswer(
         dialect=document.dialect,
-        dialect_evidence=document.dialect_evidence,
+        dialect_found=document.dialect_found,
         dialect_words=document.dialect_words,
         valid_under=valid,
         rejected=tuple(rejected),

@@ -51,7 +51,7 @@ class RulesAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
     #: None if the text is no schema, or its dialect could not be decided.
     dialect: str | None = None
-    dialect_evidence: str | None = None
+    dialect_found: str | None = None
     dialect_words: tuple[str, ...] = ()
     #: The drafts under whose metaschema it is valid.
     valid_under: tuple[str, ...] = ()

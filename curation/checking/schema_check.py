@@ -88,7 +88,7 @@ class SchemaReport:
 
     #: None if it could not be decided.
     dialect: str | None
-    dialect_evidence: str | None
+    dialect_found: str | None
     #: The keywords that speak against some draft, of an undeclared schema.
     dialect_words: tuple[str, ...]
     #: The drafts under whose metaschema it is valid, oldest first.
@@ -196,7 +196,7 @@ class SchemaChecker:
             answer, problems = RulesAnswer(), (_failure(result),)
         return SchemaReport(
             dialect=answer.dialect,
-            dialect_evidence=answer.dialect_evidence,
+            dialect_found=answer.dialect_found,
             dialect_words=answer.dialect_words,
             valid_under=answer.valid_under,
             verdicts=self._verdicts(text, answer.dialect) if verdicts else {},

@@ -155,7 +155,7 @@ def _print_verdicts(name: str, report: SchemaReport) -> None:
 
     if report.dialect:
         valid = ", ".join(report.valid_under) or "none"
-        evidence = ", ".join([report.dialect_evidence or "", *report.dialect_words])
+        evidence = ", ".join([report.dialect_found or "", *report.dialect_words])
         show(f"{name}: {report.dialect} ({evidence}); valid under {valid}")
     drafts = list(report.verdicts.get("jsonschema", ()))
     if drafts:

@@ -268,9 +268,7 @@ def _facts(story: DocumentStory) -> Iterable[tuple[str, str]]:
         return
     record = msgspec.convert(story.record, BenchmarkRecord)
     words = ", ".join(record.dialect_words)
-    evidence = (
-        f"{record.dialect_evidence} ({words})" if words else record.dialect_evidence
-    )
+    evidence = f"{record.dialect_found} ({words})" if words else record.dialect_found
     yield "dialect", f"{record.dialect}, {evidence}"
     yield "valid under", ", ".join(record.valid_under)
     figures = (

@@ -229,7 +229,7 @@ class Document:
     #: Name of the dialect once it is known (`draft-04` ... `2020-12`).
     dialect: str | None = None
     #: How the dialect was found: `declared`, `repaired`, `upgraded`, `words`...
-    dialect_evidence: str | None = None
+    dialect_found: str | None = None
     #: The keywords that speak against some draft, of a schema that declares none.
     dialect_words: tuple[str, ...] = ()
     changes: tuple[Change, ...] = ()

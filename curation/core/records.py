@@ -35,7 +35,7 @@ class BenchmarkRecord:
     #: What decided it: `declared`, `repaired`, `upgraded` or `fitting`; of an
     #: undeclared schema its `words`, the `prior` of its source, or both where drafts
     #: are `mixed`.
-    dialect_evidence: str
+    dialect_found: str
     #: The keywords that speak against some draft; empty if the schema declares one.
     dialect_words: tuple[str, ...] = ()
     #: The drafts under whose metaschema it is valid, oldest first.

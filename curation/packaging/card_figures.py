@@ -93,7 +93,7 @@ class FolderCounts:
     flagged: int
     #: Dialect to records, oldest first; and how it was found, most first.
     dialects: Mapping[str, int]
-    dialect_evidence: Mapping[str, int]
+    dialect_found: Mapping[str, int]
     #: Characters of the longest schema; like the dialects, of all but the sample's
     #: rows, where there are others.
     longest_schema: int
@@ -142,7 +142,7 @@ def count_rows(folder: Path, ledger: Ledger, configs: Iterable[str]) -> FolderCo
                 dialects, key=lambda pair: (not pair[0].startswith("draft"), pair[0])
             )
         ),
-        dialect_evidence=_counts(counted, "dialect_evidence"),
+        dialect_found=_counts(counted, "dialect_found"),
         longest_schema=int(counted.select(pl.col("length").max()).item() or 0),
         sizes=_sizes(counted),
         example=_example(folder, names),
@@ -163,7 +163,7 @@ def _records(folder: Path, configs: list[str]) -> pl.DataFrame:
         "original_repository",
         "lints",
         "dialect",
-        "dialect_evidence",
+        "dialect_found",
         "origin",
         "cluster",
     )

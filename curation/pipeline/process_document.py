@@ -108,7 +108,7 @@ def make_record(document: Document, *, split_by_shingles: bool = True) -> MadeRe
     """Return the record of a document.
 
     Where no rule decided the dialect (rule set `paper` never does), it is the
-    one that `$schema` declares, else 2020-12, and `dialect_evidence` says which. The
+    one that `$schema` declares, else 2020-12, and `dialect_found` says which. The
     record's cluster is itself alone: others join when all are known.
 
     Args:
@@ -117,7 +117,7 @@ def make_record(document: Document, *, split_by_shingles: bool = True) -> MadeRe
             the digest of the skeleton.
     """
     schema = document.schema
-    name, dialect_source = document.dialect, document.dialect_evidence
+    name, dialect_source = document.dialect, document.dialect_found
     if name is None:
         uri_dialect = (
             declared(schema.get("$schema")) if isinstance(schema, dict) else None
@@ -143,7 +143,7 @@ def make_record(document: Document, *, split_by_shingles: bool = True) -> MadeRe
         original_repository=provenance.original_repository,
         origin=provenance.origin.value,
         dialect=name,
-        dialect_evidence=dialect_source or "",
+        dialect_found=dialect_source or "",
         dialect_words=document.dialect_words,
         valid_under=valid_under(schema),
         field_count=nested.field_count,

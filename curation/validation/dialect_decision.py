@@ -1,6 +1,6 @@
 """The dialect of a document: as declared, or else as its words show.
 
-Values of `dialect_evidence`:
+Values of `dialect_found`:
 
 - `declared`: `$schema` names it, in a spelling that both validators know;
 - `repaired`: `$schema` means it, but is misspelt, a hyper-schema, a vendor's
@@ -108,7 +108,7 @@ def declare(
     Args:
         document: Any document.
         dialect: Its dialect from now on.
-        decision: How it was decided, for the record's column `dialect_evidence`.
+        decision: How it was decided, for the record's column `dialect_found`.
         note: Why `$schema` changes, for the ledger.
         rule: The rule of which the change is.
     """
@@ -125,7 +125,7 @@ def declare(
         before = ABSENT if uri is None else uri
         changes.append(change_at(rule, ("$schema",), before, dialect.uri, note))
     document = document.changed(schema, changes)
-    return replace(document, dialect=dialect.name, dialect_evidence=decision)
+    return replace(document, dialect=dialect.name, dialect_found=decision)
 
 
 def _undeclared(document: Document) -> Document | Rejected:
@@ -215,7 +215,7 @@ class Inferred:
     """The dialect of a schema that declares none, with the evidence."""
 
     dialect: Dialect
-    #: `words`, `prior` or `mixed`, as for `dialect_evidence`.
+    #: `words`, `prior` or `mixed`, as for `dialect_found`.
     evidence: str
     #: The keywords that speak against some draft, sorted.
     words: tuple[str, ...]

@@ -54,7 +54,7 @@ _DERIVED = (
     "valid_under",
     "sha256",
     "skeleton_sha256",
-    "dialect_evidence",
+    "dialect_found",
     "dialect_words",
 )
 #: The lint that says how the dialect was found.
@@ -172,24 +172,24 @@ def _wrong_columns(
 
 def _lint_codes(row: Mapping[str, Json], schema: Json, dialect: Dialect) -> list[Json]:
     codes = {lint.code for lint in lints(schema, dialect)}
-    codes |= _LINT_OF_DIALECT.get(str(row["dialect_evidence"]), frozenset())
+    codes |= _LINT_OF_DIALECT.get(str(row["dialect_found"]), frozenset())
     return [*sorted(codes)]
 
 
 def _dialect_faults(
     row: Mapping[str, Json], schema: Json, dialect: Dialect
 ) -> Iterator[str]:
-    """Yield contradictions of `dialect` and `dialect_evidence` to `$schema`."""
+    """Yield contradictions of `dialect` and `dialect_found` to `$schema`."""
     uri = schema.get("$schema") if isinstance(schema, dict) else None
     own = declared(uri)
     if own is not None and own is not dialect:
         yield f"dialect is {dialect.name}, but the schema declares {own.name}"
-    how = row["dialect_evidence"]
+    how = row["dialect_found"]
     if how not in _EVIDENCE or (how == "declared" and own is None):
-        yield f"dialect_evidence is {how!r}, unlike the schema's `$schema`"
+        yield f"dialect_found is {how!r}, unlike the schema's `$schema`"
     words = row["dialect_words"]
     if how in _BY_WORDS if not words else how not in _MAY_HAVE_WORDS:
-        yield f"dialect_words is {words}, unlike dialect_evidence, {how!r}"
+        yield f"dialect_words is {words}, unlike dialect_found, {how!r}"
 
 
 def _judge(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResult:

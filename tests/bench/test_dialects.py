@@ -20,7 +20,7 @@ def _row(dialect: str, schema: str, evidence: str = "declared") -> dict[str, obj
     return {
         "source": "github",
         "dialect": dialect,
-        "dialect_evidence": evidence,
+        "dialect_found": evidence,
         "valid_under": valid,
         "json_schema": schema,
     }

@@ -24,7 +24,7 @@ _DECLARED = frozenset({"declared", "repaired"})
 
 def _apply(document: Document, context: Context) -> Document:
     own = BY_NAME[document.dialect or "2020-12"]
-    if document.dialect_evidence not in _DECLARED or _works(document, own, context):
+    if document.dialect_found not in _DECLARED or _works(document, own, context):
         return document
     used = usage(document.schema)
     for other in _nearest(own):

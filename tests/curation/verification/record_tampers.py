@@ -69,12 +69,12 @@ RECORD_TAMPERS = list(
             ("dialect", record(dialect="draft-05"), "no such dialect"),
             (
                 "dialect found",
-                record(dialect_evidence="guessed"),
-                "dialect_evidence is",
+                record(dialect_found="guessed"),
+                "dialect_found is",
             ),
             (
                 "dialect words",
-                record(dialect_evidence="declared", dialect_words=["if"]),
+                record(dialect_found="declared", dialect_words=["if"]),
                 "dialect_words is",
             ),
             ("live size", record(live_size="ultra"), "live_size is ultra"),

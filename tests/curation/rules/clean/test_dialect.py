@@ -44,14 +44,14 @@ def test_a_declared_draft_is_taken_as_it_is(dialect: object) -> None:
         schema = {"title": "t", "$schema": uri, "type": "string"}
         result = decided(schema)
         assert result.schema is schema
-        assert (result.dialect, result.dialect_evidence) == (own.name, "declared")
+        assert (result.dialect, result.dialect_found) == (own.name, "declared")
         assert result.changes == ()
 
 
 def test_a_declaration_wins_over_what_would_fit() -> None:
     """Keywords that the declared draft lacks do not change it."""
     result = decided({"$schema": DRAFT_04.uri, "const": 1})
-    assert (result.dialect, result.dialect_evidence) == ("draft-04", "declared")
+    assert (result.dialect, result.dialect_found) == ("draft-04", "declared")
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_declaration_that_no_validator_knows_is_repaired(
     result = decided({"title": "t", "$schema": uri, "type": "string"})
     assert list(result.schema) == ["title", "$schema", "type"]
     assert result.schema["$schema"] == BY_NAME[name].uri
-    assert (result.dialect, result.dialect_evidence) == (name, "repaired")
+    assert (result.dialect, result.dialect_found) == (name, "repaired")
     (change,) = result.changes
     assert (change.pointer, change.before) == ("/$schema", f'"{uri}"')
     assert note in change.note
@@ -88,7 +88,7 @@ def test_an_inferred_older_draft_is_written_first() -> None:
     """A record whose dialect is not 2020-12 carries `$schema`, as first member."""
     result = decided({"type": "array", "items": [{"type": "string"}]})
     assert list(result.schema) == ["$schema", "type", "items"]
-    assert (result.dialect, result.dialect_evidence) == ("2019-09", "prior")
+    assert (result.dialect, result.dialect_found) == ("2019-09", "prior")
     (change,) = result.changes
     assert (change.pointer, change.before) == ("/$schema", ABSENT)
 
@@ -98,7 +98,7 @@ def test_an_inferred_newest_draft_needs_no_word() -> None:
     schema = {"type": "string"}
     result = decided(schema)
     assert result.schema is schema
-    assert (result.dialect, result.dialect_evidence) == ("2020-12", "prior")
+    assert (result.dialect, result.dialect_found) == ("2020-12", "prior")
 
 
 @pytest.mark.parametrize(
@@ -114,13 +114,13 @@ def test_a_versionless_address_is_replaced(
     """`http://json-schema.org/schema#` gives way to the draft that fits."""
     result = decided({"$schema": f"{SITE}/schema#", "type": "string", **extra})
     assert result.schema["$schema"] == BY_NAME[name].uri
-    assert (result.dialect, result.dialect_evidence) == (name, evidence)
+    assert (result.dialect, result.dialect_found) == (name, evidence)
 
 
 def test_drafts_that_do_not_mix_are_flagged() -> None:
     """Where no draft gives effect to every keyword, the record says so."""
     result = decided({"id": "http://a.example/b", "const": 1})
-    assert (result.dialect, result.dialect_evidence) == ("2020-12", "mixed")
+    assert (result.dialect, result.dialect_found) == ("2020-12", "mixed")
     assert result.lints == (Lint(code="mixed-drafts", pointer=""),)
 
 
@@ -137,7 +137,7 @@ def test_a_draft_03_schema_is_upgraded() -> None:
         "properties": {"a": {"type": "string"}},
         "required": ["a"],
     }
-    assert (result.dialect, result.dialect_evidence) == ("draft-04", "upgraded")
+    assert (result.dialect, result.dialect_found) == ("draft-04", "upgraded")
     assert [each.pointer for each in result.changes] == [
         "/properties/a/required",
         "/required",
@@ -148,7 +148,7 @@ def test_a_draft_03_schema_is_upgraded() -> None:
 def test_an_undeclared_draft_03_schema_is_upgraded() -> None:
     """What only draft-03 allows is upgraded though nobody said draft-03."""
     result = decided({"properties": {"a": {"required": True}}})
-    assert result.dialect_evidence == "upgraded"
+    assert result.dialect_found == "upgraded"
     assert result.schema["required"] == ["a"]
     assert result.schema["$schema"] == DRAFT_04.uri
 
@@ -157,11 +157,11 @@ def test_draft_03_by_name_only_is_repaired() -> None:
     """With later words and none of its own, the oldest draft that fits is meant."""
     uri = f"{SITE}/draft-03/schema"
     result = decided({"$schema": uri, "type": "object", "required": ["a"]})
-    assert (result.dialect, result.dialect_evidence) == ("draft-04", "repaired")
+    assert (result.dialect, result.dialect_found) == ("draft-04", "repaired")
     result = decided({"$schema": uri, "const": 1})
-    assert (result.dialect, result.dialect_evidence) == ("draft-06", "repaired")
+    assert (result.dialect, result.dialect_found) == ("draft-06", "repaired")
     broken = decided({"$schema": uri, "required": ["a"], "type": "text"})
-    assert (broken.dialect, broken.dialect_evidence) == ("draft-04", "repaired")
+    assert (broken.dialect, broken.dialect_found) == ("draft-04", "repaired")
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_what_is_kept_says_its_dialect(schema: UntypedJson) -> None:
     else:
         assert said.kind is StatementKind.EXACT
         assert said.dialect is BY_NAME[result.dialect]
-    if result.dialect_evidence in {"words", "prior", "mixed"}:
+    if result.dialect_found in {"words", "prior", "mixed"}:
         assert is_valid(result.schema, BY_NAME[result.dialect])
 
 

@@ -170,9 +170,9 @@ def test_a_draft_that_leaves_nothing_gives_way(schema: UntypedJson, draft: str) 
         fitting_draft.RULE,
         schema,
         dialect=BY_NAME["draft-04" if schema["$schema"] == D4 else "draft-06"].name,
-        dialect_evidence="declared",
+        dialect_found="declared",
     )
-    assert (result.dialect, result.dialect_evidence) == (draft, "fitting")
+    assert (result.dialect, result.dialect_found) == (draft, "fitting")
     assert result.schema == {**schema, "$schema": BY_NAME[draft].uri}
     assert [lint.code for lint in result.lints] == ["other-draft"]
     (change,) = result.changes
@@ -190,7 +190,7 @@ def test_a_draft_that_leaves_nothing_gives_way(schema: UntypedJson, draft: str) 
 )
 def test_a_declared_draft_stays_where_it_can(schema: UntypedJson) -> None:
     """A keyword without effect is no reason by itself: it is flagged, and stays."""
-    given = document(schema, dialect="draft-04", dialect_evidence="declared")
+    given = document(schema, dialect="draft-04", dialect_found="declared")
     assert fitting_draft.RULE.apply(given, CONTEXT) is given
 
 
