@@ -201,10 +201,13 @@ def _local_target(reference: Json, root: Json) -> UntypedJson:
 def _is_small(schema: Json, dialect: Dialect) -> bool:
     """Return whether jsonschema-rs can be asked without a risk to the process."""
     branches = 0
-    for inner in subschemas(schema, dialect):
-        branches += sum(map(len, _branch_lists(inner, (*_BRANCHES, "allOf"))))
-        if branches > _MOST_BRANCHES or _combinations(inner) > _MOST_COMBINATIONS:
-            return False
+    try:
+        for inner in subschemas(schema, dialect):
+            branches += sum(map(len, _branch_lists(inner, (*_BRANCHES, "allOf"))))
+            if branches > _MOST_BRANCHES or _combinations(inner) > _MOST_COMBINATIONS:
+                return False
+    except RecursionError:
+        return False
     return True
 
 

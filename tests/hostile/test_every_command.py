@@ -34,6 +34,7 @@ _EXTRA = {
     "load": ["--rate", "1"],
     "push": ["--dry-run"],
     "release": ["--dry-run"],
+    "suite run": ["--limit", "1", "--set", "budget=4"],
 }
 #: Targets of commands that take seconds; the folder holds all the others.
 _FEW = ("folder", "binary.json", "loop.json")
