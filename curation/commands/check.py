@@ -16,7 +16,8 @@ from curation.system.errors import CsbdataError
 from curation.system.escaping import safe, shortened
 from curation.system.progress import Quiet, Shown
 from curation.system.tables import plain, table
-from curation.system.terminal import counted, print_json, say, show, show_whole, stdout
+from curation.system.terminal import print_json, say, show, show_whole, stdout
+from curation.system.words import counted
 
 if TYPE_CHECKING:
     from rich.text import Text

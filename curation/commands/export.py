@@ -9,14 +9,8 @@ from typing import Annotated
 import typer
 
 from curation.dataset.editions import DEFAULT_BUILD
-from curation.system.terminal import (
-    Format,
-    FormatOption,
-    counted,
-    print_json,
-    say_command,
-    show,
-)
+from curation.system.terminal import Format, FormatOption, print_json, say_command, show
+from curation.system.words import counted
 
 export = typer.Typer(
     name="export",

@@ -13,15 +13,8 @@ import typer
 from curation.dataset.editions import DEFAULT_BUILD
 from curation.system.errors import Unavailable
 from curation.system.tables import plain, table
-from curation.system.terminal import (
-    Format,
-    FormatOption,
-    counted,
-    print_json,
-    say,
-    show,
-    stdout,
-)
+from curation.system.terminal import Format, FormatOption, print_json, say, show, stdout
+from curation.system.words import counted
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json

@@ -155,18 +155,6 @@ def say(message: str, style: str = "") -> None:
     stderr().print_lines(message, style)
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, which is given as of one.
-
-    Example:
-        >>> counted(1, "schema"), counted(2_000, "address with a password")
-        ('1 schema', '2,000 addresses with a password')
-    """
-    head, space, rest = noun.partition(" with ")
-    ending = "" if number == 1 else "es" if head.endswith(("s", "x", "ch")) else "s"
-    return f"{number:,} {head}{ending}{space}{rest}"
-
-
 def say_command(what: str, command: str) -> None:
     """Print what a command is good for and, on a line of its own, the command.
 

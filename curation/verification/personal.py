@@ -15,7 +15,7 @@ import msgspec
 import re2
 
 from curation.core.benchmark import LEDGER
-from curation.system.terminal import counted
+from curation.system.words import counted
 from curation.verification.check import (
     CheckBatch,
     CheckItem,

@@ -30,7 +30,7 @@ from curation.system.errors import (
 )
 from curation.system.extras import install_extra
 from curation.system.iri_grammar import grammar_when_needed
-from curation.system.terminal import counted
+from curation.system.words import counted
 from curation.workers.fingerprint import code_digest, versions
 from curation.workers.run_folder import FinishedWork
 

@@ -17,7 +17,7 @@ from urllib.parse import quote, unquote
 
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import BadData, BadUsage, NoInput
-from curation.system.terminal import counted
+from curation.system.words import counted
 from evaluation.analysis.regression_gate import criterion_of, rank_of
 from evaluation.reporting.tables import Cell, Table
 from evaluation.results.measurements import measure_run

@@ -11,7 +11,8 @@ import typer
 from curation.commands.options import with_option_groups
 from curation.system.errors import BadUsage, Unavailable
 from curation.system.progress import Quiet, Shown
-from curation.system.terminal import counted, say, say_command
+from curation.system.terminal import say, say_command
+from curation.system.words import counted
 from evaluation.commands.options import (
     DataOptions,
     EngineOptions,

@@ -11,7 +11,8 @@ from msgspec import Meta
 
 from curation.system.errors import BadUsage
 from curation.system.progress import Quiet, Shown
-from curation.system.terminal import counted, say
+from curation.system.terminal import say
+from curation.system.words import counted
 from evaluation.commands.options import (
     RunFolderOption,
     SetOption,

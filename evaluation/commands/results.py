@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from curation.commands.options import with_option_groups
-from curation.system.terminal import command_line, counted, print_json, say
+from curation.system.terminal import command_line, print_json, say
 from curation.system.terminal import show as print_line
+from curation.system.words import counted
 from evaluation.commands.opened_run import (
     RunArgument,
     RunsArgument,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from curation.system.terminal import counted
+from curation.system.words import counted
 from evaluation.core.run_header import (
     ModelHeader,
     ParticipantHeader,

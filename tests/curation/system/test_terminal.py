@@ -7,8 +7,8 @@ import json
 import sys
 import unicodedata
 from collections import Counter
+from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
@@ -16,7 +16,6 @@ from rich.console import Console
 from curation.system.escaping import safe, safe_lines, shortened
 from curation.system.tables import table
 from curation.system.terminal import (
-    counted,
     print_json,
     say,
     say_command,
@@ -25,6 +24,9 @@ from curation.system.terminal import (
     stderr,
     stdout,
 )
+
+if TYPE_CHECKING:
+    import pytest
 
 WORDS = st.text("abcdefg_", min_size=1, max_size=9)
 CELLS = st.lists(WORDS, max_size=6).map(" ".join)
@@ -197,17 +199,3 @@ def test_no_colour_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
     """Styles do not reach what is no terminal."""
     show("x", style="bold red")
     assert capsys.readouterr().out == "x\n"
-
-
-@pytest.mark.parametrize(
-    ("number", "noun", "text"),
-    [
-        (1, "schema", "1 schema"),
-        (0, "schema", "0 schemas"),
-        (2, "URL with a password", "2 URLs with a password"),
-        (1_000, "e-mail address", "1,000 e-mail addresses"),
-    ],
-)
-def test_a_number_has_its_noun(number: int, noun: str, text: str) -> None:
-    """One schema is no "1 schemas", and what is plural is the noun."""
-    assert counted(number, noun) == text
