@@ -138,20 +138,20 @@ def _schemas_of(
         if unread := require_files(source):
             say(unread)
         contents = {text.place: text.read() for text in source.texts()}
-        for place, content in list(contents.items()):
-            if not _is_utf8(content):
+        requests = {}
+        for place, content in contents.items():
+            try:
+                schema = content.decode("utf-8-sig")
+            except UnicodeDecodeError as error:
                 if len(contents) == 1:
-                    raise BadData("its bytes are not UTF-8", target)
+                    raise BadData("its bytes are not UTF-8", target) from error
                 say(f"{target}: {place} is not UTF-8, and left out")
-                del contents[place]
-        requests = {
-            target if len(contents) == 1 else place: InstanceRequest(
-                schema=content.decode("utf-8-sig"),
+                continue
+            requests[target if len(contents) == 1 else place] = InstanceRequest(
+                schema=schema,
                 dialect="",
                 base_uri=base_uri_of(place) if source.has_files else None,
             )
-            for place, content in contents.items()
-        }
         if source.path is None or not source.has_files:
             return requests, None
         root = source.path if source.path.is_dir() else source.path.parent
@@ -162,14 +162,6 @@ def _schemas_of(
     record = Records(build).one(target)
     request = InstanceRequest(schema=record.schema, dialect=record.dialect)
     return {target: request}, None
-
-
-def _is_utf8(content: bytes) -> bool:
-    try:
-        content.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _print_made(target: str, result: SchemaInstances) -> None:

@@ -107,7 +107,7 @@ def verify(
 def _as_json(where: str, verification: Verification) -> dict[str, Json]:
     return {
         "verified": where,
-        "ok": not verification.failures,
+        "ok": verification.exit_code == 0,
         "partial": verification.partial,
         "exit_code": verification.exit_code,
         "counted": dict(verification.counted),
@@ -142,10 +142,10 @@ def _print(where: str, verification: Verification) -> None:
     stdout().print(
         table(["check", "", "failures", "notes", "asks"], rows, numbers=(2, 3))
     )
-    counted = ", ".join(
+    totals = ", ".join(
         f"{number:,} {name}" for name, number in verification.counted.items()
     )
-    say(counted)
+    say(totals)
     if verification.nonce:
         say(f"instances: a sample (nonce {verification.nonce}); --all judges every one")
     _conclude(where, verification)

@@ -8,8 +8,9 @@ derived from the folder itself (card, digests) is the business of other checks.
 from __future__ import annotations
 
 import json
+import os.path
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -169,11 +170,8 @@ def _members(path: Path) -> dict[str, Json]:
 
 def _pair(own: str, right: str) -> str:
     """Return both values, from a little before the place where they part."""
-    same = next(
-        (place for place, (a, b) in enumerate(zip(own, right, strict=False)) if a != b),
-        min(len(own), len(right)),
-    )
-    start = max(0, same - _SHOWN // 3)
+    same = os.path.commonprefix([own, right])  # noqa: RUF071 - by characters
+    start = max(0, len(same) - _SHOWN // 3)
     old, new = (shortened(text[start:], _SHOWN) for text in (own, right))
     return f"{old}, not {new}"
 
@@ -211,9 +209,6 @@ def _table_differences(name: str, own: Path, right: Path) -> Iterator[Finding]:
 
 def _row_difference(row: dict[str, object], wanted: dict[str, object]) -> str:
     record = row.get("unique_id") or row.get("document")
-    named: Iterable[str] = (
-        f"{name} is {_pair(str(row[name]), str(wanted[name]))}"
-        for name in row
-        if row[name] != wanted[name]
-    )
-    return f"{shortened(str(record), _SHOWN)}: {next(iter(named))}"
+    name = next(name for name in row if row[name] != wanted[name])
+    values = _pair(str(row[name]), str(wanted[name]))
+    return f"{shortened(str(record), _SHOWN)}: {name} is {values}"

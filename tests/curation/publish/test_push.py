@@ -11,7 +11,8 @@ from curation.packaging.signature import FILE as SIGNATURE
 from curation.packaging.signature import signature_fault
 from curation.publish import verify
 from curation.publish.push import PushOutcome, PushPreview, PushRequest, push
-from curation.verification import Verification
+from curation.system.errors import Unavailable
+from curation.verification import Finding, Verification
 from tests.publishing import (
     HASTY,
     NAME,
@@ -39,6 +40,40 @@ def _verified(monkeypatch: pytest.MonkeyPatch) -> None:
 def _own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Locks are in the user's cache folder."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def test_a_folder_is_not_pushed_where_a_check_was_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was not run is no pass; the line names what is missing."""
+    finding = Finding(
+        check="loading", where="", detail="no datasets", failure=False, not_run=True
+    )
+    found = Verification(findings=(finding,))
+    monkeypatch.setattr(verify, "verify_folder", lambda *_, **__: found)
+    folder = write_folder(tmp_path / "built")
+    with pytest.raises(Unavailable, match="no datasets"):
+        push(PushRequest(folder=folder, to=str(tmp_path / "there")))
+
+
+@pytest.mark.parametrize(("version", "whole"), [("2.0.0", True), ("2.0.0-dev", False)])
+def test_a_release_is_judged_whole_and_another_build_by_a_new_sample(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, *, whole: bool
+) -> None:
+    """The checks are chosen by the folder's version; each sample has its own nonce."""
+    asked: list[dict[str, object]] = []
+
+    def select(**options: object) -> tuple[()]:
+        asked.append(options)
+        return ()
+
+    monkeypatch.setattr(verify, "select_checks", select)
+    folder = write_folder(tmp_path / "built", version=version)
+    for _ in range(2):
+        push(PushRequest(folder=folder, to=str(tmp_path / "there")))
+    first, second = asked
+    assert (first["whole"], second["whole"]) == (whole, whole)
+    assert first["nonce"] != second["nonce"]
 
 
 @pytest.mark.parametrize(

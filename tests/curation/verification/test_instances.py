@@ -61,6 +61,20 @@ def test_a_sample_is_judged_of_every_table(sound: Path) -> None:
     assert tables < some < every
 
 
+def test_a_nonce_draws_the_sample(folder: Path) -> None:
+    """Another one draws others; whoever edits a folder cannot know which."""
+    _spoil(folder, lambda table: table.with_columns(~pl.col("valid")))
+
+    def wrong(nonce: str) -> list[tuple[str, str]]:
+        item = CheckItem(where=_TABLE, group=0, nonce=nonce)
+        judged = INSTANCES.work(folder, item)
+        assert isinstance(judged, GroupFaults)
+        return judged.wrong
+
+    assert wrong("a") == wrong("a")
+    assert wrong("a") != wrong("b")
+
+
 @pytest.mark.slow
 def test_inverted_labels_are_seen_by_the_sample(folder: Path) -> None:
     """`valid` turned round in one table: each instance that is drawn says so."""

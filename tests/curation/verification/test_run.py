@@ -7,6 +7,7 @@ import json
 from shutil import copytree
 from typing import TYPE_CHECKING
 
+import msgspec
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,7 +19,7 @@ from curation.json.text import digest
 from curation.pipeline.read_batches import NO_RULE
 from curation.schema.dialects import BY_NAME
 from curation.schema.subschemas import skeleton_digest
-from curation.system.errors import NoInput
+from curation.system.errors import NoInput, Unavailable
 from curation.verification import Finding, Verification, verify_folder
 from curation.verification.check import CheckItem, ItemResult
 from curation.verification.counts import COUNTS, IDENTITY
@@ -380,3 +381,18 @@ def test_instances_are_opened_too(sound: Path) -> None:
     opened = LOADING.work(sound, item)
     assert isinstance(opened, OpenedConfig)
     assert opened.rows["test"] > 0
+
+
+def test_a_check_without_its_program_is_not_run(sound: Path) -> None:
+    """That is no failure of the folder, and no pass: the exit code is 69."""
+    contents = open_folder(sound)
+    (items,) = LOADING.batches(contents)
+    answer = msgspec.to_builtins(OpenedConfig(installed=False))
+    result = ProcessResult(ending=Ending.OK, answer=answer)
+    results = [ItemResult(item=item, result=result) for item in items]
+    (finding,) = LOADING.judge(contents, results).findings
+    assert (finding.failure, finding.not_run) == (False, True)
+    assert "datasets is not installed" in finding.detail
+    assert Verification(findings=(finding,)).exit_code == Unavailable.exit_code
+    failed = Finding(check="counts", where="", detail="wrong")
+    assert Verification(findings=(finding, failed)).exit_code == 1
