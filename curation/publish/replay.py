@@ -25,7 +25,12 @@ from curation.packaging.manifest import BuildFacts, read_facts, versions_here
 from curation.pipeline.build import build
 from curation.pipeline.request import BuildRequest
 from curation.system.checksums import file_digest
-from curation.system.errors import Unavailable
+from curation.system.errors import (
+    BadConfiguration,
+    BadData,
+    BadUsage,
+    Unavailable,
+)
 from curation.system.escaping import shortened
 from curation.verification.findings import READABLE, Finding
 from curation.workers.fingerprint import fingerprint
@@ -62,11 +67,14 @@ def replay(
 
     Raises:
         NoInput: the folder is no build.
-        BadData: its manifest cannot be read, or an archive is not what is pinned.
+        BadData: its manifest cannot be read, names no source or one that there is
+            not, or an archive is not what is pinned.
         Unavailable: an archive cannot be had, the folder has schemas of the user's own,
             or other versions of the programs made it.
     """
-    facts = read_facts(folder)
+    facts, manifest = read_facts(folder), str(folder / MANIFEST)
+    if not facts.pins:
+        raise BadData("names no source", manifest, "csbdata build makes a sound one")
     _refuse_other_versions(folder, facts)
     key = fingerprint(
         rules=facts.rules, options=facts.options, pins=msgspec.to_builtins(facts.pins)
@@ -84,7 +92,10 @@ def replay(
         jobs=jobs,
         fetch=settings,
     )
-    build(request, progress)
+    try:
+        build(request, progress)
+    except (BadConfiguration, BadUsage) as error:
+        raise BadData(f"asks for what there is not ({error})", manifest) from error
     findings = list(differences(folder, request.out))
     shutil.rmtree(place)
     return findings

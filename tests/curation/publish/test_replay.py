@@ -106,6 +106,30 @@ def test_other_versions_are_not_compared(sample_build: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"pins": []}, "names no source"),
+        ({"rules": "nope"}, "no rule set 'nope'"),
+        ({"source": "nope"}, "no source 'nope'"),
+        ({"archive": "../nope", "origin": "upstream"}, "has no pin"),
+    ],
+)
+def test_a_manifest_that_asks_for_what_there_is_not_is_bad_data(
+    sample_build: Path, tmp_path: Path, changes: dict[str, object], said: str
+) -> None:
+    """One line, and nothing is built in place of it."""
+    folder = copytree(sample_build, tmp_path / "built")
+    members = json.loads((folder / MANIFEST).read_text())
+    of_pin = {"source", "archive", "origin"} & changes.keys()
+    (members["pins"][0] if of_pin else members).update(changes)
+    (folder / MANIFEST).write_text(json.dumps(members))
+    settings = FetchSettings(cache=tmp_path / "cache", offline=True)
+    with pytest.raises(BadData, match=said):
+        replay(folder, settings, jobs=1, progress=Quiet())
+    assert not list(tmp_path.glob("cache/replays/*/dataset"))
+
+
+@pytest.mark.parametrize(
     ("origin", "sha256", "error"),
     [
         (Origin.LOCAL, "", Unavailable("schemas of your own", "")),
