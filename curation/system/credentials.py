@@ -282,6 +282,8 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
             yield match.span("value")
 
 
+#: A URL with its parts; `urlsplit` would end the password at a `/` in it, and show the
+#: rest as a path.
 _URL: Final = re.compile(
     r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://)"
     r"(?:(?P<user>[^/@:?#]*)(?::(?!\d+(?:/|$))(?P<password>[^/?#]*|[^@?#]*))?@)?"
@@ -343,13 +345,13 @@ def hide_secrets(text: str, secrets: Iterable[str]) -> str:
     return text
 
 
+#: A URL in a word such as `--model=http://...`.
+_IN_WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.*", re.DOTALL)
+
+
 def redacted_words(words: Iterable[str]) -> list[str]:
     """Return the words of a command line without the credentials in them."""
     return [redacted(_IN_WORD.sub(_clean_part, word)) for word in words]
-
-
-#: A URL in a word such as `--model=http://...`.
-_IN_WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.*", re.DOTALL)
 
 
 def _clean_part(match: re.Match[str]) -> str:

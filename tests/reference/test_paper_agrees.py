@@ -19,16 +19,12 @@ from curation.core.benchmark import final_config
 from curation.core.documents import Rejected
 from curation.core.rule import Context
 from curation.dataset import paper_tables
-from curation.download.acquire import Acquired, FetchSettings, acquire
-from curation.download.packs import open_pack
-from curation.download.pins import load_pins
 from curation.json.text import canonical, parse, write
 from curation.pipeline.process_document import apply_rules
 from curation.rules.sets import PAPER, rule_set
 from curation.schema.measures import field_count
-from curation.sources.base import Reading
 from curation.sources.registry import source_named
-from curation.system.package_data import raw_folder
+from tests.pinned import pinned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -67,23 +63,11 @@ class NoLibrary:
 @cache
 def raw_documents() -> tuple[RawDocument, ...]:
     """Return every raw document of the paper's sources that the mirror holds."""
-    pins, settings = load_pins(), FetchSettings.from_environment(offline=True)
     found: list[RawDocument] = []
     for name in SOURCES:
         source = source_named(name)
         [archive] = source.archives["paper"]
-        got = acquire(pins[archive], settings, say=lambda _: None)
-        assert isinstance(got, Acquired), got
-        reading = Reading(
-            files=open_pack(got.pack),
-            archive=archive,
-            commit=got.commit,
-            licence=got.licence,
-            origin=got.origin,
-            rules="paper",
-            lists=raw_folder() / "lists",
-        )
-        found += source.read(reading)
+        found += source.read(pinned(archive, "paper"))
     return tuple(found)
 
 

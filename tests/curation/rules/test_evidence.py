@@ -10,9 +10,6 @@ import pytest
 
 from curation.core.documents import Document, Origin, Rejected, RepairEvidence
 from curation.core.rule import RepairKind
-from curation.download.acquire import Acquired, FetchSettings, acquire
-from curation.download.packs import open_pack
-from curation.download.pins import load_pins
 from curation.json.pointer import at, tokens_of
 from curation.json.text import parse
 from curation.pipeline.process_document import apply_rules
@@ -20,10 +17,9 @@ from curation.rules.evidence import counts, listed, with_evidence
 from curation.rules.mechanical import misspelt_types
 from curation.rules.sets import rule_set
 from curation.schema.dialects import DRAFT_07
-from curation.sources.base import Reading
 from curation.sources.registry import source_named
-from curation.system.package_data import raw_folder
 from tests.curation.rules.documents_made import CONTEXT, PROVENANCE, document
+from tests.pinned import pinned
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,22 +79,8 @@ def raw_documents(rules: str, ids: set[str]) -> Mapping[str, RawDocument]:
     """Return GitHub's raw documents of a rule set, by id."""
     source = source_named("github")
     [archive] = source.archives[rules]
-    got = acquire(
-        load_pins()[archive],
-        FetchSettings.from_environment(offline=True),
-        say=lambda _: None,
-    )
-    assert isinstance(got, Acquired), got
-    reading = Reading(
-        files=open_pack(got.pack),
-        archive=archive,
-        commit=got.commit,
-        licence=got.licence,
-        origin=got.origin,
-        rules=rules,
-        lists=raw_folder() / "lists",
-    )
-    return {raw.unique_id: raw for raw in source.read(reading) if raw.unique_id in ids}
+    read = source.read(pinned(archive, rules))
+    return {raw.unique_id: raw for raw in read if raw.unique_id in ids}
 
 
 def alive(value: UntypedJson) -> UntypedJson:

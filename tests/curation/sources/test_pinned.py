@@ -3,53 +3,35 @@
 from __future__ import annotations
 
 import os
-from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import urldefrag, urljoin
 
 import orjson
 import pytest
 
-from curation.core.documents import Origin
-from curation.download.acquire import FetchSettings, UnavailableArchive, acquire
-from curation.download.packs import Pack, open_pack
-from curation.download.pins import load_pins
+from curation.download.acquire import UnavailableArchive
 from curation.sources import schemastore
-from curation.sources.base import Reading
 from curation.sources.registry import source_named
-from curation.system.package_data import raw_folder
+from tests.pinned import acquired
+from tests.pinned import pinned as reading_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.json_types import UntypedJson
+    from curation.sources.base import Reading
 
 pytestmark = pytest.mark.skipif(
     "CSBDATA_MIRROR" not in os.environ, reason="CSBDATA_MIRROR is not set"
 )
 
 
-@cache
-def pack(archive: str) -> Pack | str:
-    """Return an archive's pack, or why it cannot be had without the network."""
-    got = acquire(load_pins()[archive], FetchSettings.from_environment(offline=True))
-    return got.why if isinstance(got, UnavailableArchive) else open_pack(got.pack)
-
-
 def pinned(archive: str, rules: str = "clean") -> Reading:
-    """Return the reading of a pinned archive; skip where it is not at hand."""
-    files, pin = pack(archive), load_pins()[archive]
-    if isinstance(files, str):
-        pytest.skip(files)
-    return Reading(
-        files=files,
-        archive=archive,
-        commit=pin.commit,
-        licence=pin.file_licence,
-        origin=Origin.UPSTREAM,
-        rules=rules,
-        lists=raw_folder() / "lists",
-    )
+    """Return the reading of a pinned archive; skip where it is not here."""
+    got = acquired(archive)
+    if isinstance(got, UnavailableArchive):
+        pytest.skip(got.why)
+    return reading_of(archive, rules)
 
 
 @pytest.mark.parametrize(

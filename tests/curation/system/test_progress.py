@@ -38,40 +38,44 @@ class Said(Quiet):
 until = partial(wait_until, seconds=20, pause=0.005)
 
 
+class Errors:
+    """Everything that came on stderr so far."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """Begin with nothing."""
+        self._capsys = capsys
+        self.text = ""
+
+    def have(self, pattern: str) -> bool:
+        """Read what came since, and search all of it."""
+        self.text += self._capsys.readouterr().err
+        return re.search(pattern, self.text) is not None
+
+
 def test_where_there_is_no_screen_lines_say_how_far_it_is(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """With the total, what is done and the time left, again and again."""
-    said: list[str] = []
-
-    def heard(words: str) -> bool:
-        said.append(capsys.readouterr().err)
-        return re.search(words, "".join(said)) is not None
-
+    errors = Errors(capsys)
     with Shown(heartbeat=0.01).bar("Reading", total=2_000) as advance:
-        until(lambda: heard(r"Reading: 0 of 2,000 done, 0 s so far\n"))
+        until(lambda: errors.have(r"Reading: 0 of 2,000 done, 0 s so far\n"))
         advance(1_500)
-        until(lambda: heard(r"Reading: 1,500 of 2,000, about \d+ s left\n"))
-    assert "".join(said).startswith("Reading 2,000 ...\n")
+        until(lambda: errors.have(r"Reading: 1,500 of 2,000, about \d+ s left\n"))
+    assert errors.text.startswith("Reading 2,000 ...\n")
 
 
 def test_what_an_earlier_run_did_says_nothing_of_the_time_left(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Of 1,000 steps 990 were there: no time is told before a new one."""
-    said: list[str] = []
-
-    def heard(words: str) -> bool:
-        said.append(capsys.readouterr().err)
-        return re.search(words, "".join(said)) is not None
-
+    errors = Errors(capsys)
     with Shown(heartbeat=0.01).bar("Reading", total=1_000, found=990) as advance:
         advance(990)
-        until(lambda: heard(r"Reading: 990 of 1,000 done, \d+ s so far\n"))
-        assert "left" not in "".join(said)
+        until(lambda: errors.have(r"Reading: 990 of 1,000 done, \d+ s so far\n"))
+        assert "left" not in errors.text
         time.sleep(1.2)
         advance(1)
-        until(lambda: heard(r"Reading: 991 of 1,000, about \d{2} s left\n"))
+        until(lambda: errors.have(r"Reading: 991 of 1,000, about \d{2} s left\n"))
 
 
 def test_no_step_is_silent_for_longer_than_ten_seconds() -> None:

@@ -1,0 +1,37 @@
+"""Archives of the mirror as a source reads them, for tests that need them."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from curation.download.acquire import (
+    Acquired,
+    FetchSettings,
+    UnavailableArchive,
+    acquire,
+)
+from curation.download.packs import open_pack
+from curation.download.pins import load_pins
+from curation.sources.base import Reading
+from curation.system.package_data import raw_folder
+
+
+@cache
+def acquired(archive: str) -> Acquired | UnavailableArchive:
+    """Return an archive, or why it cannot be had without the network."""
+    return acquire(load_pins()[archive], FetchSettings.from_environment(offline=True))
+
+
+def pinned(archive: str, rules: str = "clean") -> Reading:
+    """Return the reading of a pinned archive, which is here."""
+    got = acquired(archive)
+    assert isinstance(got, Acquired), got
+    return Reading(
+        files=open_pack(got.pack),
+        archive=archive,
+        commit=got.commit,
+        licence=got.licence,
+        origin=got.origin,
+        rules=rules,
+        lists=raw_folder() / "lists",
+    )
