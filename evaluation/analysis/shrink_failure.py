@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.download.acquire import FetchSettings
-    from evaluation.core.cases import Case, InstanceWalk, Row, WalkVerdict
+    from evaluation.core.cases import Case, InstanceResult, InstanceWalk, Row
     from evaluation.results.reader import RecordedRun
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
@@ -142,16 +142,31 @@ class FailingTexts:
     culprit: int | None
     #: How the case ended, with these texts or with more.
     row: Row
-    #: The verdict of the text that shows the failure.
-    verdict: WalkVerdict | None = None
+    #: What came of the text that shows the failure.
+    walked: InstanceResult | None = None
 
     def fails_alike(self, row: Row) -> bool:
-        """Return whether a row of these texts, under any schema, fails in this way."""
+        """Return whether a row of these texts, under any schema, fails in this way.
+
+        The text that shows the failure must fail at the same token, too: the texts
+        stay as they are, so another token is another place, and another fault.
+        """
         if (row.result, row.phase) != (self.row.result, self.row.phase):
             return False
-        if self.culprit is not None:
-            return row.walks[self.culprit].verdict is self.verdict
-        return _VARYING.sub("", row.detail) == _VARYING.sub("", self.row.detail)
+        if self.culprit is None or self.walked is None:
+            return _told(row.detail) == _told(self.row.detail)
+        return _failure_of(row.walks[self.culprit]) == _failure_of(self.walked)
+
+    def violates_alike(self, schema: str) -> bool:
+        """Return whether an invalid text violates no more of a schema than before.
+
+        By keyword and place in the text, so that an accepted text is not accepted
+        for another reason.
+        """
+        if self.culprit is None or self.case.walks[self.culprit].valid:
+            return True
+        text = self.case.walks[self.culprit].text
+        return _violations(schema, text) <= _violations(self.case.schema, text)
 
     def with_texts(self, indices: Sequence[int]) -> FailingTexts:
         """Return the same failure, to be seen with some of the texts."""
@@ -163,12 +178,25 @@ class FailingTexts:
         )
 
 
+def _told(message: str) -> str:
+    return _VARYING.sub("", message)
+
+
+def _failure_of(walked: InstanceResult) -> tuple[object, ...]:
+    return walked.verdict, walked.at, _told(walked.detail)
+
+
+def _violations(schema: str, text: str) -> set[tuple[str, tuple[str | int, ...]]]:
+    validator = jsonschema_rs.validator_for(schema, validate_formats=True)
+    errors = validator.iter_errors(json.loads(text))
+    return {(error.kind.name, tuple(error.instance_path)) for error in errors}
+
+
 def see_failure(case: Case, row: Row) -> FailingTexts:
     """Return the failure of a case with all its texts."""
-    wrong = _wrong_texts(case, row)
-    verdict = row.walks[wrong[0]].verdict if wrong else None
-    culprit = wrong[0] if wrong else None
-    return FailingTexts(case=case, culprit=culprit, row=row, verdict=verdict)
+    culprit = next(iter(_wrong_texts(case, row)), None)
+    walked = None if culprit is None else row.walks[culprit]
+    return FailingTexts(case=case, culprit=culprit, row=row, walked=walked)
 
 
 def needed_texts(
@@ -188,7 +216,7 @@ def needed_texts(
         return smaller.fails_alike(ask(smaller.case))
 
     for index in _wrong_texts(case, row)[:_ALONE]:
-        failure = replace(whole, culprit=index, verdict=row.walks[index].verdict)
+        failure = replace(whole, culprit=index, walked=row.walks[index])
         alone = failure.with_texts([index])
         if fails(alone):
             return alone
@@ -326,7 +354,8 @@ def shrink_failure(
         if not _is_schema(schema, small.case.walks):
             return False
         smaller = replace(small.case, schema=json.dumps(schema))
-        return small.fails_alike(ask(smaller))
+        alike = small.violates_alike(smaller.schema)
+        return alike and small.fails_alike(ask(smaller))
 
     smallest_schema = json.dumps(shrink(json.loads(case.schema), fails_alike, most))
     smallest = replace(small.case, schema=smallest_schema)

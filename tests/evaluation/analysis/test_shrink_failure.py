@@ -132,6 +132,32 @@ def test_a_wrong_mask_shrinks_while_the_text_stays_invalid(tmp_path: Path) -> No
     assert content["tests"] == [{"valid": False, "text": "{}", "data": {}}]
 
 
+def test_a_failure_keeps_its_place(tmp_path: Path) -> None:
+    """A smaller schema that blocks the text elsewhere shows another fault."""
+    (participant,) = select_engines(
+        Path("no-cache"), [miniature("slips")], "faithful", []
+    )
+    schema = {"title": "t", "items": {"type": "integer", "minLength": 1}}
+    walk = InstanceWalk(text="[1, 2, 3]", valid=True)
+    with open_engine(participant, tokenizer(tmp_path), BRISK) as ask:
+        found = shrink_failure(_case(schema, walk), ask, most=60)
+        assert ask(_case({}, walk)).walks[0].at == 0
+    assert json.loads(found.schema) == {"minLength": 1}
+    assert found.row.walks[0].at == 2
+
+
+def test_an_accepted_text_stays_invalid_for_the_same_reason(tmp_path: Path) -> None:
+    """Lifting a branch would show another keyword that the engine ignores."""
+    (participant,) = select_engines(
+        Path("no-cache"), [miniature("accept_all")], "faithful", []
+    )
+    schema = {"title": "t", "anyOf": [{"required": ["b"]}, {"minProperties": 2}]}
+    walk = InstanceWalk(text="{}", valid=False)
+    with open_engine(participant, tokenizer(tmp_path), BRISK) as ask:
+        found = shrink_failure(_case(schema, walk), ask, most=60)
+    assert json.loads(found.schema).keys() == {"anyOf"}
+
+
 def test_a_failure_of_a_run_is_asked_for_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
