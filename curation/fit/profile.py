@@ -1,0 +1,248 @@
+"""Profiles of targets: what a provider, a server or an engine does with a schema.
+
+A profile is one TOML file in `curation/fit/profiles`, or a user's own. Each of its
+rules names a check of `curation.fit.verdict`, the effect, and the source that tells it.
+A keyword that is in no rule and not in `taken` is *not told*: nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from curation.core.json_types import Json, UntypedJson
+from curation.schema.keywords import KNOWN_KEYWORDS
+from curation.system.errors import BadData, BadUsage, NoInput
+from curation.system.registry import closest_names
+from curation.system.user_files import refuse_large
+
+
+class Effect(StrEnum):
+    """What a target does with the part of a schema that a rule is about."""
+
+    REFUSED = "refused"
+    """The request fails."""
+    LIMITED = "limited"
+    """The request fails, because there is too much of it."""
+    IGNORED = "ignored"
+    """The schema is taken; this part constrains nothing."""
+    ROUTED = "routed"
+    """The schema is taken, by another engine than the one that is asked first."""
+
+
+class Evidence(StrEnum):
+    """How a rule is known."""
+
+    DOCUMENTED = "documented"
+    """The vendor's documentation or source says so."""
+    SDK = "sdk"
+    """The vendor's own library takes it out, or raises, before it sends a request."""
+    PROBED = "probed"
+    """Measured: `csbdata eval --task probe`, or a server's answers."""
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a rule stands."""
+
+    #: The page, or the library with its version.
+    title: str
+    #: Of the version, or when the page was read.
+    date: str
+    evidence: Evidence
+    url: str = ""
+
+
+class Rule(msgspec.Struct, frozen=True, kw_only=True):
+    """One fact about a target: a check, its parameters, the effect and the source."""
+
+    #: A name in `PARAMETERS`, which is also the rule of a finding.
+    check: str
+    effect: Effect
+    #: A key of the profile's `sources`.
+    source: str
+    #: The keywords, types, formats, values or regex features that it is about.
+    names: tuple[str, ...] = ()
+    #: The values of the keywords that are taken.
+    values: tuple[UntypedJson, ...] = ()
+    #: Only where one of these keywords stands in the same schema.
+    beside: tuple[str, ...] = ()
+    #: Only in schemas whose `type` names one of these.
+    types: tuple[str, ...] = ()
+    most: int | None = None
+    #: What follows, for whoever reads the finding.
+    note: str = ""
+
+
+class Profile(msgspec.Struct, frozen=True, kw_only=True):
+    """What one target does with schemas, on one day."""
+
+    name: str
+    title: str
+    #: The day for which it is true, ISO 8601.
+    date: str
+    sources: Mapping[str, Source]
+    rules: tuple[Rule, ...]
+    #: Keywords that a source says are supported.
+    taken: tuple[str, ...] = ()
+    #: What a user should know beside the rules.
+    note: str = ""
+
+
+_FOLDER: Final = Path(__file__).with_name("profiles")
+_SUFFIX: Final = ".toml"
+_ALWAYS: Final = frozenset({"check", "effect", "source", "note"})
+_COUNT: Final = frozenset({"most"})
+_NAMES: Final = frozenset({"names"})
+_PLACED: Final = frozenset({"beside", "types"})
+#: The checks, and the parameters that each takes: those before `|` it needs.
+PARAMETERS: Final[Mapping[str, tuple[frozenset[str], frozenset[str]]]] = {
+    "keyword": (_NAMES, _PLACED | {"values"}),
+    "other-keyword": (_NAMES, frozenset()),
+    "root-type": (_NAMES, frozenset()),
+    "root-keyword": (_NAMES, frozenset()),
+    "boolean-schema": (frozenset(), frozenset()),
+    "untyped": (_NAMES, frozenset()),
+    "type-list": (frozenset(), frozenset()),
+    "open-object": (frozenset(), frozenset()),
+    "optional-property": (frozenset(), frozenset()),
+    "format": (_NAMES, frozenset()),
+    "enum-type": (_NAMES, frozenset()),
+    "pattern": (_NAMES, frozenset()),
+    "remote-reference": (frozenset(), frozenset()),
+    "recursive-reference": (frozenset(), frozenset()),
+    "beside-reference": (_NAMES, frozenset()),
+    "depth": (_COUNT, frozenset()),
+    "properties": (_COUNT, frozenset()),
+    "optional-properties": (_COUNT, frozenset()),
+    "unions": (_COUNT, frozenset()),
+    "enum-values": (_COUNT, frozenset()),
+    "characters": (_COUNT, frozenset()),
+}
+#: Checks whose `names` are keywords.
+_OF_KEYWORDS: Final = frozenset(
+    {"keyword", "other-keyword", "root-keyword", "untyped", "beside-reference"}
+)
+#: Keywords of OpenAPI and of vendors, which no draft has.
+_MORE_KEYWORDS: Final = frozenset(
+    {"nullable", "discriminator", "example", "propertyOrdering"}
+)
+
+
+@cache
+def profile_names() -> tuple[str, ...]:
+    """Return the names of the profiles that come with csbdata, sorted."""
+    return tuple(sorted(path.stem for path in _FOLDER.glob(f"*{_SUFFIX}")))
+
+
+@cache
+def load_profile(name: str) -> Profile:
+    """Return the profile of a name, or of a user's own file.
+
+    Args:
+        name: One of `profile_names`, or the path of a TOML file.
+
+    Raises:
+        BadUsage: there is no such profile.
+        NoInput: there is no such file.
+        BadData: the file is not a profile.
+    """
+    if name in profile_names():
+        return read_profile(_FOLDER / f"{name}{_SUFFIX}")
+    path = Path(name)
+    if path.suffix == _SUFFIX or path.is_file():
+        return read_profile(path)
+    near = closest_names(name, profile_names())
+    then = f"did you mean {' or '.join(near)}?" if near else _known()
+    raise BadUsage("no such target", name, then)
+
+
+def _known() -> str:
+    return f"there are {', '.join(profile_names())}, or FILE.toml"
+
+
+def read_profile(path: Path) -> Profile:
+    """Return the profile in a file; every typo in it is an error.
+
+    Raises:
+        NoInput: there is no such file.
+        BadData: the file is not a profile.
+    """
+    try:
+        tables = tomllib.loads(refuse_large(path).read_text("utf-8"))
+    except OSError as error:
+        what = error.strerror or type(error).__name__
+        raise NoInput(what, str(path)) from error
+    except (ValueError, RecursionError) as error:
+        what = str(error) or type(error).__name__
+        raise BadData(f"not TOML: {what}", str(path)) from error
+    try:
+        for problem in _problems(tables):
+            raise BadData(problem, str(path))
+        profile = msgspec.convert(tables, Profile)
+        for problem in _faults(profile):
+            raise BadData(problem, str(path))
+    except msgspec.ValidationError as error:
+        raise BadData(str(error), str(path)) from error
+    return profile
+
+
+def _problems(tables: Mapping[str, Json]) -> Iterator[str]:
+    """Yield keys that no table of a profile has, with what may be meant."""
+    yield from _unknown_keys(tables, Profile, "")
+    for part, struct in (("sources", Source), ("rules", Rule)):
+        inner = tables.get(part)
+        entries = inner.items() if isinstance(inner, dict) else enumerate(_list(inner))
+        for key, table in entries:
+            if isinstance(table, dict):
+                yield from _unknown_keys(table, struct, f" in {part}[{key}]")
+
+
+def _list(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else []
+
+
+def _unknown_keys(
+    table: Mapping[str, Json], struct: type[msgspec.Struct], where: str
+) -> Iterator[str]:
+    fields = struct.__struct_fields__
+    for key in table:
+        if key not in fields:
+            yield f"unknown key {key!r}{where}{_meant(key, fields)}"
+
+
+def _meant(name: str, names: tuple[str, ...] | frozenset[str]) -> str:
+    near = closest_names(name, sorted(names), 1)
+    return f": did you mean {near[0]!r}?" if near else ""
+
+
+def _faults(profile: Profile) -> Iterator[str]:
+    keywords = KNOWN_KEYWORDS | _MORE_KEYWORDS
+    for name in profile.taken:
+        if name not in keywords:
+            yield f"unknown keyword {name!r} in taken{_meant(name, keywords)}"
+    for index, rule in enumerate(profile.rules):
+        where = f" in rules[{index}]"
+        if rule.check not in PARAMETERS:
+            near = _meant(rule.check, tuple(PARAMETERS))
+            yield f"unknown check {rule.check!r}{where}{near}"
+            continue
+        if rule.source not in profile.sources:
+            near = _meant(rule.source, tuple(profile.sources))
+            yield f"unknown source {rule.source!r}{where}{near}"
+        needed, optional = PARAMETERS[rule.check]
+        given = set(msgspec.structs.asdict(rule)) - _ALWAYS
+        used = {name for name in given if getattr(rule, name) not in ((), None)}
+        for name in sorted(needed - used):
+            yield f"{rule.check!r}{where} needs {name!r}"
+        for name in sorted(used - needed - optional):
+            yield f"{rule.check!r}{where} takes no {name!r}"
+        words = (*(rule.names if rule.check in _OF_KEYWORDS else ()), *rule.beside)
+        for name in words:
+            if name not in keywords:
+                yield f"unknown keyword {name!r}{where}{_meant(name, keywords)}"

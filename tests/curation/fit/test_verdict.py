@@ -1,0 +1,187 @@
+"""Each rule of a profile finds its part of a schema, once, with its place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from curation.fit.profile import Effect, Evidence, Profile, Rule, Source, load_profile
+from curation.fit.verdict import features_of, is_taken, judge_fit, untold_keywords
+
+if TYPE_CHECKING:
+    from curation.core.json_types import UntypedJson
+
+_PAGE = Source(title="A page", date="2026-11-25", evidence=Evidence.DOCUMENTED)
+
+
+def _profile(
+    check: str, effect: Effect = Effect.REFUSED, **more: UntypedJson
+) -> Profile:
+    rule = Rule(check=check, effect=effect, source="page", **more)
+    return Profile(
+        name="mine", title="", date="", sources={"page": _PAGE}, rules=(rule,)
+    )
+
+
+_TREE = {
+    "$defs": {"node": {"properties": {"next": {"$ref": "#/$defs/node"}}}},
+    "$ref": "#/$defs/node",
+}
+_TWICE = {
+    "$defs": {"name": {"oneOf": [True]}},
+    "properties": {"a": {"$ref": "#/$defs/name"}, "b": {"$ref": "#/$defs/name"}},
+}
+_PAIR = {"names": ("pattern",), "beside": ("maxLength",)}
+_STRINGS = {**_PAIR, "types": ("string",)}
+_NESTED = {"type": "object", "properties": {"a": {"type": "array", "items": {}}}}
+
+
+@pytest.mark.parametrize(
+    ("check", "more", "schema", "pointers"),
+    [
+        ("keyword", {"names": ("oneOf",)}, _TWICE, ["/$defs/name/oneOf"]),
+        ("keyword", {"names": ("oneOf",)}, {"x": {"n": {"oneOf": []}}}, []),
+        (
+            "keyword",
+            {"names": ("oneOf",)},
+            {"x": {"n": {"oneOf": []}}, "$ref": "#/x/n"},
+            ["/x/n/oneOf"],
+        ),
+        ("keyword", {"names": ("oneOf",)}, {"enum": [{"oneOf": []}]}, []),
+        ("keyword", {"names": ("minItems",), "values": (0, 1)}, {"minItems": 1}, []),
+        (
+            "keyword",
+            {"names": ("minItems",), "values": (0, 1)},
+            {"minItems": 2},
+            ["/minItems"],
+        ),
+        ("keyword", _PAIR, {"pattern": "a"}, []),
+        ("keyword", _PAIR, {"pattern": "a", "maxLength": 3}, ["/pattern"]),
+        (
+            "keyword",
+            {**_PAIR, "types": ("string",)},
+            {"pattern": "a", "maxLength": 3},
+            [],
+        ),
+        ("other-keyword", {"names": ("type",)}, {"type": "null", "x": 1}, ["/x"]),
+        ("root-type", {"names": ("object",)}, {"type": "object"}, []),
+        ("root-type", {"names": ("object",)}, {"type": ["object", "null"]}, ["/type"]),
+        ("root-type", {"names": ("object",)}, {}, [""]),
+        ("root-keyword", {"names": ("anyOf",)}, {"anyOf": [{"anyOf": []}]}, ["/anyOf"]),
+        ("boolean-schema", {}, {"properties": {"a": True}}, ["/properties/a"]),
+        ("boolean-schema", {}, {"additionalProperties": False}, []),
+        ("boolean-schema", {}, True, [""]),
+        ("untyped", {"names": ("enum",)}, {"enum": []}, []),
+        ("untyped", {"names": ("enum",)}, {"minimum": 1}, [""]),
+        ("type-list", {}, {"items": {"type": ["null"]}}, ["/items/type"]),
+        ("open-object", {}, {"properties": {}}, [""]),
+        ("open-object", {}, {"type": "object", "additionalProperties": False}, []),
+        (
+            "open-object",
+            {},
+            {"type": ["object"], "additionalProperties": {"type": "null"}},
+            ["/additionalProperties"],
+        ),
+        (
+            "optional-property",
+            {},
+            {"properties": {"a": {}, "b/c": {}}, "required": ["a"]},
+            ["/properties/b~1c"],
+        ),
+        ("format", {"names": ("date",)}, {"format": "date"}, []),
+        ("format", {"names": ("date",)}, {"format": "x"}, ["/format"]),
+        ("enum-type", {"names": ("string",)}, {"enum": ["a", {}]}, ["/enum"]),
+        ("enum-type", {"names": ("string",)}, {"const": 1}, ["/const"]),
+        ("pattern", {"names": ("unanchored",)}, {"pattern": "^a$"}, []),
+        ("pattern", {"names": ("unanchored",)}, {"pattern": "a"}, ["/pattern"]),
+        ("remote-reference", {}, {"$ref": "https://a.example/b"}, ["/$ref"]),
+        ("remote-reference", {}, _TREE, []),
+        (
+            "recursive-reference",
+            {},
+            _TREE,
+            ["/$defs/node/properties/next/$ref"],
+        ),
+        ("recursive-reference", {}, _TWICE, []),
+        ("recursive-reference", {}, {"items": {"$ref": "#"}}, ["/items/$ref"]),
+        ("beside-reference", {"names": ()}, {"$ref": "#", "title": ""}, ["/title"]),
+        ("depth", {"most": 2}, _NESTED, []),
+        ("depth", {"most": 1}, _NESTED, [""]),
+        ("properties", {"most": 1}, _TWICE, [""]),
+        ("optional-properties", {"most": 2}, _TWICE, []),
+        ("unions", {"most": 0}, {"type": ["null"]}, [""]),
+        ("enum-values", {"most": 1}, {"enum": [1, 2]}, [""]),
+        ("characters", {"most": 3}, {"enum": ["ab"], "properties": {"cd": {}}}, [""]),
+    ],
+)
+def test_a_check_finds_its_places(
+    check: str,
+    more: dict[str, UntypedJson],
+    schema: UntypedJson,
+    pointers: list[str],
+) -> None:
+    """Data and unknown members are no schemas; what a reference leads to is one."""
+    findings = judge_fit(schema, _profile(check, **more))
+    assert [finding.pointer for finding in findings] == pointers
+    assert all(finding.rule == check for finding in findings)
+
+
+def test_depth_follows_references() -> None:
+    """An object in a definition counts where it is used; a circle is not followed."""
+    definition = {"type": "object", "properties": {"b": {"$ref": "#/$defs/y"}}}
+    schema: UntypedJson = {
+        "type": "object",
+        "properties": {"a": {"anyOf": [{"$ref": "#/$defs/x"}]}, "c": {"$ref": "#"}},
+        "$defs": {"x": definition, "y": {"type": "array", "items": {}}},
+    }
+    assert judge_fit(schema, _profile("depth", most=2))
+    assert not judge_fit(schema, _profile("depth", most=3))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "features"),
+    [
+        (r"^\d{4}$", ("class-escape",)),
+        (r"^[^\]?]+?$", ("lazy-quantifier",)),
+        (r"^[(?=)]$", ()),
+        (r"^\\b$", ()),
+        (r"^\b(a)\1$", ("back-reference", "word-boundary")),
+        (r"^(?<year>\p{L})(?<!x)$", ("lookaround", "unicode-property", "named-group")),
+        ("a", ("unanchored",)),
+    ],
+)
+def test_features_of_a_pattern(pattern: str, features: tuple[str, ...]) -> None:
+    """What stands in a character class or behind a backslash is itself."""
+    assert features_of(pattern) == features
+
+
+@pytest.mark.parametrize("value", [None, 5, "object", [{}]])
+def test_what_is_no_schema_is_refused_by_all(value: UntypedJson) -> None:
+    """A tool whose parameters are a text has one finding, and no crash."""
+    (finding,) = judge_fit(value, load_profile("openai-strict"))
+    assert finding.rule == "not-a-schema"
+
+
+def test_effects_decide_what_is_taken() -> None:
+    """What is ignored or left to another engine is taken; a limit ends a request."""
+    schema: UntypedJson = {"oneOf": [True]}
+    taken = {
+        effect: is_taken(
+            judge_fit(schema, _profile("keyword", effect, names=("oneOf",)))
+        )
+        for effect in Effect
+    }
+    assert taken == {
+        Effect.REFUSED: False,
+        Effect.LIMITED: False,
+        Effect.IGNORED: True,
+        Effect.ROUTED: True,
+    }
+
+
+def test_what_no_source_tells_is_said_to_be_untold() -> None:
+    """Keywords in no rule and not in `taken` are named; annotations are not."""
+    profile = _profile("keyword", names=("oneOf",))
+    schema: UntypedJson = {"oneOf": [{"minimum": 1, "title": "a"}]}
+    assert untold_keywords(schema, profile) == ("minimum",)
