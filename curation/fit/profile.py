@@ -47,6 +47,17 @@ class Evidence(StrEnum):
     """Measured: `csbdata eval --task probe`, or a server's answers."""
 
 
+class Scope(StrEnum):
+    """What a rule holds for."""
+
+    SCHEMA = "schema"
+    """Every schema by itself."""
+    TOOL = "tool"
+    """Only the parameters of a tool."""
+    REQUEST = "request"
+    """All schemas of one request together: what is counted is summed."""
+
+
 class Source(msgspec.Struct, frozen=True, kw_only=True):
     """Where a rule stands."""
 
@@ -72,9 +83,10 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     values: tuple[UntypedJson, ...] = ()
     #: Only where one of these keywords stands in the same schema.
     beside: tuple[str, ...] = ()
-    #: Only in schemas whose `type` names one of these.
+    #: Only in schemas whose `type` names one of these; empty: that have no `type`.
     types: tuple[str, ...] = ()
     most: int | None = None
+    scope: Scope = Scope.SCHEMA
     #: What follows, for whoever reads the finding.
     note: str = ""
 
@@ -96,13 +108,13 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
 
 _FOLDER: Final = Path(__file__).with_name("profiles")
 _SUFFIX: Final = ".toml"
-_ALWAYS: Final = frozenset({"check", "effect", "source", "note"})
+_ALWAYS: Final = frozenset({"check", "effect", "source", "note", "scope"})
 _COUNT: Final = frozenset({"most"})
 _NAMES: Final = frozenset({"names"})
 _PLACED: Final = frozenset({"beside", "types"})
 #: The checks, and the parameters that each takes: those before `|` it needs.
 PARAMETERS: Final[Mapping[str, tuple[frozenset[str], frozenset[str]]]] = {
-    "keyword": (_NAMES, _PLACED | {"values"}),
+    "keyword": (_NAMES, _PLACED | {"values", "most"}),
     "other-keyword": (_NAMES, frozenset()),
     "root-type": (_NAMES, frozenset()),
     "root-keyword": (_NAMES, frozenset()),
@@ -111,22 +123,36 @@ PARAMETERS: Final[Mapping[str, tuple[frozenset[str], frozenset[str]]]] = {
     "type-list": (frozenset(), frozenset()),
     "open-object": (frozenset(), frozenset()),
     "optional-property": (frozenset(), frozenset()),
-    "format": (_NAMES, frozenset()),
+    "undeclared-property": (frozenset(), frozenset()),
+    "tuple": (frozenset(), frozenset()),
+    "array-without-items": (frozenset(), frozenset()),
+    "format": (_NAMES, frozenset({"types"})),
     "enum-type": (_NAMES, frozenset()),
     "pattern": (_NAMES, frozenset()),
     "remote-reference": (frozenset(), frozenset()),
     "recursive-reference": (frozenset(), frozenset()),
+    "required-recursion": (frozenset(), frozenset()),
+    "dangling-reference": (frozenset(), frozenset()),
+    "no-pointer": (frozenset(), frozenset()),
+    "reference-in": (_NAMES, frozenset()),
     "beside-reference": (_NAMES, frozenset()),
+    "nested-identifier": (frozenset(), frozenset()),
+    "tools": (_COUNT, frozenset()),
     "depth": (_COUNT, frozenset()),
     "properties": (_COUNT, frozenset()),
     "optional-properties": (_COUNT, frozenset()),
     "unions": (_COUNT, frozenset()),
     "enum-values": (_COUNT, frozenset()),
+    # In an `enum` of more strings than `values` says.
+    "long-enum": (frozenset({"most", "values"}), frozenset()),
     "characters": (_COUNT, frozenset()),
 }
 #: Checks whose `names` are keywords.
 _OF_KEYWORDS: Final = frozenset(
-    {"keyword", "other-keyword", "root-keyword", "untyped", "beside-reference"}
+    {
+        *("keyword", "other-keyword", "root-keyword", "untyped"),
+        *("reference-in", "beside-reference"),
+    }
 )
 #: Keywords of OpenAPI and of vendors, which no draft has.
 _MORE_KEYWORDS: Final = frozenset(

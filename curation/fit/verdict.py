@@ -7,7 +7,7 @@ included, whether or not validation would enter it: a target reads the whole tex
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final
@@ -15,9 +15,9 @@ from typing import Final
 import msgspec
 
 from curation.core.json_types import Json
-from curation.fit.profile import Effect, Evidence, Profile, Rule
+from curation.fit.profile import Effect, Evidence, Profile, Rule, Scope
 from curation.json.pointer import Tokens, pointer
-from curation.json.values import SameObject, identity, type_of
+from curation.json.values import SameObject, identity, is_number, type_of
 from curation.references.schema import Reference, Schema
 from curation.schema.dialects import ANY_DIALECT, declared
 from curation.schema.keywords import ANNOTATIONS, CONTAINERS, KNOWN_KEYWORDS
@@ -41,6 +41,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     evidence: Evidence
 
 
+#: Keywords that constrain nothing, whatever a target does with them.
+_QUIET: Final = ANNOTATIONS - {"format"}
 #: The effects with which a request fails.
 FAILING: Final = frozenset({Effect.REFUSED, Effect.LIMITED})
 #: Applicators that a schema's own type says nothing about.
@@ -54,12 +56,15 @@ def is_taken(findings: Sequence[Finding]) -> bool:
     return all(finding.effect not in FAILING for finding in findings)
 
 
-def judge_fit(schema: Json, profile: Profile) -> tuple[Finding, ...]:
+def judge_fit(
+    schema: Json, profile: Profile, *, tool: bool = False
+) -> tuple[Finding, ...]:
     """Return what a target does not take, or not as it is meant; empty if nothing.
 
     Args:
         schema: Any JSON value; it is read in the dialect that it declares.
         profile: The target.
+        tool: Whether it is the schema of a tool's parameters.
 
     Example:
         >>> profile = load_profile("openai-strict")
@@ -70,33 +75,54 @@ def judge_fit(schema: Json, profile: Profile) -> tuple[Finding, ...]:
     if scan is None:
         return (_NO_SCHEMA,)
     return tuple(
-        Finding(
-            pointer=pointer(found.tokens),
-            keyword=found.keyword,
-            rule=rule.check,
-            effect=rule.effect,
-            sentence=f"{found.sentence}{f'; {rule.note}' if rule.note else ''}",
-            source=f"{source.title} ({source.date})",
-            evidence=source.evidence,
-        )
+        _finding(found, rule, profile)
         for rule in profile.rules
-        for source in (profile.sources[rule.source],)
+        if tool or rule.scope is not Scope.TOOL
         for found in CHECKS[rule.check](scan, rule)
+    )
+
+
+def judge_request(schemas: Iterable[Json], profile: Profile) -> tuple[Finding, ...]:
+    """Return the limits that the schemas of one request exceed together.
+
+    Args:
+        schemas: Of all tools in it, for instance.
+        profile: The target.
+    """
+    scans = [_scan(SameObject(schema)) for schema in schemas]
+    return tuple(
+        _finding(found, rule, profile)
+        for rule in profile.rules
+        if rule.scope is Scope.REQUEST
+        for found in _over_limit([scan for scan in scans if scan is not None], rule)
+    )
+
+
+def _finding(found: _Found, rule: Rule, profile: Profile) -> Finding:
+    source = profile.sources[rule.source]
+    return Finding(
+        pointer=pointer(found.tokens),
+        keyword=found.keyword,
+        rule=rule.check,
+        effect=rule.effect,
+        sentence=f"{found.sentence}{f'; {rule.note}' if rule.note else ''}",
+        source=f"{source.title} ({source.date})",
+        evidence=source.evidence,
     )
 
 
 def untold_keywords(schema: Json, profile: Profile) -> tuple[str, ...]:
     """Return the keywords of a schema of which no source tells anything, sorted.
 
-    Annotations constrain nothing and are left out.
+    Annotations constrain nothing and are left out. Nothing is said of a target whose
+    profile has no list of what is taken.
     """
     scan = _scan(SameObject(schema))
-    if scan is None or any(rule.check == "other-keyword" for rule in profile.rules):
+    if scan is None or not profile.taken:
         return ()
     told = {name for rule in profile.rules for name in _keywords_of(rule)}
     used = {name for place in scan.places for name in place.keywords}
-    quiet = ANNOTATIONS - {"format"}
-    return tuple(sorted((used & KNOWN_KEYWORDS) - told - quiet - set(profile.taken)))
+    return tuple(sorted((used & KNOWN_KEYWORDS) - told - _QUIET - set(profile.taken)))
 
 
 def _keywords_of(rule: Rule) -> tuple[str, ...]:
@@ -243,6 +269,11 @@ def types_of(schema: Mapping[str, Json]) -> frozenset[str]:
     return frozenset(name for name in names if isinstance(name, str))
 
 
+def _is_of(schema: Mapping[str, Json], types: Sequence[str]) -> bool:
+    """Return whether a schema has one of the types, the empty one for none."""
+    return not types or not (types_of(schema) or {""}).isdisjoint(types)
+
+
 def is_object_schema(schema: Mapping[str, Json]) -> bool:
     """Return whether a schema says that it is about objects."""
     types = types_of(schema)
@@ -283,13 +314,23 @@ def _keyword(scan: _Scan, rule: Rule) -> Iterator[_Found]:
             beside = [other for other in rule.beside if other in schema]
             if rule.beside and not beside:
                 continue
-            if rule.types and types_of(schema).isdisjoint(rule.types):
+            if not _is_of(schema, rule.types):
+                continue
+            if rule.most is not None and not _exceeds(schema[name], rule.most):
                 continue
             what = f"`{name}` beside `{beside[0]}`" if beside else f"`{name}`"
-            value = f": {_quoted(schema[name])}" if taken else ""
-            only = f" (only {_listed([_quoted(it) for it in rule.values])})"
-            sentence = f"{what}{value}{only if taken else ''} is {_DONE[rule.effect]}"
+            if taken or rule.most is not None:
+                what += f": {_quoted(schema[name])}"
+            if taken:
+                what += f" (not {_listed([_quoted(it) for it in rule.values])})"
+            if rule.most is not None:
+                what += f" (over {rule.most:,})"
+            sentence = f"{what} is {_DONE[rule.effect]}"
             yield _Found((*place.tokens, name), name, sentence)
+
+
+def _exceeds(value: Json, most: int) -> bool:
+    return is_number(value) and value > most
 
 
 _DONE: Final = {
@@ -301,10 +342,10 @@ _DONE: Final = {
 
 
 def _other_keyword(scan: _Scan, rule: Rule) -> Iterator[_Found]:
-    taken = frozenset(rule.names)
+    quiet = frozenset(rule.names) | _QUIET
     for place in scan.places:
         for name in place.keywords:
-            if name not in taken:
+            if name in KNOWN_KEYWORDS and name not in quiet:
                 sentence = f"`{shortened(name, _SHOWN)}` is {_DONE[rule.effect]}"
                 yield _Found((*place.tokens, name), name, sentence)
 
@@ -373,11 +414,35 @@ def _optional_property(scan: _Scan, rule: Rule) -> Iterator[_Found]:
                 yield _Found(tokens, "required", f"{own}: {_DONE[rule.effect]}")
 
 
+def _undeclared_property(scan: _Scan, rule: Rule) -> Iterator[_Found]:
+    for place in scan.places:
+        for name in _required(place.keywords):
+            if isinstance(name, str) and name not in _properties(place.keywords):
+                own = f"required {_quoted(name)} is not in `properties`"
+                tokens = (*place.tokens, "required")
+                yield _Found(tokens, "required", f"{own}: {_DONE[rule.effect]}")
+
+
+def _tuple(scan: _Scan, rule: Rule) -> Iterator[_Found]:
+    for place in scan.places:
+        if isinstance(place.keywords.get("items"), list):
+            sentence = f"a list of schemas in `items` is {_DONE[rule.effect]}"
+            yield _Found((*place.tokens, "items"), "items", sentence)
+
+
+def _array_without_items(scan: _Scan, rule: Rule) -> Iterator[_Found]:
+    for place in scan.places:
+        if "array" in types_of(place.keywords) and "items" not in place.keywords:
+            sentence = f"an array without `items` is {_DONE[rule.effect]}"
+            yield _Found(place.tokens, "items", sentence)
+
+
 def _format(scan: _Scan, rule: Rule) -> Iterator[_Found]:
     taken = frozenset(rule.names)
     for place in scan.places:
         value = place.keywords.get("format")
-        if isinstance(value, str) and value not in taken:
+        known = not isinstance(value, str) or value in taken
+        if not known and _is_of(place.keywords, rule.types):
             sentence = f"format {_quoted(value)} is {_DONE[rule.effect]}"
             yield _Found((*place.tokens, "format"), "format", sentence)
 
@@ -450,21 +515,85 @@ def _pattern(scan: _Scan, rule: Rule) -> Iterator[_Found]:
                 yield _Found(tokens, "pattern", f"{sentence}: {_DONE[rule.effect]}")
 
 
-def _remote_reference(scan: _Scan, rule: Rule) -> Iterator[_Found]:
+def _references(
+    scan: _Scan, rule: Rule, what: str, has: Callable[[Reference], bool]
+) -> Iterator[_Found]:
     for reference in scan.references:
-        if not reference.text.startswith("#"):
-            sentence = f"a reference to {_quoted(reference.text)}, which is not local,"
+        if has(reference):
+            sentence = f"{_quoted(reference.text)} {what}: {_DONE[rule.effect]}"
             tokens = (*reference.tokens, reference.keyword)
-            done = f"{sentence} is {_DONE[rule.effect]}"
-            yield _Found(tokens, reference.keyword, done)
+            yield _Found(tokens, reference.keyword, sentence)
+
+
+def _remote_reference(scan: _Scan, rule: Rule) -> Iterator[_Found]:
+    what = "leads out of the schema"
+    return _references(
+        scan,
+        rule,
+        what,
+        lambda it: not it.text.startswith("#") and _leads_nowhere(scan, it),
+    )
+
+
+def _leads_nowhere(scan: _Scan, reference: Reference) -> bool:
+    return scan.targets.get(reference.tokens) is None
+
+
+def _dangling_reference(scan: _Scan, rule: Rule) -> Iterator[_Found]:
+    return _references(
+        scan,
+        rule,
+        "leads nowhere",
+        lambda it: it.text.startswith("#") and _leads_nowhere(scan, it),
+    )
+
+
+def _no_pointer(scan: _Scan, rule: Rule) -> Iterator[_Found]:
+    what = "is no pointer that begins with `#/`"
+    return _references(scan, rule, what, lambda it: not it.text.startswith("#/"))
 
 
 def _recursive_reference(scan: _Scan, rule: Rule) -> Iterator[_Found]:
-    for reference in scan.references:
-        if reference.tokens in scan.recursive:
-            sentence = f"{_quoted(reference.text)} is recursive: {_DONE[rule.effect]}"
-            tokens = (*reference.tokens, reference.keyword)
-            yield _Found(tokens, reference.keyword, sentence)
+    what = "is recursive"
+    return _references(scan, rule, what, lambda it: it.tokens in scan.recursive)
+
+
+def _required_recursion(scan: _Scan, rule: Rule) -> Iterator[_Found]:
+    what = "is recursive in a required property"
+    return _references(
+        scan,
+        rule,
+        what,
+        lambda it: it.tokens in scan.recursive and _is_required(scan, it.tokens),
+    )
+
+
+def _is_required(scan: _Scan, tokens: Tokens) -> bool:
+    """Return whether the innermost property around a schema must be present."""
+    while holder := scan.holders.get(tokens):
+        around, keyword = holder
+        if keyword == "properties":
+            required = _required(scan.document.location_at(around).keywords)
+            return tokens[len(around) + 1] in required
+        tokens = around
+    return False
+
+
+def _reference_in(scan: _Scan, rule: Rule) -> Iterator[_Found]:
+    what = f"is in {_listed([f'`{name}`' for name in rule.names])}"
+    return _references(
+        scan,
+        rule,
+        what,
+        lambda it: scan.holders.get(it.tokens, ((), ""))[1] in rule.names,
+    )
+
+
+def _nested_identifier(scan: _Scan, rule: Rule) -> Iterator[_Found]:
+    for tokens in scan.document.scanned.inner_resources:
+        keyword = scan.document.dialect.id_keyword
+        sentence = f"`{keyword}` inside the schema is {_DONE[rule.effect]}"
+        yield _Found((*tokens, keyword), keyword, sentence)
 
 
 def _beside_reference(scan: _Scan, rule: Rule) -> Iterator[_Found]:
@@ -478,13 +607,30 @@ def _beside_reference(scan: _Scan, rule: Rule) -> Iterator[_Found]:
                 yield _Found(tokens, name, f"{sentence} is {_DONE[rule.effect]}")
 
 
-def _count(noun: str, count: Callable[[_Scan], int]) -> _Check:
-    def check(scan: _Scan, rule: Rule) -> Iterator[_Found]:
-        number, most = count(scan), rule.most or 0
-        if number > most:
-            yield _Found((), "", f"{number:,} {noun}, and at most {most:,} are taken")
+def _over_limit(scans: Sequence[_Scan], rule: Rule) -> Iterator[_Found]:
+    noun, count = _COUNTS[rule.check]
+    number, most = sum(map(count, scans)), rule.most or 0
+    if number > most:
+        whole = " in one request" if rule.scope is Scope.REQUEST else ""
+        sentence = f"{number:,} {noun}{whole}, and at most {most:,} are taken"
+        yield _Found((), "", sentence)
 
-    return check
+
+def _limit(scan: _Scan, rule: Rule) -> Iterator[_Found]:
+    yield from _over_limit([scan], rule)
+
+
+def _long_enum(scan: _Scan, rule: Rule) -> Iterator[_Found]:
+    for place in scan.places:
+        for keyword, values in _enumerated(place.keywords):
+            texts = [value for value in values if isinstance(value, str)]
+            number, most = sum(map(len, texts)), rule.most or 0
+            if len(texts) > rule.values[0] and number > most:
+                sentence = f"{number:,} characters in {len(texts):,} values"
+                tokens = (*place.tokens, keyword)
+                yield _Found(
+                    tokens, keyword, f"{sentence}, and at most {most:,} are taken"
+                )
 
 
 def _schemas(scan: _Scan) -> Iterator[Mapping[str, Json]]:
@@ -527,6 +673,19 @@ def _enum_count(scan: _Scan) -> int:
     )
 
 
+#: What is counted: the noun, and the number in one schema.
+_COUNTS: Final[Mapping[str, tuple[str, Callable[[_Scan], int]]]] = {
+    "depth": ("levels of objects and arrays", lambda scan: scan.depth),
+    "properties": (
+        "properties",
+        lambda scan: sum(len(_properties(it)) for it in _schemas(scan)),
+    ),
+    "optional-properties": ("optional properties", _optional_count),
+    "unions": ("unions (`anyOf` or a list of types)", _union_count),
+    "enum-values": ("values in `enum`", _enum_count),
+    "characters": ("characters in names and values", _characters),
+    "tools": ("tools", lambda _scan: 1),
+}
 _Check = Callable[[_Scan, Rule], Iterator[_Found]]
 #: The check of each name in `curation.fit.profile.PARAMETERS`.
 CHECKS: Final[Mapping[str, _Check]] = {
@@ -539,18 +698,20 @@ CHECKS: Final[Mapping[str, _Check]] = {
     "type-list": _type_list,
     "open-object": _open_object,
     "optional-property": _optional_property,
+    "undeclared-property": _undeclared_property,
+    "tuple": _tuple,
+    "array-without-items": _array_without_items,
     "format": _format,
     "enum-type": _enum_type,
     "pattern": _pattern,
     "remote-reference": _remote_reference,
     "recursive-reference": _recursive_reference,
+    "required-recursion": _required_recursion,
+    "dangling-reference": _dangling_reference,
+    "no-pointer": _no_pointer,
+    "reference-in": _reference_in,
     "beside-reference": _beside_reference,
-    "depth": _count("levels of objects and arrays", lambda scan: scan.depth),
-    "properties": _count(
-        "properties", lambda scan: sum(len(_properties(it)) for it in _schemas(scan))
-    ),
-    "optional-properties": _count("optional properties", _optional_count),
-    "unions": _count("unions (`anyOf` or a list of types)", _union_count),
-    "enum-values": _count("values in `enum`", _enum_count),
-    "characters": _count("characters in names and values", _characters),
+    "nested-identifier": _nested_identifier,
+    "long-enum": _long_enum,
+    **dict.fromkeys(_COUNTS, _limit),
 }

@@ -61,7 +61,11 @@ def test_a_file_of_the_users_is_a_profile(tmp_path: Path) -> None:
         ("oneOf", "onOf", "unknown keyword 'onOf' in rules[0]: did you mean 'oneOf'?"),
         ('"keyword"', '"keywrd"', "unknown check 'keywrd' in rules[0]: did you mean"),
         ('source = "page"', 'source = "pge"', "unknown source 'pge' in rules[0]: did"),
-        ("names", "most = 3\nnames", "'keyword' in rules[0] takes no 'most'"),
+        (
+            "[[rules]]",
+            "[[rules]]\ncheck='tuple'\neffect='refused'\nsource='page'\nmost=3\n[[rules]]",
+            "'tuple' in rules[0] takes no 'most'",
+        ),
         ('names = ["oneOf"]', "", "'keyword' in rules[0] needs 'names'"),
         ("refused", "denied", "Invalid enum value 'denied' - at `$.rules[0].effect`"),
         ("[[rules]]", "[rules]", "Expected `array`, got `object` - at `$.rules`"),

@@ -28,6 +28,7 @@ _TREE = {
     "$defs": {"node": {"properties": {"next": {"$ref": "#/$defs/node"}}}},
     "$ref": "#/$defs/node",
 }
+_LIST = {"properties": {"next": {"anyOf": [{"$ref": "#"}]}}, "required": ["next"]}
 _TWICE = {
     "$defs": {"name": {"oneOf": [True]}},
     "properties": {"a": {"$ref": "#/$defs/name"}, "b": {"$ref": "#/$defs/name"}},
@@ -64,7 +65,12 @@ _NESTED = {"type": "object", "properties": {"a": {"type": "array", "items": {}}}
             {"pattern": "a", "maxLength": 3},
             [],
         ),
-        ("other-keyword", {"names": ("type",)}, {"type": "null", "x": 1}, ["/x"]),
+        (
+            "other-keyword",
+            {"names": ("type",)},
+            {"x": 1, "enum": [], "title": ""},
+            ["/enum"],
+        ),
         ("root-type", {"names": ("object",)}, {"type": "object"}, []),
         ("root-type", {"names": ("object",)}, {"type": ["object", "null"]}, ["/type"]),
         ("root-type", {"names": ("object",)}, {}, [""]),
@@ -109,6 +115,29 @@ _NESTED = {"type": "object", "properties": {"a": {"type": "array", "items": {}}}
         ("depth", {"most": 2}, _NESTED, []),
         ("depth", {"most": 1}, _NESTED, [""]),
         ("properties", {"most": 1}, _TWICE, [""]),
+        ("keyword", {"names": ("maxItems",), "most": 9}, {"maxItems": 9}, []),
+        (
+            "keyword",
+            {"names": ("maxItems",), "most": 9},
+            {"maxItems": 10},
+            ["/maxItems"],
+        ),
+        ("undeclared-property", {}, {"required": ["a"]}, ["/required"]),
+        ("tuple", {}, {"items": [{}]}, ["/items"]),
+        ("array-without-items", {}, {"type": ["array", "null"]}, [""]),
+        ("required-recursion", {}, _TREE, []),
+        ("required-recursion", {}, _LIST, ["/properties/next/anyOf/0/$ref"]),
+        ("dangling-reference", {}, {"$ref": "#/$defs/a"}, ["/$ref"]),
+        ("no-pointer", {}, {"items": {"$ref": "#"}}, ["/items/$ref"]),
+        (
+            "reference-in",
+            {"names": ("allOf",)},
+            {"allOf": [{"$ref": "#"}]},
+            ["/allOf/0/$ref"],
+        ),
+        ("nested-identifier", {}, {"$id": "a:b", "not": {"$id": "c"}}, ["/not/$id"]),
+        ("long-enum", {"most": 3, "values": (1,)}, {"enum": ["ab", "cd"]}, ["/enum"]),
+        ("long-enum", {"most": 3, "values": (2,)}, {"enum": ["ab", "cd"]}, []),
         ("optional-properties", {"most": 2}, _TWICE, []),
         ("unions", {"most": 0}, {"type": ["null"]}, [""]),
         ("enum-values", {"most": 1}, {"enum": [1, 2]}, [""]),
@@ -182,6 +211,6 @@ def test_effects_decide_what_is_taken() -> None:
 
 def test_what_no_source_tells_is_said_to_be_untold() -> None:
     """Keywords in no rule and not in `taken` are named; annotations are not."""
-    profile = _profile("keyword", names=("oneOf",))
-    schema: UntypedJson = {"oneOf": [{"minimum": 1, "title": "a"}]}
-    assert untold_keywords(schema, profile) == ("minimum",)
+    profile = load_profile("openai-strict")
+    schema: UntypedJson = {"oneOf": [{"divisibleBy": 1, "title": "a"}]}
+    assert untold_keywords(schema, profile) == ("divisibleBy",)
