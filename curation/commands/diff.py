@@ -1,14 +1,17 @@
-"""`csbdata diff`: compare two editions record by record."""
+"""`csbdata diff`: compare two editions record by record, or two schemas."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from curation.system.errors import BadData, BadUsage
+from curation.system.escaping import shortened
 from curation.system.tables import table
 from curation.system.terminal import print_json, say, show, show_whole, stdout
 
@@ -16,10 +19,16 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json, ReadOnlyJson
     from curation.dataset.difference import EditionRow, RecordPair
     from curation.dataset.editions import Edition
+    from curation.instances.constraints.compiled_schema import CompiledSchema
 
 #: Records that are listed of each kind for people.
 _LISTED: Final = 10
-_SIDE = "A build, a folder of <config>/*.parquet or *.json, or owner/name@revision."
+#: Characters of a value that are shown to people.
+_SHOWN: Final = 400
+_SIDE = (
+    "A build, a folder of <config>/*.parquet or *.json, or owner/name@revision; "
+    "or the file of one schema."
+)
 
 
 class DiffFormat(StrEnum):
@@ -33,6 +42,15 @@ class DiffFormat(StrEnum):
     """A document, as the section of a changelog says it."""
 
 
+class Change(StrEnum):
+    """A change from one schema to another that is not to be made."""
+
+    NARROWER = "narrower"
+    """B refuses a value that A accepts."""
+    WIDER = "wider"
+    """B accepts a value that A refuses."""
+
+
 def diff(
     a: Annotated[str, typer.Argument(metavar="A", help=_SIDE)],
     b: Annotated[str, typer.Argument(metavar="B", help="The other one, likewise.")],
@@ -43,17 +61,36 @@ def diff(
             help="auto is for people, json for programs, markdown for a changelog.",
         ),
     ] = DiffFormat.AUTO,
+    fail_on: Annotated[
+        list[Change] | None,
+        typer.Option(
+            help="Of two schemas: exit with 1 if B refuses a value that A accepts "
+            "(narrower) or accepts one that A refuses (wider), and where that is not "
+            "ruled out.",
+        ),
+    ] = None,
 ) -> None:
-    """Compare two editions of the benchmark, record by record.
+    """Compare two editions of the benchmark record by record, or two schemas.
 
     \b
     Examples:
       csbdata diff build/JSONSchemaBench epfl-dlab/JSONSchemaBench
       csbdata diff released build/JSONSchemaBench --format markdown > CHANGES.md
+      csbdata diff before.schema.json after.schema.json --fail-on narrower
 
-    `textual` means another key order or number spelling of an equal schema. In the
-    table of keywords `+format` came, `-format` went, `~format` has another value.
+    Of editions, `textual` means another key order or number spelling of an equal
+    schema. In the table of keywords `+format` came, `-format` went, `~format` has
+    another value.
+
+    Of two schemas, B is equal, wider, narrower, overlapping, apart or unknown, with a
+    value on each side. Proofs are those of jsonschema-rs; what it does not decide,
+    values may. Formats are asserted.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
+    if Path(a).is_file() or Path(b).is_file():
+        _diff_schemas(a, b, format_, fail_on or [])
+        return
+    if fail_on:
+        raise BadUsage("--fail-on is for the files of two schemas", f"{a} {b}")
     from curation.dataset.difference import compare
     from curation.dataset.editions import open_edition
 
@@ -67,6 +104,73 @@ def diff(
         show_whole(diff_markdown(first, second, pairs).rstrip())
     else:
         _print(first, second, pairs)
+
+
+def _diff_schemas(
+    a: str, b: str, format_: DiffFormat, fail_on: Sequence[Change]
+) -> None:
+    from curation.fit.relation import Comparer
+
+    if format_ is DiffFormat.MARKDOWN:
+        raise BadUsage("markdown is for editions", "--format", "say auto or json")
+    first, second = _read_schema(a), _read_schema(b)
+    with Comparer() as comparer:
+        relation = comparer.relation(
+            first.value, second.value, first.dialect, second.dialect
+        )
+    if format_ is DiffFormat.JSON:
+        print_json({"a": a, "b": b, **relation.as_json()})
+    else:
+        show(f"{relation.kind}: {relation.evidence}", style="bold")
+        for words, text in (
+            ("only a accepts", relation.only_first),
+            ("only b accepts", relation.only_second),
+            ("both accept", relation.both),
+        ):
+            if text is not None:
+                show(f"{words}: {shortened(text, _SHOWN)}")
+        if relation.failure:
+            say(f"no proof: {relation.failure}")
+    holds = {
+        Change.NARROWER: relation.first_in_second,
+        Change.WIDER: relation.second_in_first,
+    }
+    if not all(holds[change] for change in fail_on):
+        raise typer.Exit(1)
+
+
+def _read_schema(name: str) -> CompiledSchema:
+    """Return the schema of a file, its references to files beside it followed.
+
+    Raises:
+        BadData: it holds no schema, or several, or one that no validator can use.
+    """
+    from curation.checking.schema_check import read_schema_files
+    from curation.core.documents import Rejected
+    from curation.instances.constraints.interpretations import read_schema
+    from curation.sources.neighbours import (
+        base_uri_of,
+        neighbour_library,
+        neighbours_of,
+    )
+
+    files = read_schema_files([name], say)
+    if len(files) != 1:
+        raise BadData(f"{len(files):,} schemas, and one is compared", name)
+    path, content = Path(name), files[0].content
+    text = content.decode("utf-8", "replace")
+    library = neighbour_library(neighbours_of(path.parent, {path.name: content}))
+    compiled = read_schema(text, base_uri=base_uri_of(path.name), library=library)
+    if isinstance(compiled, Rejected):
+        raise BadData(f"{compiled.reason}: {compiled.detail}", name)
+    if not isinstance(compiled.value, dict | bool):
+        raise BadData("a JSON Schema is an object or a boolean", name)
+    try:
+        compiled.validator  # noqa: B018 - compiled here, so that a fault shows
+    except ValueError as error:
+        detail = str(error).partition("\n")[0]
+        raise BadData(f"no validator can use it: {detail}", name) from error
+    return compiled
 
 
 def as_json(

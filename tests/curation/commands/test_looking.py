@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from curation.commands.diff import diff
 from curation.commands.explain import explain
-from curation.system.errors import NoInput
+from curation.system.errors import BadData, BadUsage, NoInput
 from tests.builds import KEPT_ROWS, write_build
 from tests.made import record
 
@@ -163,3 +163,49 @@ def test_people_see_ten_of_a_kind(build: Path, tmp_path: Path) -> None:
     assert "... and 3 more (--format json)" in told
     document = run(diff, str(build), str(other), "--format", "markdown")
     assert document.count("Glaiveai2K/") == 13
+
+
+_PERSON: dict[str, object] = {"properties": {"name": {"type": "string"}}}
+
+
+@pytest.mark.parametrize(
+    ("after", "options", "relation", "code"),
+    [
+        (_PERSON, ["--fail-on", "narrower"], "equal", 0),
+        ({**_PERSON, "required": ["name"]}, ["--fail-on", "narrower"], "narrower", 1),
+        ({**_PERSON, "required": ["name"]}, ["--fail-on", "wider"], "narrower", 0),
+        ({}, ["--fail-on", "wider"], "wider", 1),
+        ({}, [], "wider", 0),
+    ],
+)
+def test_two_schemas_are_compared(
+    tmp_path: Path, after: object, options: list[str], relation: str, code: int
+) -> None:
+    """The relation is that of the second schema, and decides the exit code."""
+    paths = [tmp_path / "before.json", tmp_path / "after.json"]
+    for path, schema in zip(paths, (_PERSON, after), strict=True):
+        path.write_text(json.dumps(schema))
+    app = typer.Typer()
+    app.command()(diff)
+    arguments = [*map(str, paths), "--format", "json", *options]
+    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    assert (json.loads(result.stdout)["relation"], result.exit_code) == (relation, code)
+    shown = CliRunner().invoke(app, [*map(str, paths), *options])
+    assert shown.stdout.startswith(f"{relation}: ")
+
+
+@pytest.mark.parametrize(
+    "text", ["5", "{", '{"type": 7}', '{"$ref": "https://example.com/a"}', None]
+)
+def test_a_file_without_a_usable_schema_is_named(
+    tmp_path: Path, text: str | None
+) -> None:
+    """No schema, an illegal one, one that leads elsewhere or none there: one line."""
+    good, bad = tmp_path / "good.json", tmp_path / "bad.json"
+    good.write_text("{}")
+    if text is not None:
+        bad.write_text(text)
+    with pytest.raises(NoInput if text is None else BadData, match=r"bad\.json"):
+        run(diff, str(good), str(bad))
+    with pytest.raises(BadUsage):
+        run(diff, str(good), str(good), "--format", "markdown")

@@ -1,0 +1,244 @@
+"""How the values of two schemas relate: by proof, else by values, else unknown.
+
+The proofs are those of jsonschema-rs's algebra, in a child process under a deadline in
+processor time. What it does not decide, values may: witnesses and near misses of both
+schemas, and values of the difference itself, judged with formats asserted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Self, TypeVar
+
+from curation.fit.relation_worker import (
+    AlgebraAnswer,
+    AlgebraQuestion,
+    PlainSchema,
+    ValueAnswer,
+    ValueQuestion,
+)
+from curation.schema.subschemas import skeleton_digest
+from curation.system.words import counted
+from curation.workers.limits import BUSY_MACHINE, Limits
+from curation.workers.outcomes import Ending
+from curation.workers.process import Program
+from curation.workers.worker import Worker
+
+if TYPE_CHECKING:
+    from curation.core.json_types import Json
+    from curation.schema.dialects import Dialect
+
+_Answer = TypeVar("_Answer", AlgebraAnswer, ValueAnswer)
+_PROGRAM: Final = Program(file=Path(__file__).with_name("relation_worker.py"))
+#: Seconds of processor time for the proofs of one pair, and for its values.
+PROOF_SECONDS: Final = 5.0
+VALUE_SECONDS: Final = 10.0
+_LIMITS: Final = Limits(wall_times=BUSY_MACHINE, memory_mb=1024, recycle_after=1_000)
+
+
+class RelationKind(StrEnum):
+    """What the second of two schemas accepts, beside what the first accepts."""
+
+    EQUAL = "equal"
+    """The same values."""
+    WIDER = "wider"
+    """All values of the first, and more."""
+    NARROWER = "narrower"
+    """Only values of the first, and not all of them."""
+    OVERLAPPING = "overlapping"
+    """Some values of the first, and others."""
+    APART = "apart"
+    """No value of the first."""
+    UNKNOWN = "unknown"
+    """Neither proof nor value decides it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """How the second of two schemas relates to the first, and the evidence."""
+
+    #: Whether every value of the first is one of the second; None if that is unknown.
+    first_in_second: bool | None
+    #: Whether every value of the second is one of the first.
+    second_in_first: bool | None
+    #: Whether a value is one of both.
+    common: bool | None
+    #: JSON texts: a value of the first alone, of the second alone, of both.
+    only_first: str | None = None
+    only_second: str | None = None
+    both: str | None = None
+    #: Values that were tried.
+    tried: int = 0
+    #: Why there is no proof, where it could not even be tried.
+    failure: str = ""
+
+    @property
+    def kind(self) -> RelationKind:
+        """The relation as one word."""
+        match self.first_in_second, self.second_in_first, self.common:
+            case True, True, _:
+                return RelationKind.EQUAL
+            case True, False, _:
+                return RelationKind.WIDER
+            case False, True, _:
+                return RelationKind.NARROWER
+            case False, False, True:
+                return RelationKind.OVERLAPPING
+            case False, False, False:
+                return RelationKind.APART
+        return RelationKind.UNKNOWN
+
+    @property
+    def evidence(self) -> str:
+        """How the relation is known, or what was tried, as a clause."""
+        if self.kind is RelationKind.UNKNOWN:
+            halves = [
+                f"every value of the {one} is one of the {other}"
+                for one, other, proven in (
+                    ("first", "second", self.first_in_second),
+                    ("second", "first", self.second_in_first),
+                )
+                if proven
+            ]
+            return ", ".join([*halves, f"{counted(self.tried, 'value')} tried"])
+        proven = [self.first_in_second, self.second_in_first, self.common is False]
+        values = [self.only_first, self.only_second]
+        words = ["proven"] if True in proven else []
+        words += ["shown by values"] if any(values) else []
+        return " and ".join(words)
+
+    def as_json(self) -> dict[str, Json]:
+        """Return the relation as a JSON object, its values as JSON."""
+        members: dict[str, Json] = {
+            "relation": self.kind.value,
+            "evidence": self.evidence,
+            "a_in_b": self.first_in_second,
+            "b_in_a": self.second_in_first,
+            "tried": self.tried,
+        }
+        values = ("only_a", self.only_first), ("only_b", self.only_second)
+        for name, text in (*values, ("both", self.both)):
+            if text is not None:
+                members[name] = json.loads(text)
+        return members | ({"failure": self.failure} if self.failure else {})
+
+
+def text_of(schema: Json, dialect: Dialect) -> PlainSchema:
+    """Return a schema as the worker is given it."""
+    return PlainSchema(text=json.dumps(schema), dialect=dialect.name)
+
+
+class Comparer:
+    """A child process that compares schemas, one pair after the other.
+
+    Example:
+        >>> with Comparer() as comparer:
+        ...     comparer.relation(True, {"type": "null"}, DRAFT_07).kind
+        <RelationKind.NARROWER: 'narrower'>
+    """
+
+    def __init__(self) -> None:
+        """Start nothing yet."""
+        self._worker = Worker(_PROGRAM, _LIMITS)
+
+    def __enter__(self) -> Self:
+        """Return the comparer."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the child."""
+        self._worker.kill()
+
+    def proofs(self, first: PlainSchema, second: PlainSchema) -> AlgebraAnswer:
+        """Return what is proven of two schemas; nothing if the deadline ended it."""
+        question = AlgebraQuestion(first=first, second=second)
+        return self._ask(question, PROOF_SECONDS, AlgebraAnswer, _no_proof)
+
+    def values(
+        self,
+        first: PlainSchema,
+        second: PlainSchema,
+        *,
+        given: Iterable[str] = (),
+        differences: Iterable[str] = (),
+    ) -> ValueAnswer:
+        """Return values that tell two schemas apart.
+
+        Args:
+            first: A schema.
+            second: Another one.
+            given: JSON texts of values to be tried before others.
+            differences: Schemas of values that tell them apart, as `proofs` gives them.
+        """
+        question = ValueQuestion(
+            first=first,
+            second=second,
+            given=tuple(given),
+            differences=tuple(differences),
+        )
+        return self._ask(question, VALUE_SECONDS, ValueAnswer, lambda _: ValueAnswer())
+
+    def _ask(
+        self,
+        question: AlgebraQuestion | ValueQuestion,
+        seconds: float,
+        kind: type[_Answer],
+        without: Callable[[str], _Answer],
+    ) -> _Answer:
+        result = self._worker.ask(question, seconds)
+        if result.ending is Ending.OK:
+            return result.answer_as(kind)
+        return without(result.detail)
+
+    def relation(
+        self,
+        first: Json,
+        second: Json,
+        dialect: Dialect,
+        second_dialect: Dialect | None = None,
+        given: Iterable[str] = (),
+    ) -> Relation:
+        """Return how the second of two schemas relates to the first.
+
+        Where a value contradicts a proof, the value is believed.
+
+        Args:
+            first: A schema that validators can use.
+            second: Another one.
+            dialect: That of the first.
+            second_dialect: That of the second, if it is another one.
+            given: JSON texts of values to be tried before others.
+        """
+        other = second_dialect or dialect
+        same = skeleton_digest(first, dialect) == skeleton_digest(second, other)
+        if same and dialect is other:
+            return Relation(first_in_second=True, second_in_first=True, common=None)
+        texts = text_of(first, dialect), text_of(second, other)
+        proofs = self.proofs(*texts)
+        if proofs.first_in_second and proofs.second_in_first:
+            return Relation(first_in_second=True, second_in_first=True, common=None)
+        values = self.values(*texts, given=given, differences=proofs.differences)
+        return Relation(
+            first_in_second=_holds(values.only_first, proven=proofs.first_in_second),
+            second_in_first=_holds(values.only_second, proven=proofs.second_in_first),
+            common=True if values.both else False if proofs.apart else None,
+            only_first=values.only_first,
+            only_second=values.only_second,
+            both=values.both,
+            tried=values.tried,
+            failure=proofs.failure,
+        )
+
+
+def _no_proof(failure: str) -> AlgebraAnswer:
+    return AlgebraAnswer(failure=failure)
+
+
+def _holds(counterexample: str | None, *, proven: bool) -> bool | None:
+    if counterexample is not None:
+        return False
+    return True if proven else None

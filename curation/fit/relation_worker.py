@@ -1,0 +1,236 @@
+"""The worker of comparisons: jsonschema-rs's algebra, and values that tell two apart.
+
+The algebra is experimental and has no budget of its own: a comparison may take minutes
+or gigabytes, so that the parent ends it (`curation.fit.relation`).
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+
+import jsonschema_rs
+import msgspec
+
+from curation.core.json_types import Json, UntypedJson
+from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.instances.near_misses.search import find_near_misses
+from curation.instances.search.witnesses import Budget, find_witnesses
+from curation.instances.validators import verdicts
+from curation.schema.dialects import BY_NAME, DRAFT_2020_12
+from curation.schema.translation import CannotPortError, ported
+from curation.validation.metaschemas import RUST_DRAFTS
+from curation.workers.protocol import serve
+
+#: Witnesses that are looked for of each schema.
+_WITNESSES = Budget(count=12, covering=8)
+
+
+class PlainSchema(msgspec.Struct, frozen=True, kw_only=True):
+    """A schema as JSON text, and the name of its dialect."""
+
+    text: str
+    dialect: str
+
+
+class AlgebraQuestion(msgspec.Struct, frozen=True, kw_only=True, tag="algebra"):
+    """What is proven of two schemas?"""
+
+    first: PlainSchema
+    second: PlainSchema
+
+
+class ValueQuestion(msgspec.Struct, frozen=True, kw_only=True, tag="values"):
+    """Which values tell two schemas apart?"""
+
+    first: PlainSchema
+    second: PlainSchema
+    #: JSON texts of values to be tried before others.
+    given: tuple[str, ...] = ()
+    #: Schemas, in 2020-12, of values that one of both accepts and the other refuses.
+    differences: tuple[str, ...] = ()
+
+
+class AlgebraAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """Proofs; false where there is none."""
+
+    #: Every value of the first is one of the second.
+    first_in_second: bool = False
+    second_in_first: bool = False
+    #: No value is one of both.
+    apart: bool = False
+    #: As in `ValueQuestion`.
+    differences: tuple[str, ...] = ()
+    #: Why a proof could not be tried, in the words of jsonschema-rs.
+    failure: str = ""
+
+
+class ValueAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """JSON texts of values, each judged by two validators with formats asserted."""
+
+    only_first: str | None = None
+    only_second: str | None = None
+    both: str | None = None
+    #: Distinct values that were judged.
+    tried: int = 0
+
+
+def _read(schema: PlainSchema) -> UntypedJson:
+    value: UntypedJson = json.loads(schema.text)
+    return value
+
+
+@lru_cache(maxsize=8)
+def _compiled(schema: PlainSchema) -> CompiledSchema:
+    return CompiledSchema(_read(schema), BY_NAME[schema.dialect])
+
+
+@lru_cache(maxsize=8)
+def _canonical(schema: PlainSchema, dialect: str) -> jsonschema_rs.CanonicalSchema:
+    value = _read(schema)
+    if dialect != schema.dialect:
+        value = ported(value, BY_NAME[schema.dialect], BY_NAME[dialect])
+    return jsonschema_rs.canonicalize(
+        value, draft=RUST_DRAFTS[dialect], validate_formats=True, offline=True
+    )
+
+
+_FAILURES = (
+    ValueError,
+    CannotPortError,
+    jsonschema_rs.ReferencingError,
+    RecursionError,
+)
+
+
+def prove(question: AlgebraQuestion) -> AlgebraAnswer:
+    """Return what the algebra proves of two schemas.
+
+    Schemas of different dialects are compared as schemas of 2020-12.
+    """
+    dialects = {question.first.dialect, question.second.dialect}
+    dialect = dialects.pop() if len(dialects) == 1 else DRAFT_2020_12.name
+    try:
+        first = _canonical(question.first, dialect)
+        second = _canonical(question.second, dialect)
+        covers = _covers(second, first), _covers(first, second)
+    except _FAILURES as error:
+        return AlgebraAnswer(failure=f"{type(error).__name__}: {error}"[:200])
+    differences = [
+        difference
+        for proven, here, there in zip(
+            covers, (first, second), (second, first), strict=True
+        )
+        if not proven and (difference := _difference(here, there)) is not None
+    ]
+    return AlgebraAnswer(
+        first_in_second=covers[0],
+        second_in_first=covers[1],
+        apart=not any(covers) and _are_apart(first, second),
+        differences=tuple(differences),
+    )
+
+
+def _covers(
+    large: jsonschema_rs.CanonicalSchema, small: jsonschema_rs.CanonicalSchema
+) -> bool:
+    if large.covers(small) == jsonschema_rs.canonical.Containment.YES:
+        return True
+    try:
+        rest = small.subtract(large)
+    except _FAILURES:
+        return False
+    return rest.satisfiability() == jsonschema_rs.canonical.Satisfiability.NO
+
+
+def _difference(
+    here: jsonschema_rs.CanonicalSchema, there: jsonschema_rs.CanonicalSchema
+) -> str | None:
+    try:
+        return json.dumps(here.subtract(there).to_json_schema())
+    except (*_FAILURES, TypeError):
+        return None
+
+
+def _are_apart(
+    first: jsonschema_rs.CanonicalSchema, second: jsonschema_rs.CanonicalSchema
+) -> bool:
+    try:
+        common = first.intersect(second)
+    except _FAILURES:
+        return False
+    return common.satisfiability() == jsonschema_rs.canonical.Satisfiability.NO
+
+
+def search(question: ValueQuestion) -> ValueAnswer:
+    """Return a value on each side of two schemas, as far as there is one."""
+    first, second = _compiled(question.first), _compiled(question.second)
+    found: dict[tuple[bool, bool], str] = {}
+    seen: set[str] = set()
+    for value in _candidates(question, first, second):
+        text = json.dumps(value)
+        if text in seen:
+            continue
+        seen.add(text)
+        side = first.is_valid(value), second.is_valid(value)
+        if any(side) and side not in found and _is_undisputed(first, second, value):
+            found[side] = text
+        if len(found) == len(_SIDES):
+            break
+    return ValueAnswer(
+        only_first=found.get((True, False)),
+        only_second=found.get((False, True)),
+        both=found.get((True, True)),
+        tried=len(seen),
+    )
+
+
+_SIDES = ((True, False), (False, True), (True, True))
+
+
+def _is_undisputed(first: CompiledSchema, second: CompiledSchema, value: Json) -> bool:
+    """Return whether jsonschema says the same of a value, or nothing."""
+    for compiled in (first, second):
+        verdict = verdicts(compiled, value, ask_jsonschema=True)
+        if verdict.jsonschema not in (None, verdict.jsonschema_rs):
+            return False
+    return True
+
+
+def _candidates(
+    question: ValueQuestion, first: CompiledSchema, second: CompiledSchema
+) -> Iterator[Json]:
+    """Yield values in the order in which they are likely to tell something."""
+    yield from map(json.loads, question.given)
+    for text in question.differences:
+        rest = _compiled(PlainSchema(text=text, dialect=DRAFT_2020_12.name))
+        for witness in find_witnesses(rest, budget=Budget(count=6)).witnesses:
+            yield witness.value
+    for compiled in (first, second):
+        witnesses = find_witnesses(compiled, budget=_WITNESSES).witnesses
+        for witness in witnesses:
+            yield witness.value
+        for near_miss in find_near_misses(compiled, witnesses):
+            yield near_miss.value
+
+
+def start(_setup: Json) -> Callable[[Json], AlgebraAnswer | ValueAnswer]:
+    """Return the handler of one question."""
+    gc.disable()
+
+    def answer(request: Json) -> AlgebraAnswer | ValueAnswer:
+        question = msgspec.convert(request, AlgebraQuestion | ValueQuestion)
+        try:
+            if isinstance(question, AlgebraQuestion):
+                return prove(question)
+            return search(question)
+        finally:
+            gc.collect(0)
+
+    return answer
+
+
+if __name__ == "__main__":
+    serve(start, encode=msgspec.json.encode)
