@@ -42,7 +42,7 @@ class DiffFormat(StrEnum):
     """A document, as the section of a changelog says it."""
 
 
-class Change(StrEnum):
+class Unwanted(StrEnum):
     """A change from one schema to another that is not to be made."""
 
     NARROWER = "narrower"
@@ -62,7 +62,7 @@ def diff(
         ),
     ] = DiffFormat.AUTO,
     fail_on: Annotated[
-        list[Change] | None,
+        list[Unwanted] | None,
         typer.Option(
             help="Of two schemas: exit with 1 if B refuses a value that A accepts "
             "(narrower) or accepts one that A refuses (wider), and where that is not "
@@ -107,7 +107,7 @@ def diff(
 
 
 def _diff_schemas(
-    a: str, b: str, format_: DiffFormat, fail_on: Sequence[Change]
+    a: str, b: str, format_: DiffFormat, fail_on: Sequence[Unwanted]
 ) -> None:
     from curation.fit.relation import Comparer
 
@@ -132,8 +132,8 @@ def _diff_schemas(
         if relation.failure:
             say(f"no proof: {relation.failure}")
     holds = {
-        Change.NARROWER: relation.first_in_second,
-        Change.WIDER: relation.second_in_first,
+        Unwanted.NARROWER: relation.first_in_second,
+        Unwanted.WIDER: relation.second_in_first,
     }
     if not all(holds[change] for change in fail_on):
         raise typer.Exit(1)
