@@ -1,6 +1,6 @@
 """The local cache: packs named after their content, and evidence of refusals.
 
-packs/<digest>.arrow    unpacked archives
+packs/<digest>.pack     unpacked archives
 seen/<name>.json        which file of a mirror had which digest
 refused/                what was refused, for a person to look at
 tokenizers/, models/    folders that are made once

@@ -1,16 +1,21 @@
-"""Packs and folders: the files of an archive by their paths."""
+"""Packs and folders: the files of an archive by their paths.
+
+A pack is the contents one after another, the index of them as JSON (path, sha256 and
+size of each), and the index's length in eight bytes. Its name is the digest over the
+index, so nothing of a damaged pack is ever trusted.
+"""
 
 from __future__ import annotations
 
 import hashlib
-import mmap
 import os
-from bisect import bisect_left
+import weakref
 from collections.abc import Iterable, Iterator
+from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
-import pyarrow as pa
+import msgspec
 
 from curation.system.atomic_files import replace_file, unfinished
 from curation.system.errors import BadArchive, BadData, NoInput
@@ -20,19 +25,10 @@ from curation.system.user_files import (
     refuse_unprintable,
 )
 
-SUFFIX: Final = ".arrow"
-#: Contents are written in batches of about this many bytes.
-_BATCH_BYTES: Final = 16 << 20
-#: Mapped pages count as memory of ours until they are given back.
-_FORGET_BYTES: Final = 32 << 20
-_SCHEMA: Final = pa.schema(
-    [
-        pa.field("path", pa.string(), nullable=False),
-        pa.field("sha256", pa.binary(32), nullable=False),
-        pa.field("content", pa.large_binary(), nullable=False),
-    ],
-    metadata={"format": "csbdata pack 1"},
-)
+SUFFIX: Final = ".pack"
+_LENGTH_BYTES: Final = 8
+#: Path, sha256 in hexadecimal, size; in the order of the contents.
+_Index = list[tuple[str, str, int]]
 
 
 def digest_of(checksums: Iterable[tuple[str, str]]) -> str:
@@ -49,27 +45,29 @@ def digest_of(checksums: Iterable[tuple[str, str]]) -> str:
 class Pack:
     """The files of one archive: an immutable table, path to bytes."""
 
-    __slots__ = ("_contents", "_map", "_read", "_rows", "_sums", "path", "paths")
+    __slots__ = ("__weakref__", "_file", "_rows", "path", "paths")
 
     def __init__(self, path: Path) -> None:
-        """Map a pack's file; `open_pack` is the way to call this."""
+        """Read a pack's index; `open_pack` is the way to call this."""
         try:
-            self._map = _mapped(path)
-            table = pa.ipc.open_file(pa.BufferReader(self._map)).read_all()
-            if not table.schema.equals(_SCHEMA, check_metadata=True):
-                raise pa.ArrowInvalid("another schema")
+            self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            weakref.finalize(self, os.close, self._file)
+            index = _read_index(self._file)
         except FileNotFoundError as error:
             raise NoInput("there is no such pack", str(path)) from error
-        except (pa.ArrowException, OSError, ValueError) as error:
+        except (OSError, ValueError) as error:
             raise _damaged(path) from error
-        names: list[str] = table.column("path").to_pylist()
+        starts = accumulate((size for _, _, size in index), initial=0)
+        #: Where a content starts, its size and its sha256.
+        self._rows = {
+            name: (start, size, checksum)
+            for (name, checksum, size), start in zip(index, starts, strict=False)
+        }
         self.path = path
-        self._read = 0
-        self._rows: list[int] = sorted(range(len(names)), key=names.__getitem__)
         #: Paths inside the archive, sorted by code point.
-        self.paths: tuple[str, ...] = tuple(names[row] for row in self._rows)
-        self._sums: pa.ChunkedArray = table.column("sha256")
-        self._contents: pa.ChunkedArray = table.column("content")
+        self.paths: tuple[str, ...] = tuple(sorted(self._rows))
+        if path.stem != self.digest:
+            raise _damaged(path)
 
     def read(self, path: str) -> bytes:
         """Return one file's bytes, checked.
@@ -78,41 +76,24 @@ class Pack:
             KeyError: there is no such file.
             BadData: the cache's bytes have changed since they were packed.
         """
-        row = self._row(path)
-        content: bytes = self._contents[row].as_buffer().to_pybytes()
-        if hashlib.sha256(content).digest() != self._sums[row].as_py():
+        start, size, checksum = self._rows[path]
+        content = os.pread(self._file, size, start)
+        if hashlib.sha256(content).hexdigest() != checksum:
             raise _damaged(self.path)
-        self._forget(len(content))
         return content
-
-    def _forget(self, length: int) -> None:
-        """Give pages back from time to time: what was read is rarely read again."""
-        self._read += length
-        if self._read >= _FORGET_BYTES:
-            self._read = 0
-            self._map.madvise(mmap.MADV_DONTNEED)
 
     def sha256(self, path: str) -> str:
         """Return one file's sha256 in hexadecimal; KeyError if there is none."""
-        checksum: bytes = self._sums[self._row(path)].as_py()
-        return checksum.hex()
+        return self._rows[path][2]
 
     def size(self, path: str) -> int:
         """Return one file's length in bytes; KeyError if there is none."""
-        return int(self._contents[self._row(path)].as_buffer().size)
+        return self._rows[path][1]
 
     @property
     def digest(self) -> str:
         """The digest over all files (`digest_of`)."""
-        sums: list[bytes] = self._sums.to_pylist()
-        ordered = (sums[row].hex() for row in self._rows)
-        return digest_of(zip(self.paths, ordered, strict=True))
-
-    def _row(self, path: str) -> int:
-        place = bisect_left(self.paths, path)
-        if place == len(self.paths) or self.paths[place] != path:
-            raise KeyError(path)
-        return self._rows[place]
+        return digest_of((path, self.sha256(path)) for path in self.paths)
 
     def __len__(self) -> int:
         """Return the number of files."""
@@ -123,20 +104,33 @@ class Pack:
         return Pack, (self.path,)
 
 
-def _mapped(path: Path) -> mmap.mmap:
-    with path.open("rb") as file:
-        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+def _read_index(file: int) -> _Index:
+    """Return the index, whose sizes add up to the contents before it.
+
+    Raises:
+        ValueError: it is damaged.
+    """
+    end = os.fstat(file).st_size - _LENGTH_BYTES
+    length = int.from_bytes(os.pread(file, _LENGTH_BYTES, max(end, 0)), "little")
+    start = end - length
+    if start < 0:
+        raise ValueError(length)
+    index = msgspec.json.decode(os.pread(file, length, start), type=_Index)
+    sizes = [size for _, _, size in index]
+    if sum(sizes) != start or min(sizes, default=0) < 0:
+        raise ValueError(start)
+    return index
 
 
 def open_pack(path: Path) -> Pack:
-    """Map a pack; `NoInput` if it is not there, `BadData` if it is no pack."""
+    """Open a pack; `NoInput` if it is not there, `BadData` if it is no pack."""
     return Pack(path)
 
 
 def write_pack(folder: Path, name: str, files: Iterable[tuple[str, bytes]]) -> Path:
     """Write files, as they come, to a pack named after their digest.
 
-    The memory needed is that of a few batches and the paths.
+    The memory needed is that of one file and the paths.
 
     Args:
         folder: Where the pack is written.
@@ -148,46 +142,21 @@ def write_pack(folder: Path, name: str, files: Iterable[tuple[str, bytes]]) -> P
         BadArchive: a path comes twice.
         CannotCreate: the folder cannot be written.
     """
-    checksums: dict[str, str] = {}
+    index: dict[str, tuple[str, str, int]] = {}
     with unfinished(folder, name) as temporary:
-        with pa.OSFile(os.fspath(temporary), "wb") as sink:
-            _write(sink, _summed(files, checksums))
-        path = folder / (digest_of(checksums.items()) + SUFFIX)
+        with temporary.open("wb") as sink:
+            for path, content in files:
+                if path in index:
+                    raise BadArchive("two files of one archive have this name", path)
+                checksum = hashlib.sha256(content).hexdigest()
+                index[path] = (path, checksum, len(content))
+                sink.write(content)
+            text = msgspec.json.encode([*index.values()])
+            sink.write(text + len(text).to_bytes(_LENGTH_BYTES, "little"))
+        digest = digest_of((path, checksum) for path, checksum, _ in index.values())
+        path = folder / (digest + SUFFIX)
         replace_file(temporary, path)
     return path
-
-
-def _summed(
-    files: Iterable[tuple[str, bytes]], checksums: dict[str, str]
-) -> Iterator[tuple[str, bytes, bytes]]:
-    for path, content in files:
-        if path in checksums:
-            raise BadArchive("two files of one archive have this name", path)
-        checksum = hashlib.sha256(content)
-        checksums[path] = checksum.hexdigest()
-        yield path, checksum.digest(), content
-
-
-def _write(sink: pa.NativeFile, rows: Iterable[tuple[str, bytes, bytes]]) -> None:
-    with pa.ipc.new_file(sink, _SCHEMA) as writer:
-        batch: list[tuple[str, bytes, bytes]] = []
-        weight = 0
-        for row in rows:
-            batch.append(row)
-            weight += len(row[2])
-            if weight >= _BATCH_BYTES:
-                writer.write_batch(_batch(batch))
-                batch, weight = [], 0
-        if batch:
-            writer.write_batch(_batch(batch))
-
-
-def _batch(rows: list[tuple[str, bytes, bytes]]) -> pa.RecordBatch:
-    columns = [
-        pa.array(column, type=field.type)
-        for column, field in zip(zip(*rows, strict=True), _SCHEMA, strict=True)
-    ]
-    return pa.record_batch(columns, schema=_SCHEMA)
 
 
 def _damaged(path: Path) -> BadData:

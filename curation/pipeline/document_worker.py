@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from curation.core.rule import Context
+from curation.download.packs import open_files
 from curation.pipeline.process_document import (
     BuildSetup,
     DocumentRequest,
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 def _context(library: LibraryFiles) -> Context:
     if not library.uris:
         return Context(library=NO_LIBRARY)
-    from curation.download.packs import open_files  # noqa: PLC0415 (pyarrow takes 0.2 s)
-
     files = open_files(Path(library.files))
     return Context(library=PackLibrary(files, library.uris))
 

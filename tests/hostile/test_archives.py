@@ -135,7 +135,7 @@ def test_f8_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
     archive = save(tmp_path, "x.tar.gz", tarball([GOOD, GOOD]))
     with pytest.raises(BadArchive, match="this name"):
         write_pack(tmp_path, "x", read_archive(archive, SELECTED, strip=True))
-    assert not list(tmp_path.glob("*.arrow"))
+    assert not list(tmp_path.glob("*.pack"))
 
 
 def test_f6_a_tar_bomb_stops_at_the_cap(tmp_path: Path) -> None:

@@ -172,7 +172,7 @@ def test_a_broken_mirror_is_refused(settings: FetchSettings) -> None:
     with pytest.raises(BadArchive, match=f"{file}.*broken"):
         acquire(PIN, settings)
     assert file.exists()
-    assert not list(settings.cache.rglob("*.arrow"))
+    assert not list(settings.cache.rglob("*.pack"))
 
 
 @pytest.mark.parametrize("damage", [b"", b"ARROW1", None])

@@ -57,7 +57,7 @@ def attempt(way: str, folder: Path, step: int, fault: str) -> int:
 
 def check(way: str, folder: Path) -> None:
     """The pack is whole or absent; the same command completes and tidies up."""
-    packs = list((folder / "cache" / "packs").glob("*.arrow"))
+    packs = list((folder / "cache" / "packs").glob("*.pack"))
     assert not packs or Cache(folder / "cache").pack(PIN.digest) == packs[0]
     got = acquire(PIN, settings(way, folder))
     assert isinstance(got, Acquired)
@@ -69,7 +69,7 @@ def left(folder: Path) -> list[Path]:
     return [
         each
         for each in folder.rglob("*")
-        if each.is_file() and each.suffix not in {".arrow", ".json", ".lock"}
+        if each.is_file() and each.suffix not in {".pack", ".json", ".lock"}
     ]
 
 
