@@ -269,10 +269,9 @@ def _export_files(run: RecordedRun, form: ExportFormat, out: Path) -> list[Path]
 
         return write_maskbench(run, out)
     if form is ExportFormat.BOWTIE:
-        from curation.download.acquire import FetchSettings
         from evaluation.tasks.official_suite.bowtie_report import write_bowtie
 
-        return write_bowtie(run, out, FetchSettings.from_environment())
+        return write_bowtie(run, out)
     from evaluation.results.frames import write_csv, write_parquet
 
     return write_csv(run, out) if form is ExportFormat.CSV else write_parquet(run, out)

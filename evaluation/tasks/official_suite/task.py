@@ -49,6 +49,8 @@ _FOLDERS: Final = {
     "2020-12": "draft2020-12",
 }
 _TEMPORARY: Final = 75
+#: Member of a row's label: the case as Bowtie describes it, as JSON.
+CASE: Final = "case"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,11 +272,17 @@ def case_of(suite_case: SuiteCase, suite: str) -> Case:
         suite_case: The case.
         suite: The archive that it is from, with its commit.
     """
+    schema = _schema_with_draft(suite_case)
+    tests = [
+        {"description": test.description, "instance": test.data, "valid": test.valid}
+        for test in suite_case.tests
+    ]
+    about = {"description": suite_case.description, "schema": schema, "tests": tests}
     return Case(
         task=NAME,
         id=suite_case.id,
         config=f"{suite_case.draft}{' optional' if suite_case.optional else ''}",
-        schema=json.dumps(_schema_with_draft(suite_case)),
+        schema=json.dumps(schema),
         walks=tuple(
             InstanceWalk(
                 text=json.dumps(test.data),
@@ -289,6 +297,7 @@ def case_of(suite_case: SuiteCase, suite: str) -> Case:
             "suite": suite,
             "tests": len(suite_case.tests),
             "valid": sum(test.valid for test in suite_case.tests),
+            CASE: json.dumps(about),
         },
     )
 
