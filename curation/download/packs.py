@@ -154,9 +154,9 @@ def write_pack(folder: Path, name: str, files: Iterable[tuple[str, bytes]]) -> P
             text = msgspec.json.encode([*index.values()])
             sink.write(text + len(text).to_bytes(_LENGTH_BYTES, "little"))
         digest = digest_of((path, checksum) for path, checksum, _ in index.values())
-        path = folder / (digest + SUFFIX)
-        replace_file(temporary, path)
-    return path
+        pack = folder / (digest + SUFFIX)
+        replace_file(temporary, pack)
+    return pack
 
 
 def _damaged(path: Path) -> BadData:

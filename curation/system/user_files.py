@@ -37,6 +37,23 @@ def refuse_large(path: Path) -> Path:
     return path
 
 
+def absolute(expression: str) -> str:
+    """Return a source expression that names the same file from every folder.
+
+    Example:
+        >>> absolute("owner/name"), absolute("openapi:/api.yaml")
+        ('owner/name', 'openapi:/api.yaml')
+    """
+    path = Path(expression).expanduser()
+    if path.exists():
+        return str(path.resolve())
+    prefix, colon, argument = expression.partition(":")
+    inside = Path(argument).expanduser()
+    if colon and argument and inside.exists():
+        return f"{prefix}:{inside.resolve()}"
+    return expression
+
+
 def has_other_bytes(path: str) -> bool:
     """Return whether a path has bytes that are no UTF-8, which Python escapes."""
     try:

@@ -190,7 +190,7 @@ _NAMES = ("kind", "keyword", "pointer", "description")
 
 def shrinking_command(run: RecordedRun, failure: FailedCase) -> str:
     """Return the command that finds the smallest part of a schema that still fails."""
-    words = ["csbdata", "results", "shrink", str(run.folder)]
+    words = ["csbdata", "results", "shrink", str(run.folder.resolve())]
     words += [f"{failure.config}/{failure.id}", "--task", failure.task]
     return shlex.join([*words, "--engine", failure.engine])
 
@@ -213,6 +213,7 @@ def failures_table(
         control_apart: Whether those of the control were left out.
     """
     from evaluation.walking.reproducers import rerun_command  # noqa: PLC0415 (imports the driver)
+    from evaluation.walking.run_folder import RECORDS  # noqa: PLC0415 (as above)
 
     rows = tuple(
         (
@@ -221,7 +222,7 @@ def failures_table(
             failure.task,
             f"{failure.config}/{failure.id}",
             failure.detail,
-            ask_again(run.raw_header, failure.config, failure.id)
+            ask_again(run.raw_header, run.folder / RECORDS, failure.config, failure.id)
             if is_suite_run(run.raw_header)
             else rerun_command(
                 run.header, failure.engine, failure.task, failure.config, failure.id

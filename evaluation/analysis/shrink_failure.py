@@ -404,9 +404,13 @@ def case_of(run: RecordedRun, task: str, name: str, fetch: FetchSettings) -> Cas
     recorded = run.header.data
     where = recorded.place or recorded.name
     data = open_data(where, settings=fetch) if kind.needs_data else None
-    if data and recorded.sha256 not in (None, data.sha256):
+    source = run.header.sources.get(task, recorded)
+    today = data.sha256 if data else kind.sources()["sha256"] if kind.sources else None
+    if today and source.sha256 not in (None, today):
         raise BadData(
-            "changed since the run", str(where), "csbdata eval measures it anew"
+            "changed since the run",
+            str(where) if data else task,
+            "csbdata eval measures it anew",
         )
     records = data.records() if data else ()
     matching = (record for record in records if record.key == name)

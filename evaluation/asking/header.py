@@ -15,6 +15,7 @@ from evaluation.core.run_header import MOVING_FACTS, Participant
 from evaluation.results.suite_rows import SUITE
 from evaluation.setup.machine import clock_cost_ns, cpu_governor, machine
 from evaluation.walking.code_digest import measuring_digest, writing_digest
+from evaluation.walking.reproducers import absolute_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -149,7 +150,7 @@ def _head(
     """Return the members that every header has."""
     return {
         "csbdata": version("csbdata"),
-        "command": [*redacted_words(command_line())],
+        "command": [*redacted_words(absolute_words(command_line()))],
         "engines": [dict(participant) for participant in participants],
         "tasks": [*tasks],
         "machine": machine(),

@@ -90,8 +90,6 @@ def _drawn(records: Sequence[Record], count: int, seed: int) -> list[Record]:
     return [records[place] for place in draw(names, count, seed)]
 
 
-#: Name of the records in a run's folder.
-RECORDS: Final = "records.jsonl"
 _JSON_LINES: Final = re.compile(r"\.jsonl\Z", re.IGNORECASE)
 
 

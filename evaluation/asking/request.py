@@ -229,6 +229,8 @@ class RunRequest:
     repeats: int = 1
     #: Whether only instances that the data holds are walked, and none are made.
     given_only: bool = False
+    #: How the digest of the data must begin.
+    sha256: str = ""
     #: Which part of how many.
     shard: tuple[int, int] = (1, 1)
     #: `local`, or `ray[:ADDRESS]`: each shard is a task of a Ray cluster

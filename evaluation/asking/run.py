@@ -15,16 +15,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from curation.system.atomic_files import atomic_write_bytes
-from curation.system.errors import (
-    BadUsage,
-    NoInput,
-)
+from curation.system.errors import BadData, BadUsage, NoInput
 from curation.system.progress import Progress, Quiet, announce
 from curation.workers.ray_shards import ray_address
 from evaluation.asking.header import header, suite_header
 from evaluation.asking.participants import participants_of
 from evaluation.asking.records import (
-    RECORDS,
     open_records,
     read_records,
     records_of,
@@ -59,6 +55,7 @@ from evaluation.tokenizers import get_tokenizer
 from evaluation.walking.plan import RunPlan, RunTotals
 from evaluation.walking.run import run as run_engines
 from evaluation.walking.run_folder import (
+    RECORDS,
     AppendedLines,
     ResultsFolder,
     fingerprints_in,
@@ -120,6 +117,7 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
     engines = [engine for _, side in sides for engine in side]
     tasks = [task.prepared(request.fetch, progress.say) for task in tasks]
     data = _open_data(request, tasks, progress)
+    _check_digest(request, tasks, data)
     with ExitStack() as stack:
         writers: list[Writer] = []
         records = None
@@ -234,6 +232,23 @@ def _open_data(
         return None
     instances = not request.given_only and any(task.needs_instances for task in tasks)
     return open_records(request, progress, instances=instances)
+
+
+def _check_digest(
+    request: RunRequest, tasks: Sequence[Task], data: Dataset | None
+) -> None:
+    """Check that the data is what the request says.
+
+    Raises:
+        BadData: it is of another digest.
+    """
+    if not request.sha256:
+        return
+    digests = [str(task.sources()["sha256"]) for task in tasks if task.sources]
+    digests += [] if data is None else [data.sha256]
+    if not any(digest.startswith(request.sha256) for digest in digests):
+        what = f"the data has changed: it is {', '.join(digests) or 'without a digest'}"
+        raise BadData(what, f"--set sha256={request.sha256}", "leave that out")
 
 
 def _plan(

@@ -215,6 +215,9 @@ class RunSettings(
     orders: Annotated[
         int, Meta(ge=0, description="property orders beside the given one, of masks")
     ] = 0
+    sha256: Annotated[
+        str, Meta(description="how the digest of the data begins; refuse any other")
+    ] = ""
     given_only: Annotated[
         bool, Meta(description="walk only instances that the data holds")
     ] = False
@@ -418,6 +421,7 @@ def run_request(  # noqa: PLR0913 - groups of options
         jobs=work.jobs,
         repeats=settings.repeats,
         given_only=settings.given_only,
+        sha256=settings.sha256,
         shard=shard_of(work.shard),
         executor=work.executor,
         run_dir=run_dir,

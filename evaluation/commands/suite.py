@@ -300,8 +300,9 @@ def prompts_command(  # noqa: PLR0913 (groups of options)
     --model, which jsonl does not take.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.system.atomic_files import atomic_write_bytes
-    from evaluation.asking.records import RECORDS, batch_line, prompt_line, records_of
+    from evaluation.asking.records import batch_line, prompt_line, records_of
     from evaluation.core.records import encode_records
+    from evaluation.walking.run_folder import RECORDS
 
     is_batch = format_ is PromptFormat.OPENAI_BATCH
     if is_batch and not model:

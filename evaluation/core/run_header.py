@@ -121,6 +121,12 @@ class DataHeader(msgspec.Struct, frozen=True, kw_only=True):
     partial: tuple[str, ...] = ()
 
 
+class SourceHeader(msgspec.Struct, frozen=True, kw_only=True):
+    """What a task brought itself."""
+
+    sha256: str | None = None
+
+
 class TokenizerHeader(msgspec.Struct, frozen=True, kw_only=True):
     """The tokenizer whose tokens were walked."""
 
@@ -219,6 +225,8 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
     engines: tuple[ParticipantHeader, ...] = ()
     tasks: tuple[str, ...] = ()
     data: DataHeader = DataHeader()
+    #: By task.
+    sources: dict[str, SourceHeader] = {}
     tokenizer: TokenizerHeader = TokenizerHeader()
     limits: LimitsHeader = LimitsHeader()
     settings: TaskSettings = TaskSettings()

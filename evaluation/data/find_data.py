@@ -13,6 +13,7 @@ from curation.packaging.manifest import read_origins
 from curation.sources.local import open_source
 from curation.system.errors import BadData, NoInput, NotPermitted, Unavailable
 from curation.system.progress import Progress, Quiet
+from curation.system.user_files import absolute
 from evaluation.data.dataset import Dataset, RecordName, RecordReader, RecordSelection
 from evaluation.data.own_schemas import OwnSchemaReader
 from evaluation.data.parquet_tables import ParquetTables
@@ -102,14 +103,7 @@ def _place(reader: RecordReader, expression: str) -> str:
     """Return the source expression with absolute paths."""
     if reader.origin == "sample" and isinstance(reader, ParquetTables):
         return str(reader.folder.resolve())
-    path = Path(expression).expanduser()
-    if path.exists():
-        return str(path.resolve())
-    prefix, colon, argument = expression.partition(":")
-    inside = Path(argument).expanduser()
-    if colon and argument and inside.exists():
-        return f"{prefix}:{inside.resolve()}"
-    return expression
+    return absolute(expression)
 
 
 def partial_lines(folder: Path, configs: Collection[str]) -> tuple[str, ...]:

@@ -41,6 +41,7 @@ from evaluation.setup.machine import machine
 from evaluation.suites.coverage.texts import class_of, judgement_of
 from evaluation.tokenizers import get_tokenizer
 from evaluation.walking.code_digest import writing_digest
+from evaluation.walking.reproducers import absolute_words
 from evaluation.walking.run_folder import (
     HEADER,
     AppendedLines,
@@ -275,7 +276,7 @@ def _header(
     return {
         "plan": plan,
         "shard": "1/1",
-        "command": [*redacted_words(command_line())],
+        "command": [*redacted_words(absolute_words(command_line()))],
         "engines": [server.header() for server in servers],
         "data": data,
         "limit": request.limit,

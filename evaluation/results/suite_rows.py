@@ -15,14 +15,20 @@ from evaluation.results.outcomes import COMPLIANT, WRITTEN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from curation.core.json_types import Json, UntypedJson
     from evaluation.core.task import RunRows
 
 #: Member of a run's header that says which suite was run, and how.
 SUITE: Final = "suite"
-#: Options of a command that choose records and the folder.
-_CHOOSING: Final = frozenset({"--limit", "--run-dir", "--id"})
+#: Options of a command that choose records and the folder, or how many work.
+_CHOOSING: Final = frozenset(
+    {
+        *("--data", "--config", "--split", "--limit", "--id"),
+        *("--run-dir", "--shard", "--executor"),
+    }
+)
 #: Most characters of a reason in a row's detail.
 _DETAIL: Final = 300
 
@@ -91,27 +97,34 @@ def is_suite_run(raw_header: Mapping[str, UntypedJson]) -> bool:
     return isinstance(raw_header.get(SUITE), dict)
 
 
-def ask_again(raw_header: Mapping[str, UntypedJson], group: str, row_id: str) -> str:
-    """Return the command that asks or scores one record again; empty if unknown.
+def ask_again(
+    raw_header: Mapping[str, UntypedJson], records: Path, group: str, row_id: str
+) -> str:
+    """Return the command that asks one record again; empty if unknown.
+
+    Responses of a file are all scored again.
 
     Args:
         raw_header: The whole content of `run.json`.
+        records: The run's own records.
         group: The record's group.
         row_id: The row's id: the record's, and which of its answers.
     """
-    command = raw_header.get("command")
+    command = [str(word) for word in raw_header.get("command") or ()]
     if not command:
         return ""
     words: list[str] = []
-    iterator = iter(str(word) for word in command)
+    iterator = iter(command)
     for word in iterator:
         if word in _CHOOSING:
             next(iterator, None)
-        else:
+        elif word.partition("=")[0] not in _CHOOSING:
             words.append(word)
-    record = row_id.partition("#")[0]
-    key = f"{group}/{record}" if group else record
-    return shlex.join([*words, "--id", key])
+    words += ["--data", str(records.resolve())]
+    if "score" not in words:
+        record = row_id.partition("#")[0]
+        words += ["--id", f"{group}/{record}" if group else record]
+    return shlex.join(words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,23 +4,57 @@ from __future__ import annotations
 
 import json
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from curation.system.atomic_files import atomic_file
+from curation.system.user_files import absolute
 from evaluation.core.cases import Case, Result, Row, WalkVerdict
 from evaluation.results.outcomes import FAULTS
 from evaluation.walking.run_folder import REPRODUCERS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from evaluation.core.run_header import RunHeader
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.walking.plan import RunPlan
     from evaluation.walking.run_folder import ResultsFolder
 
+#: Options whose value is a path wherever there is one, and where it looks like one.
+_PATHS = frozenset({"--data", "--model"})
+_NAMES = frozenset({"--engine", "--tokenizer", ""})
 _SEVERE = frozenset(Result) - {Result.OK, Result.COMPILE_ERROR}
+
+
+def absolute_words(words: Sequence[str]) -> list[str]:
+    """Return a command line whose paths hold in every folder.
+
+    Arguments, and values of options that take paths, are paths if they are there;
+    `@PRESET` may follow them.
+    """
+    found: list[str] = []
+    option = ""
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not word.startswith("-"):
+            found.append(_absolute(option, word))
+            option = ""
+        elif equals:
+            found.append(name + equals + _absolute(name, value))
+        else:
+            found.append(word)
+            option = word
+    return found
+
+
+def _absolute(option: str, value: str) -> str:
+    looks_like_path = "/" in value or "." in value
+    if option not in _PATHS and not (option in _NAMES and looks_like_path):
+        return value
+    path, at, preset = value.rpartition("@")
+    whole = absolute(value)
+    return absolute(path) + at + preset if at and whole == value else whole
 
 
 def is_engine_defect(row: Row) -> bool:
@@ -82,7 +116,7 @@ def reproducing_command(
     words += ["--set", f"compile_seconds={bounds.compile_seconds:g}"]
     words += ["--set", f"run_seconds={bounds.run_seconds:g}"]
     words += ["--set", f"memory={bounds.memory_mb}"]
-    return words
+    return absolute_words(words)
 
 
 def rerun_command(
@@ -99,8 +133,6 @@ def rerun_command(
     words = ["csbdata", "eval", "--engine", f"{participant.spec or engine}{preset}"]
     for name, text in (participant.assigned or {}).items():
         words += ["--option", f"{name}={text}"]
-    if header.tokenizer.name:
-        words += ["--tokenizer", header.tokenizer.name]
     words += [
         "--task",
         task,
@@ -113,6 +145,9 @@ def rerun_command(
         limit: float | None = getattr(header.limits, name)
         if limit is not None:
             words += ["--set", f"{setting}={limit:g}"]
+    digest = header.sources.get(task, header.data).sha256
+    if digest:
+        words += ["--set", f"sha256={digest[:12]}"]
     return shlex.join(words)
 
 
@@ -121,10 +156,11 @@ _LIMITS = {
     "run_seconds": "run_seconds",
     "memory_mb": "memory",
 }
+_SET_ANEW = {*_LIMITS.values(), "sha256"}
 #: Options of a run that are given anew, or do not matter to a single case.
 _OWN = frozenset(
     {
-        *("--engine", "--option", "--tokenizer", "--task", "--id"),
+        *("--engine", "--option", "--task", "--id"),
         *("--limit", "--shard", "--jobs", "--executor", "--run-dir", "--format"),
     }
 )
@@ -142,9 +178,7 @@ def _other_options(header: RunHeader) -> list[str]:
         word
         for option in options
         if not _is_own(option[0], header)
-        and not (
-            option[0] == "--set" and option[-1].partition("=")[0] in _LIMITS.values()
-        )
+        and not (option[0] == "--set" and option[-1].partition("=")[0] in _SET_ANEW)
         for word in option
     ]
 

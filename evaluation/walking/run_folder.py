@@ -75,6 +75,8 @@ def _cut_torn_line(path: Path) -> None:
 
 HEADER = "run.json"
 REPRODUCERS = "reproducers"
+#: The records of a run in which models write, as they were asked.
+RECORDS = "records.jsonl"
 
 
 class ResultsFolder:

@@ -100,7 +100,7 @@ def test_failures_come_worst_first_with_the_command(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert table["rows"][1]["to see it again"] == (
         "csbdata eval --engine alpha@faithful --option strict=true "
-        "--tokenizer smollm2 --task masks --data 'my schemas' --no-forced --seed=3 "
+        "--task masks --data 'my schemas' --no-forced --seed=3 "
         "--id 'Github_easy/o 2' --set compile_seconds=40 --set run_seconds=40 "
         "--set memory=4096"
     )
