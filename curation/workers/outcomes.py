@@ -56,6 +56,9 @@ class ProcessResult:
     #: Of a time-out: the wall clock ended it, its processor time was not used up or not
     #: looked at.
     by_wall_clock: bool = False
+    #: Whether the process then spent most of the time that it did not compute in
+    #: waiting for a core: the machine was busy, and the process not idle.
+    for_want_of_core: bool = False
 
     @property
     def was_killed(self) -> bool:

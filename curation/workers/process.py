@@ -149,6 +149,14 @@ class Child:
             return 0.0
         return float(times.user + times.system)
 
+    def waiting_seconds(self) -> float:
+        """Return how long its main thread waited for a core; 0 where nobody counts."""
+        try:
+            counts = Path(f"/proc/{self._process.pid}/schedstat").read_text("ascii")
+            return int(counts.split()[1]) / 1e9
+        except (OSError, ValueError, IndexError):
+            return 0.0
+
     def send(self, line: bytes) -> None:
         """Queue one line; it is written as the child reads."""
         if not self._input_closed:

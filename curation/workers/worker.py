@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Self
 
 import msgspec
@@ -52,9 +53,10 @@ class Worker:
         self._deadlines: Sequence[float] = ()
         self._clock = 0.0
         #: Seconds by which the present request's deadline was moved, as its processor
-        #: time was not used up; and the child's processor time when it was begun.
+        #: time was not used up; and the child's processor time when it was begun, with
+        #: its time of waiting for a core.
         self._lent = 0.0
-        self._processor_start: float | None = None
+        self._begun: tuple[float, float] | None = None
         self._sampled = 0.0
         self._memory_ceiling = 0
         self._batches = 0
@@ -214,31 +216,42 @@ class Worker:
         return self._clock + self._seconds_for_one() + self._lent
 
     def _begin_request(self, now: float) -> None:
-        self._clock, self._lent, self._processor_start = now, 0.0, None
+        self._clock, self._lent, self._begun = now, 0.0, None
 
-    def _time_out(self, child: Child) -> tuple[str, bool] | None:
+    def _time_out(self, child: Child) -> ProcessResult | None:
         """Return why a request is late, and by which clock.
 
         None if it has processor time left; then its deadline is moved.
         """
         seconds = self._seconds_for_one()
+        late = ProcessResult(
+            ending=Ending.TIMEOUT, detail=f"no answer within {seconds:g} s"
+        )
         if self._limits.wall_times <= 1 or not self._ready:
-            return f"no answer within {seconds:g} s", True
-        self._note_processor_start(child)
-        used = child.processor_seconds() - (self._processor_start or 0.0)
+            return replace(late, by_wall_clock=True)
+        processor, waiting = self._note_begin(child)
+        used = child.processor_seconds() - processor
         if used >= seconds:
-            return f"no answer within {seconds:g} s of processor time", False
+            return replace(late, detail=f"{late.detail} of processor time")
         most = seconds * self._limits.wall_times
         remaining = self._clock + most - time.monotonic()
         if remaining <= 0:
-            what = f"no answer within {most:g} s by the wall clock"
-            return f"{what}, of which it had {used:.2g} s of processor time", True
+            waited = child.waiting_seconds() - waiting
+            detail = f"no answer within {most:g} s by the wall clock, of which it had "
+            detail += f"{used:.2g} s of processor time"
+            return replace(
+                late,
+                detail=detail,
+                by_wall_clock=True,
+                for_want_of_core=2 * waited > most - used,
+            )
         self._lent += min(max(seconds - used, _SAMPLE), remaining)
         return None
 
-    def _note_processor_start(self, child: Child) -> None:
-        if self._processor_start is None:
-            self._processor_start = child.processor_seconds()
+    def _note_begin(self, child: Child) -> tuple[float, float]:
+        if self._begun is None:
+            self._begun = child.processor_seconds(), child.waiting_seconds()
+        return self._begun
 
     def _take(self, line: bytes, results: list[ProcessResult]) -> None:
         message = decode_line(line, unread=self._program.unread_answers)
@@ -251,7 +264,10 @@ class Worker:
             results.append(self._result_of(message))
         else:
             text = line[:200].decode("utf-8", "replace")
-            self._end(results, Ending.PROTOCOL, f"not an answer: {text}")
+            self._end(
+                results,
+                ProcessResult(ending=Ending.PROTOCOL, detail=f"not an answer: {text}"),
+            )
 
     def _become_ready(self) -> None:
         self._ready, self._failed_starts = True, 0
@@ -281,33 +297,29 @@ class Worker:
     ) -> None:
         """End a child that is dead, late, too large or talks without end."""
         if child.ended:
-            self._end(results, *find_cause_of_death(child))
+            ending, detail, signal = find_cause_of_death(child)
+            self._end(
+                results, ProcessResult(ending=ending, detail=detail, signal=signal)
+            )
         elif child.unfinished > self._limits.answer_bytes:
             detail = f"an answer of over {self._limits.answer_bytes:,} bytes"
-            self._end(results, Ending.PROTOCOL, detail)
+            self._end(results, ProcessResult(ending=Ending.PROTOCOL, detail=detail))
         elif not heard and time.monotonic() >= self._deadline():
             late = self._time_out(child)
             if late is not None:
-                detail, by_wall_clock = late
-                self._end(results, Ending.TIMEOUT, detail, by_wall_clock=by_wall_clock)
+                self._end(results, late)
         elif time.monotonic() - self._sampled >= _SAMPLE:
             self._sampled = time.monotonic()
             self.rss_bytes = child.rss_bytes()
             if self._limits.wall_times > 1:
-                self._note_processor_start(child)
+                self._note_begin(child)
             if self._ready and self.rss_bytes > self._memory_ceiling:
                 detail = f"grew by more than {self._limits.memory_mb} MiB"
-                self._end(results, Ending.OUT_OF_MEMORY, detail)
+                self._end(
+                    results, ProcessResult(ending=Ending.OUT_OF_MEMORY, detail=detail)
+                )
 
-    def _end(
-        self,
-        results: list[ProcessResult],
-        ending: Ending,
-        detail: str,
-        signal: int | None = None,
-        *,
-        by_wall_clock: bool = False,
-    ) -> None:
+    def _end(self, results: list[ProcessResult], end: ProcessResult) -> None:
         """End the child; the request that it was on gets the blame."""
         child, was_ready = self._child, self._ready
         self._discard()
@@ -315,21 +327,13 @@ class Worker:
         if was_ready and self._pending:
             seconds = time.monotonic() - self._clock
             self._pending = 0
-            results.append(
-                ProcessResult(
-                    ending=ending,
-                    detail=detail,
-                    signal=signal,
-                    stderr=printed,
-                    seconds=seconds,
-                    by_wall_clock=by_wall_clock,
-                )
-            )
+            results.append(replace(end, stderr=printed, seconds=seconds))
         elif not was_ready:
             self._failed_starts += 1
             # Waiting as long once more would be no accident any more.
-            if self._failed_starts >= _STARTS or ending is Ending.TIMEOUT:
-                raise WorkerDidNotStart(f"{detail} {printed}", str(self._program.file))
+            if self._failed_starts >= _STARTS or end.ending is Ending.TIMEOUT:
+                what = f"{end.detail} {printed}"
+                raise WorkerDidNotStart(what, str(self._program.file))
 
     def _discard(self) -> None:
         self.kill()

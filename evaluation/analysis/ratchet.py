@@ -24,7 +24,7 @@ from evaluation.results.measurements import measure_run
 from evaluation.results.outcomes import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
     from evaluation.results.reader import RecordedRun
@@ -149,14 +149,26 @@ def write_ratchet(path: Path, outcomes: Mapping[Place, Outcome], about: str) -> 
     atomic_write_bytes(path, ("\n".join(lines) + "\n").encode())
 
 
+def undecided_places(run: RecordedRun, label: str) -> set[Place]:
+    """Return the cases of an engine that a busy machine left undecided."""
+    return {
+        (task, f"{config}/{name}")
+        for engine, task, config, name in run.undecided
+        if engine == label
+    }
+
+
 def hold_against(
-    ratchet: Mapping[Place, Outcome], now: Mapping[Place, Outcome]
+    ratchet: Mapping[Place, Outcome],
+    now: Mapping[Place, Outcome],
+    undecided: Collection[Place] = (),
 ) -> RatchetDifference:
     """Return what is worse, better, missing and new.
 
     Args:
         ratchet: The outcomes of the file.
         now: Those of the run.
+        undecided: Places of the run without an outcome, which are not missing.
     """
     both = {
         place: (before, now[place]) for place, before in ratchet.items() if place in now
@@ -164,10 +176,11 @@ def hold_against(
     change = {place: rank_of(b) - rank_of(a) for place, (a, b) in both.items()}
     better = {place: pair for place, pair in both.items() if change[place] < 0}
     new = [place for place in now if place not in ratchet]
+    known = {*now, *undecided}
     return RatchetDifference(
         worse={place: pair for place, pair in both.items() if change[place] > 0},
         better=better,
-        missing=[place for place in ratchet if place not in now],
+        missing=[place for place in ratchet if place not in known],
         new=new,
         common=len(both),
         tightened={**ratchet, **{place: now[place] for place in (*better, *new)}},

@@ -134,13 +134,13 @@ class BaselineComparison:
     pair: PairedEngines
     worse: Sequence[tuple[CaseMeasurement, CaseMeasurement]]
     better: Sequence[tuple[CaseMeasurement, CaseMeasurement]]
-    #: Cases of the baseline that were not run now.
+    #: Cases of the baseline that were not run now; one that is undecided was run.
     missing: Sequence[CaseMeasurement]
 
     @property
     def no_worse(self) -> Rate:
         """Cases of the baseline that are no worse now; what is missing is not."""
-        of = len(self.pair.a.cases)
+        of = len(self.pair.cases) + len(self.missing)
         return Rate(of - len(self.worse) - len(self.missing), of)
 
     def holds(self, percent: float) -> bool:
@@ -164,12 +164,17 @@ def compare_with_baseline(
 ) -> BaselineComparison:
     """Compare one engine with its baseline."""
     pair = pair_engines(baseline, now)
-    measured = {a.case_key for a, _ in pair.cases}
+    undecided = now.run.undecided
     return BaselineComparison(
         pair=pair,
         worse=[(a, b) for a, b in pair.cases if rank(b) > rank(a)],
         better=[(a, b) for a, b in pair.cases if rank(b) < rank(a)],
-        missing=[case for case in baseline.cases if case.case_key not in measured],
+        missing=[
+            case
+            for case in baseline.cases
+            if case.case_key not in now.measurements_by_case
+            and (now.engine, case.task, *case.case_key) not in undecided
+        ],
     )
 
 

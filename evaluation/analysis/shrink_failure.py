@@ -10,8 +10,15 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import jsonschema_rs
 
-from curation.system.errors import BadConfiguration, BadData, NoInput, Unavailable
+from curation.system.errors import (
+    BadConfiguration,
+    BadData,
+    NoInput,
+    TemporarilyUnavailable,
+    Unavailable,
+)
 from curation.workers.process import exchange
+from evaluation.core.cases import Result
 from evaluation.results.outcomes import Outcome, engine_is_wrong, outcome_of
 from evaluation.setup.engine_files import FAITHFUL
 from evaluation.setup.environments import install_line
@@ -255,6 +262,7 @@ def _reduce(
     return whole.with_texts(indices)
 
 
+_QUIETER: Final = "try again when the machine is quieter"
 #: Outcomes in which nothing fails.
 _WELL: Final = frozenset({Outcome.PASSED, Outcome.UNTESTED})
 
@@ -291,6 +299,7 @@ def open_engine(
 
     Raises:
         Unavailable: the engine cannot be used here.
+        TemporarilyUnavailable: the machine is too busy to tell.
     """
     if participant.unavailable:
         then = install_line(participant.file)
@@ -304,6 +313,10 @@ def open_engine(
             while True:
                 exchange([worker.child] if worker.child else [], worker.patience())
                 for _, row in worker.collect():
+                    if row.result is Result.UNDECIDED:
+                        raise TemporarilyUnavailable(
+                            f"undecided: {row.detail}", participant.label, _QUIETER
+                        )
                     return row
 
         yield ask

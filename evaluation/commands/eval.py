@@ -206,6 +206,12 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
             "their times are marked"
         )
     say(f"{done}. {folder}")
+    if totals.undecided:
+        say(
+            f"{counted(totals.undecided, 'case')} undecided, since the machine was "
+            "busy, and in no figure; the same command asks again",
+            style="yellow",
+        )
     if totals.unanswered:
         say(
             f"{totals.unanswered:,} texts have no answer, because the server was in "

@@ -69,7 +69,12 @@ def ratchet(
     is, with 65 if FILE is no ratchet, with 66 if there is none yet (--update makes it).
     Outcomes are ordered as by `csbdata results compare --fail-under`.
     """
-    from evaluation.analysis.ratchet import difference_table, hold_against, read_ratchet
+    from evaluation.analysis.ratchet import (
+        difference_table,
+        hold_against,
+        read_ratchet,
+        undecided_places,
+    )
     from evaluation.analysis.ratchet import outcomes_by_place as outcomes_of
 
     if options.accept_worse and not options.update:
@@ -78,7 +83,8 @@ def ratchet(
     label, now = outcomes_of(opened_run, options.engine, options.task or [])
     fresh = options.update and not file.exists()
     before = {} if fresh else read_ratchet(file)
-    difference = hold_against(before, now)
+    undecided = undecided_places(opened_run, label)
+    difference = hold_against(before, now, undecided)
     print_tables(
         [difference_table(difference, SHOWN if format_ is ReportFormat.AUTO else None)],
         format_,

@@ -71,6 +71,9 @@ class Result(StrEnum):
     """The engine refused the schema with a message."""
     TIMEOUT = "timeout"
     """No answer within the deadline of its phase; the worker was killed."""
+    UNDECIDED = "undecided"
+    """The wall clock ended it while its process waited for a core: it says nothing of
+    the engine, and `evaluation.results.reader` leaves it out."""
     CRASH = "crash"
     """The worker died of a signal, or ended by itself."""
     OUT_OF_MEMORY = "out_of_memory"
@@ -126,7 +129,7 @@ class InstanceResult:
     #: Time of each commit, in order.
     commit_ns: tuple[Whole, ...] = ()
     #: Nanoseconds of the walk in which the process had to wait for its core, by the
-    #: system's own count; they are part of the times above. None where nobody counts.
+    #: system's own count; a line holds them in its times, the reader takes them out.
     waited_ns: Whole | None = None
     #: Tokens of a valid text that the engine offered as forced (the only way on); None
     #: if it offers none of this, and for an invalid text, of which it is not asked.
@@ -158,7 +161,8 @@ class Row:
     warnings: tuple[str, ...] = ()
     #: Nanoseconds of the compile call alone; None where it did not end.
     compile_ns: Whole | None = None
-    #: Nanoseconds of it in which the process had to wait for its core.
+    #: Nanoseconds of it in which the process had to wait for its core; the reader
+    #: takes them out.
     compile_waited_ns: Whole | None = None
     #: Nanoseconds of making the first matcher and computing its first mask.
     first_mask_ns: Whole | None = None

@@ -12,7 +12,6 @@ from array import array
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import add
-from statistics import median
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
     #: What a task says of a row: whether it is as it should be (`Task.passes`).
     Criterion: TypeAlias = Callable[[Row], bool]
 
-#: A step that takes so many times the median may contain waiting for the core.
-_WAIT_FACTOR: Final = 4
 #: Keywords that bound how long a value is.
 LENGTH_BOUNDS: Final = frozenset(
     {
@@ -55,8 +52,8 @@ LENGTH_BOUNDS: Final = frozenset(
 class RepetitionTimes:
     """Times of one repetition of a case, by which two engines are compared.
 
-    Nanoseconds, without those in which the process waited for its core, and without
-    the near misses of length bounds (`CaseMeasurement.length_misses`).
+    Nanoseconds, without the near misses of length bounds
+    (`CaseMeasurement.length_misses`).
     """
 
     compile_ns: float | None
@@ -213,35 +210,14 @@ def times_of(row: Row) -> RepetitionTimes:
         for walk in row.walks
         if walk.mask_ns and not is_judged_apart(walk) and not is_length_bound_miss(walk)
     ]
-    total = sum(
-        sum(walk.mask_ns) + sum(walk.commit_ns) - _waited(walk) for walk in walks
-    )
+    total = sum(sum(walk.mask_ns) + sum(walk.commit_ns) for walk in walks)
     masks = sum(len(walk.mask_ns) for walk in walks)
-    compile_ns: float | None = None
-    if did_compile(row) and row.compile_ns is not None:
-        waited = row.compile_waited_ns or 0
-        # A time that is all waiting says more than none.
-        compile_ns = float(row.compile_ns - (waited if waited < row.compile_ns else 0))
     return RepetitionTimes(
-        compile_ns=compile_ns,
+        compile_ns=row.compile_ns if did_compile(row) else None,
         first_mask_ns=row.first_mask_ns,
         between_ns=total / masks if masks else None,
         calibration_ns=row.calibration_ns,
     )
-
-
-def _waited(walked: InstanceResult) -> int:
-    """Return how much of a walk's times was waiting for the core.
-
-    Only steps far above the median count: the process may have waited between steps.
-    """
-    if not walked.waited_ns:
-        return 0
-    excess = 0.0
-    for times in (walked.mask_ns, walked.commit_ns):
-        middle = median(times) if times else 0
-        excess += sum(time - middle for time in times if time > _WAIT_FACTOR * middle)
-    return min(walked.waited_ns, int(excess))
 
 
 def measure(

@@ -2,7 +2,9 @@
 
 The run may be killed or growing: a torn last line is ignored, a line that is no row is
 listed as a problem, and of two rows of the same repetition of a case the later one
-counts. `row.schema.json` publishes the types of `Row`.
+counts. Times of rows hold no waiting for a core, and cases that are undecided have no
+row: no reader can count either by accident. `row.schema.json` publishes the types of
+`Row`.
 """
 
 from __future__ import annotations
@@ -10,15 +12,17 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from contextlib import ExitStack
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, BinaryIO
+from dataclasses import dataclass, field, replace
+from statistics import median
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 import msgspec
 import orjson
 
 from curation.system.errors import BadData, NoInput
 from curation.system.user_files import refuse_large
-from evaluation.core.cases import Row
+from curation.system.words import counted
+from evaluation.core.cases import InstanceResult, Result, Row
 from evaluation.core.run_header import RunHeader
 
 if TYPE_CHECKING:
@@ -35,6 +39,15 @@ class NotARow(ValueError):  # noqa: N818 # it says what the line is
 
 
 def parse_row(line: bytes) -> Row:
+    """Return the row of one line, its times without waiting for a core.
+
+    Raises:
+        NotARow: as `_decode` does.
+    """
+    return _without_waits(_decode(line))
+
+
+def _decode(line: bytes) -> Row:
     """Return the row of one line; fields that it does not know are left alone.
 
     Raises:
@@ -49,6 +62,60 @@ def parse_row(line: bytes) -> Row:
         raise NotARow(str(error)) from None
 
 
+#: A step that takes so many times the median may contain waiting for the core.
+_WAIT_FACTOR: Final = 4
+
+
+def _without_waits(row: Row) -> Row:
+    """Return a row whose times are without those of waiting for the core.
+
+    Applied twice it changes nothing more: what was taken out is no longer told.
+    """
+    walks = tuple(map(_walk_without_waits, row.walks))
+    compile_ns, waited = row.compile_ns, row.compile_waited_ns or 0
+    # A time that is all waiting says more than none.
+    if compile_ns is not None and waited < compile_ns:
+        compile_ns -= waited
+    first_ns = row.first_mask_ns
+    timed = ((a, b) for a, b in zip(row.walks, walks, strict=True) if a.mask_ns)
+    first = next(timed, None)
+    if first_ns is not None and first is not None:
+        first_ns = max(0, first_ns - first[0].mask_ns[0] + first[1].mask_ns[0])
+    return replace(
+        row,
+        walks=walks,
+        compile_ns=compile_ns,
+        compile_waited_ns=None,
+        first_mask_ns=first_ns,
+    )
+
+
+def _walk_without_waits(walked: InstanceResult) -> InstanceResult:
+    """Take waiting out of the steps that are far above their median.
+
+    Of each step a share of what is above; the process may have waited between steps.
+    """
+    if not walked.waited_ns:
+        return walked
+    steps = [*walked.mask_ns, *walked.commit_ns]
+    masks = len(walked.mask_ns)
+    excess = [*_far_above(walked.mask_ns), *_far_above(walked.commit_ns)]
+    share = min(1.0, walked.waited_ns / (sum(excess) or 1.0))
+    net = [int(ns - share * above) for ns, above in zip(steps, excess, strict=True)]
+    return replace(
+        walked,
+        mask_ns=tuple(net[:masks]),
+        commit_ns=tuple(net[masks:]),
+        waited_ns=None,
+    )
+
+
+def _far_above(times: Sequence[int]) -> list[float]:
+    """Return of each time what is above the median, 0 unless it is far above."""
+    middle = median(times) if times else 0
+    return [ns - middle if ns > _WAIT_FACTOR * middle else 0.0 for ns in times]
+
+
 #: Names in a run's folder.
 HEADER = "run.json"
 LINES = "rows-*.jsonl"
@@ -59,7 +126,8 @@ class _RowPlace:
     path: Path
     offset: int
     length: int
-    repetition: int = 0
+    repetition: int
+    is_undecided: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +147,9 @@ class RecordedRun:
     tasks: tuple[str, ...]
     #: How many rows there are, by the label of the engine and the task.
     row_counts: Mapping[tuple[str, str], int]
+    #: Engine, task, config and id of cases that the machine left undecided, which
+    #: have no row.
+    undecided: frozenset[tuple[str, str, str, str]]
     _places: tuple[_RowPlace, ...] = field(repr=False)
 
     def __len__(self) -> int:
@@ -144,8 +215,11 @@ def open_run(folder: Path) -> RecordedRun:
                 problems.append(line)
                 continue
             key, place = line
-            rows += 1
+            rows += not place.is_undecided
             places[key] = place
+    undecided = [key for key, place in places.items() if place.is_undecided]
+    for key in undecided:
+        del places[key]
     return RecordedRun(
         folder=folder,
         header=header,
@@ -154,6 +228,7 @@ def open_run(folder: Path) -> RecordedRun:
         replaced=rows - len(places),
         tasks=tuple(sorted({task for _, task, *_ in places})),
         row_counts=Counter((engine, task) for engine, task, *_ in places),
+        undecided=frozenset(key[:4] for key in undecided),
         _places=tuple(places[key] for key in sorted(places)),
     )
 
@@ -189,14 +264,16 @@ def _lines(
             for number, line in enumerate(file, start=1):
                 start, offset = offset, offset + len(line)
                 try:
-                    row = parse_row(line)
+                    row = _decode(line)
                 except NotARow as error:
                     # A torn last line is what a killed writer leaves behind.
                     if line.endswith(b"\n"):
                         yield f"{path.name}:{number}: {error}"
                     continue
                 key = (row.engine, row.task, row.config, row.id, row.repetition)
-                yield key, _RowPlace(path, start, len(line), row.repetition)
+                undecided = row.result is Result.UNDECIDED
+                size = len(line)
+                yield key, _RowPlace(path, start, size, row.repetition, undecided)
     except OSError as error:
         raise _gone(path, error) from error
 
@@ -220,6 +297,12 @@ def gaps_of(run: RecordedRun) -> list[str]:
         f"{part.engine} has {count:,} of {part.rows:,} rows of task {part.task}"
         for part in finished.parts
         if (count := run.row_counts.get((part.engine, part.task), 0)) < part.rows
+    ] + [
+        f"{engine} has {counted(count, 'undecided case')} of task {task}, in no "
+        "figure: the machine was busy; the same command asks again"
+        for (engine, task), count in sorted(
+            Counter(u[:2] for u in run.undecided).items()
+        )
     ]
 
 

@@ -222,20 +222,28 @@ class Deadline:
     may be used up.
     """
 
-    def __init__(self, seconds: float, wall_seconds: float) -> None:
+    def __init__(
+        self, seconds: float, wall_seconds: float, waits: CoreWaits | None = None
+    ) -> None:
         """Begin to count.
 
         Args:
             seconds: Of processor time, of all threads together.
             wall_seconds: By the wall clock.
+            waits: Tells how long this thread has waited for its core.
         """
         self._processor = process_time_ns() + int(seconds * 1e9)
         self._wall = perf_counter_ns() + int(wall_seconds * 1e9)
         self._seconds, self._wall_seconds = seconds, wall_seconds
         self._cores = _usable_cores()
+        self._begun = perf_counter_ns(), process_time_ns()
+        self._waits = waits
+        self._waited = (waits and waits.total()) or 0
         #: Why it has passed; empty while it has not.
         self.passed = ""
         self.by_wall_clock = False
+        #: Whether most of the time without work was waiting for a core.
+        self.for_want_of_core = False
         #: The reading of the wall clock before which it cannot have passed.
         self.next_look = 0
         self.look(perf_counter_ns())
@@ -249,6 +257,10 @@ class Deadline:
             self.passed = f"not through within {self._wall_seconds:g} s"
             self.passed += " by the wall clock"
             self.by_wall_clock = True
+            wall, processor = self._begun
+            idle = now - wall - (process_time_ns() - processor)
+            waited = ((self._waits and self._waits.total()) or 0) - self._waited
+            self.for_want_of_core = 2 * waited > idle
         self.next_look = min(now + max(remaining // self._cores, 1_000_000), self._wall)
         return bool(self.passed)
 
@@ -263,13 +275,19 @@ class CoreWaits:
             self._file = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
         self._last = 0
 
-    def since_last(self) -> int | None:
-        """Return the nanoseconds since the last call; None if not counted."""
+    def total(self) -> int | None:
+        """Return the nanoseconds since the thread began; None if not counted."""
         if self._file is None:
             return None
         try:
-            now = int(os.pread(self._file, 96, 0).split()[1])
+            return int(os.pread(self._file, 96, 0).split()[1])
         except (OSError, ValueError, IndexError):
+            return None
+
+    def since_last(self) -> int | None:
+        """Return the nanoseconds since the last call; None if not counted."""
+        now = self.total()
+        if now is None:
             return None
         waited, self._last = now - self._last, now
         return max(0, waited)

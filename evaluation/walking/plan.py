@@ -50,6 +50,8 @@ class RunTotals:
     ran: int = 0
     #: Cases at which the machine had something else to do on the core, of these.
     disturbed: int = 0
+    #: Cases that a busy machine left undecided; the next run asks again.
+    undecided: int = 0
     #: Of these, texts for which a server in trouble gave no answer: their rows are
     #: there, and the next run asks again.
     unanswered: int = 0
@@ -62,5 +64,6 @@ class RunTotals:
         self.reused += other.reused
         self.ran += other.ran
         self.disturbed += other.disturbed
+        self.undecided += other.undecided
         self.unanswered += other.unanswered
         self.unavailable.update(other.unavailable)

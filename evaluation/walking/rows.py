@@ -89,6 +89,8 @@ class WalkAnswer(WorkerAnswer, frozen=True, kw_only=True):
     late: str = ""
     #: Whether that was the wall clock's.
     by_wall_clock: bool = False
+    #: Whether it was, since the process waited for a core.
+    for_want_of_core: bool = False
 
 
 A = TypeVar("A", bound=WorkerAnswer)
@@ -174,14 +176,16 @@ def _ending(
     compiled: CompileAnswer, walked: WalkAnswer, end: ProcessResult | None
 ) -> tuple[Result, str]:
     if end is not None:
-        return RESULTS[end.ending], end.detail
+        result = Result.UNDECIDED if end.for_want_of_core else RESULTS[end.ending]
+        return result, end.detail
     if compiled.refusal is not None:
         return Result.COMPILE_ERROR, compiled.refusal
     for text in walked.walks:
         if text.verdict is WalkVerdict.ENGINE_ERROR:
             return Result.ENGINE_ERROR, text.detail
     if walked.late:
-        return Result.TIMEOUT, walked.late
+        late = Result.UNDECIDED if walked.for_want_of_core else Result.TIMEOUT
+        return late, walked.late
     return Result.OK, ""
 
 

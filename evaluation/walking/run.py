@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from curation.workers.worker import WorkerDidNotStart
+from evaluation.core.cases import Result
 from evaluation.walking.engine_worker import EngineWorker, PendingCase
 from evaluation.walking.plan import RunPlan, RunTotals
 from evaluation.walking.work import (
@@ -74,6 +75,7 @@ def run(
                 run_engine(participant, one_by_one, work)
             except WorkerDidNotStart as fault:
                 totals.unavailable[participant.label] = fault.what
+        _ask_again(work)
     out.record_unavailable(totals.unavailable)
     return totals
 
@@ -118,6 +120,31 @@ def run_engine(
             for case, row in _rows(workers, pending):
                 timeouts.note(case, row)
                 work.write(participant, case, row)
+
+
+def _ask_again(work: SharedWork) -> None:
+    """Put every undecided case once more, one at a time: nothing else runs now."""
+    with ExitStack() as stack:
+        workers: dict[str, EngineWorker] = {}
+        for participant, case, row in work.undecided[:]:
+            label = participant.label
+            if label not in workers:
+                worker = work.cores.worker(participant, 0)
+                workers[label] = stack.enter_context(worker)
+            pending = PendingCase(
+                case=case,
+                tokens=work.tokens(case),
+                fingerprint=row.fingerprint,
+                repetition=row.repetition,
+            )
+            try:
+                ((_, again),) = _rows([workers[label]], iter([pending]))
+            except WorkerDidNotStart:
+                again = row
+            if again.result is Result.UNDECIDED:
+                work.write_undecided(again)
+            else:
+                work.write(participant, case, again)
 
 
 def _start(workers: Sequence[EngineWorker]) -> None:

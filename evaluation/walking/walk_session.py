@@ -133,7 +133,7 @@ class WalkSession:
     def _walk_all(self, question: Question) -> Answer:
         if not self._compiled:
             return {"walks": []}
-        deadline = Deadline(question["seconds"], question["wall_seconds"])
+        deadline = Deadline(question["seconds"], question["wall_seconds"], self._waits)
         walks: list[list[object]] = []
         first, late, mask = None, False, None
         texts = question["walks"]
@@ -160,6 +160,7 @@ class WalkSession:
             "apply_ns": None if mask is None else self._apply_ns(mask),
             "late": deadline.passed if late else "",
             "by_wall_clock": late and deadline.by_wall_clock,
+            "for_want_of_core": late and deadline.for_want_of_core,
         }
 
     def _apply_ns(self, mask: bytes | bytearray | memoryview) -> int | None:

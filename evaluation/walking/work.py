@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -99,6 +99,8 @@ class SharedWork:
     totals: RunTotals
     advance: Callable[[int], None]
     cores: WorkerCores
+    #: What the machine left undecided, to be asked again at the end.
+    undecided: list[tuple[EngineUnderTest, Case, Row]] = field(default_factory=list)
 
     def cases(self, task: Task) -> Iterator[Case]:
         """Yield the cases of a task that the plan wants."""
@@ -118,12 +120,20 @@ class SharedWork:
         return self.encode([walk.text for walk in case.walks]) if case.walks else []
 
     def write(self, participant: EngineUnderTest, case: Case, row: Row) -> None:
-        """Write a row that was measured now."""
+        """Write a row that was measured now; one that is undecided is kept back."""
+        if row.result is Result.UNDECIDED:
+            self.undecided.append((participant, case, row))
+            return
         self.write_copy(row)
         self.totals.disturbed += row.quiet is False
         if is_engine_defect(row):
             path = write_reproducer(row, case, participant, self.plan, self.out)
             self.totals.reproducers.append(path)
+
+    def write_undecided(self, row: Row) -> None:
+        """Write the row of a case that stays undecided: the next run asks again."""
+        self.write_copy(replace(row, fingerprint=""))
+        self.totals.undecided += 1
 
     def write_copy(self, row: Row) -> None:
         """Write the row of a case that was not asked, as another one tells it."""

@@ -8,6 +8,11 @@ import pytest
 
 from curation.system.errors import BadConfiguration, NoInput
 from evaluation.analysis.compare_runs import ComparisonRequest, compare_runs
+from evaluation.analysis.ratchet import (
+    hold_against,
+    outcomes_by_place,
+    undecided_places,
+)
 from evaluation.analysis.regression_gate import (
     compare_with_baseline,
     compared_engines,
@@ -162,6 +167,20 @@ def test_what_was_not_run_is_not_no_worse(tmp_path: Path) -> None:
     answer = _gate(tmp_path, old, new)
     assert answer.holds is False
     assert "0 worse, 1 not run" in answer.reason
+
+
+def test_what_is_undecided_is_neither_worse_nor_missing(tmp_path: Path) -> None:
+    """It is in no numerator and no denominator, and a ratchet holds without it."""
+    old = [row(), row(id="o2")]
+    new = [row(), row(id="o2", result=Result.UNDECIDED, walks=())]
+    answer = _gate(tmp_path, old, new)
+    assert answer.holds is True
+    assert _table(answer, "Regression gate").rows[0][2] == Rate(1, 1)
+    label, before = outcomes_by_place(open_run(tmp_path / "old"), None, [])
+    run = open_run(tmp_path / "new")
+    _, now = outcomes_by_place(run, None, [])
+    assert hold_against(before, now, undecided_places(run, label)).holds
+    assert not hold_against(before, now).holds
 
 
 def test_a_gate_over_nothing_does_not_hold(tmp_path: Path) -> None:

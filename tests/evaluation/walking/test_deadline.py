@@ -8,14 +8,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from curation.workers.process import Child
 from evaluation.core.cases import Result, WalkVerdict
+from evaluation.results.measurements import measure_run
+from evaluation.results.reader import gaps_of
 from evaluation.walking import engine_process
+from evaluation.walking import run as walking_run
 from evaluation.walking.engine_process import CoreWaits, Deadline
 from evaluation.walking.engine_worker import Bounds
 from tests.evaluation.measuring import measured, miniature, request_of, sample
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from evaluation.results.reader import RecordedRun
+    from evaluation.walking.plan import RunTotals
+    from evaluation.walking.work import SharedWork
 
 _MS = 1_000_000
 
@@ -108,6 +116,90 @@ def test_a_row_says_that_the_wall_clock_ended_it(tmp_path: Path) -> None:
     assert all(row.ended_by_wall_clock for row in rows.values())
     assert "within 0.6 s by the wall clock" in rows["slow-walk"].detail
     assert "within 0.6 s by the wall clock" in rows["hang-compile"].detail
+
+
+def test_a_walk_that_waited_for_its_core_blames_the_machine(clocks: _Clocks) -> None:
+    """Where most of its time without work was that; what sleeps waits for no core."""
+
+    class Waits(CoreWaits):
+        def total(self) -> int:
+            return waited[-1]
+
+    for waits, machine in (([0, 3_000 * _MS], True), ([0, 100 * _MS], False)):
+        clocks.wall, waited = 0, waits[:1]
+        deadline = Deadline(1.0, 4.0, Waits())
+        waited.append(waits[1])
+        clocks.wall = 4_000 * _MS
+        assert deadline.look(clocks.wall)
+        assert deadline.for_want_of_core is machine
+
+
+class _Machine:
+    """A machine of which the system says how long a process waited for a core."""
+
+    busy = True
+    waited = 0.0
+
+    def waiting_seconds(self) -> float:
+        """Return more at each call, as long as it is busy."""
+        self.waited += 9.0 * self.busy
+        return self.waited
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> _Machine:
+    """Return the machine on which engines run."""
+    found = _Machine()
+    monkeypatch.setattr(Child, "waiting_seconds", lambda _: found.waiting_seconds())
+    return found
+
+
+def _hang(folder: Path) -> tuple[RunTotals, RecordedRun]:
+    """Run two tasks with a schema on which one of two engines never ends."""
+    bounds = Bounds(compile_seconds=0.2, run_seconds=0.2, wall_times=2.0)
+    samples = [sample("hang-compile"), sample("fine", "1")]
+    request = request_of(folder, samples, tasks=("declared", "masks"), bounds=bounds)
+    return measured(folder, [miniature("troubled"), "none"], request)
+
+
+def test_a_time_out_of_a_busy_machine_is_in_no_figure(
+    tmp_path: Path, machine: _Machine
+) -> None:
+    """It stays out of rows, is named, and asked anew by the same command."""
+    totals, run = _hang(tmp_path)
+    label = run.header.engines[0].engine
+    assert totals.undecided == 2
+    assert run.undecided == {
+        (label, task, "Made", "hang-compile") for task in ("declared", "masks")
+    }
+    assert [case.id for case in measure_run(run, "masks")[label]] == ["fine"]
+    assert any("1 undecided case of task masks" in gap for gap in gaps_of(run))
+    machine.busy = False
+    totals, run = _hang(tmp_path)
+    assert (totals.reused, totals.undecided) == (6, 0)
+    assert not run.undecided
+    assert not run.replaced
+    hung = [row.result for row in run.all_rows() if row.id == "hang-compile"]
+    assert hung.count(Result.TIMEOUT) == 2
+
+
+def test_what_is_undecided_is_asked_once_more_at_the_end(
+    tmp_path: Path, machine: _Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On the then quiet machine it never ends either: that is the engine's."""
+    ask_again = walking_run._ask_again
+
+    def on_a_quiet_machine(work: SharedWork) -> None:
+        assert len(work.undecided) == 2
+        machine.busy = False
+        ask_again(work)
+
+    monkeypatch.setattr(walking_run, "_ask_again", on_a_quiet_machine)
+    totals, run = _hang(tmp_path)
+    assert (totals.undecided, totals.ran) == (0, 8)
+    assert not run.undecided
+    hung = [row.result for row in run.all_rows() if row.id == "hang-compile"]
+    assert hung.count(Result.TIMEOUT) == 2
 
 
 @pytest.mark.slow
