@@ -12,25 +12,14 @@ import os
 import signal
 import sys
 import threading
+from importlib import import_module
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Final, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
-from curation.commands.build import build
-from curation.commands.card import card
-from curation.commands.check import check
-from curation.commands.diff import diff
-from curation.commands.explain import explain
-from curation.commands.export import export
-from curation.commands.instances import instances
 from curation.commands.options import GroupedCommand
-from curation.commands.push import push
-from curation.commands.release import release
-from curation.commands.sources import sources
-from curation.commands.stats import stats
-from curation.commands.verify import verify
 from curation.system.credentials import guard, redacted, redacted_traceback
 from curation.system.errors import CsbdataError, Stopped
 from curation.system.progress import heartbeat
@@ -40,10 +29,12 @@ from curation.system.tables import plain
 from curation.system.terminal import command_line_of, say, show, stderr
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from types import FrameType
 
     from typer._click import Context
+
+    _Command = Callable[..., None]
 
 
 class _Commands(TyperGroup):
@@ -74,31 +65,22 @@ class _ReaderGoneError(Exception):
 #: What is true of every command that works for long.
 _GOES_ON = "what is finished is kept; the same command goes on from there"
 
-app = typer.Typer(
-    name="csbdata",
-    cls=_Commands,
-    help="Curate JSON Schemas into JSONSchemaBench; measure engines and models on it.",
-    no_args_is_help=True,
-    add_completion=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+#: The commands of this package in the order of `--help`, each the name of a module of
+#: `curation.commands` and of what it offers.
+_COMMANDS: Final = (
+    "build",
+    "sources",
+    "explain",
+    "stats",
+    "diff",
+    "check",
+    "instances",
+    "card",
+    "verify",
+    "push",
+    "release",
+    "export",
 )
-_COMMANDS = (
-    build,
-    sources,
-    explain,
-    stats,
-    diff,
-    check,
-    instances,
-    card,
-    verify,
-    push,
-    release,
-)
-for _command in _COMMANDS:
-    app.command(cls=GroupedCommand)(_command)
-app.add_typer(export)
 
 
 def _print_version(enabled: bool) -> None:
@@ -107,7 +89,6 @@ def _print_version(enabled: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     _version: Annotated[
         bool,
@@ -122,22 +103,44 @@ def _options(
     """Attach the options of `csbdata` itself."""
 
 
-def _attach_plugins() -> None:
-    """Add the commands of other packages (entry point group `csbdata.commands`).
+def application(arguments: Sequence[str] = ()) -> typer.Typer:
+    """Return the command line with its own commands and those of plug-ins.
 
-    An entry point names a `typer.Typer`, or the function of one command. If the command
-    line begins with one of their names, only that one is loaded, which is faster.
+    If the command line begins with the name of a command, only that one is imported:
+    `csbdata check` starts in a fraction of the time that all commands take.
+
+    Parameters:
+        arguments: the command line without the program's name.
     """
-    points = entry_points_of("csbdata.commands")
-    named = [point for point in points if point.name in sys.argv[1:2]]
-    for point in named or points:
-        command = point.load()
-        if isinstance(command, typer.Typer):
-            for info in command.registered_commands:
-                info.cls = GroupedCommand
-            app.add_typer(command, name=point.name)
-        else:
-            app.command(point.name, cls=GroupedCommand)(command)
+    app = typer.Typer(
+        name="csbdata",
+        cls=_Commands,
+        help="Curate JSON Schemas into JSONSchemaBench; measure engines and models on "
+        "it.",
+        no_args_is_help=True,
+        add_completion=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+    app.callback()(_options)
+    named = arguments[0] if arguments else ""
+    for name in _COMMANDS if named not in _COMMANDS else (named,):
+        module = import_module(f"curation.commands.{name}")
+        _attach(app, name, getattr(module, name))
+    if named not in _COMMANDS:
+        points = entry_points_of("csbdata.commands")
+        for point in [point for point in points if point.name == named] or points:
+            _attach(app, point.name, point.load())
+    return app
+
+
+def _attach(app: typer.Typer, name: str, command: typer.Typer | _Command) -> None:
+    if isinstance(command, typer.Typer):
+        for info in command.registered_commands:
+            info.cls = GroupedCommand
+        app.add_typer(command, name=name)
+    else:
+        app.command(name, cls=GroupedCommand)(command)
 
 
 def main() -> None:
@@ -187,9 +190,8 @@ def _say_fault(fault: CsbdataError) -> None:
 
 def _run() -> None:
     try:
-        _attach_plugins()
         with command_line_of(sys.argv[1:]), heartbeat():
-            app()
+            application(sys.argv[1:])()
     except KeyboardInterrupt as error:
         raise Stopped("stopped", then=_GOES_ON) from error
 

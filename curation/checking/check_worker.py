@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import gc
-import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import msgspec
@@ -33,13 +32,14 @@ from curation.core.documents import (
 from curation.core.json_types import Json
 from curation.core.rule import Context, Library, Rule
 from curation.json import text as jsontext
+from curation.json.pointer import tokens_of
+from curation.lint.contradictions import UNKNOWN_FORMAT
+from curation.lint.idle_keywords import MISSPELT, nearest
 from curation.pipeline.process_document import read
 from curation.references.schema import Schema
 from curation.rules.sets import rule_set
 from curation.schema.dialects import BY_NAME
 from curation.sources.neighbours import NeighbourFiles, neighbour_library
-from curation.validation.fastjsonschema_worker import COMPILES
-from curation.validation.fastjsonschema_worker import verdict as compiled
 from curation.validation.metaschemas import (
     complaint,
     is_valid,
@@ -66,18 +66,10 @@ def _by_jsonschema_rs(schema: Json, dialect: str) -> str:
     return ACCEPTS
 
 
-def _by_fastjsonschema(schema: Json, dialect: str) -> str:
-    if isinstance(schema, dict):
-        schema = {**schema, "$schema": BY_NAME[dialect].uri}
-    answer = compiled(json.dumps(jsontext.plain(schema)))
-    return ACCEPTS if answer == COMPILES else answer
-
-
 #: Validator name to the function that asks it.
 VALIDATORS: dict[str, Callable[[Json, str], str]] = {
     "jsonschema": _by_jsonschema,
     "jsonschema-rs": _by_jsonschema_rs,
-    "fastjsonschema": _by_fastjsonschema,
 }
 
 
@@ -133,9 +125,9 @@ def _answer(
     valid: tuple[str, ...] = (),
 ) -> RulesAnswer:
     summaries = {rule.name: rule.summary for rule in rules}
-    meanings = {code: text for rule in rules for code, text in rule.lints.items()}
     if document is None:
-        return RulesAnswer(rejected=tuple(rejected), summaries=summaries | meanings)
+        return RulesAnswer(rejected=tuple(rejected), summaries=summaries)
+    meanings = {code: text for rule in rules for code, text in rule.lints.items()}
     return RulesAnswer(
         dialect=document.dialect,
         dialect_found=document.dialect_found,
@@ -143,8 +135,8 @@ def _answer(
         valid_under=valid,
         rejected=tuple(rejected),
         changes=tuple(filter(is_the_authors, document.changes)),
-        lints=tuple(_to_mend(document)),
-        summaries=summaries | meanings,
+        lints=tuple((lint, _meaning(lint, meanings)) for lint in _to_mend(document)),
+        summaries=summaries,
     )
 
 
@@ -152,6 +144,15 @@ def _to_mend(document: Document) -> Iterable[Lint]:
     if document.dialect is None:
         return document.lints
     return to_mend(document.lints, Schema(document.schema, BY_NAME[document.dialect]))
+
+
+def _meaning(lint: Lint, meanings: Mapping[str, str]) -> str:
+    meaning = meanings.get(lint.code, "")
+    if lint.code == MISSPELT:
+        return f"{meaning}: `{nearest(tokens_of(lint.pointer)[-1])}`"
+    if lint.code == UNKNOWN_FORMAT:
+        return f"{meaning}: probably misspelt"
+    return meaning
 
 
 def start(setup: Json) -> Callable[[Json], RulesAnswer | VerdictAnswer]:

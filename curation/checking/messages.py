@@ -33,7 +33,7 @@ class VerdictQuestion(
 
     #: The bytes of the text as Latin-1, one character a byte.
     content: str
-    #: One of `check_worker.VALIDATORS`.
+    #: One of `schema_check.VALIDATORS`.
     validator: str
     #: Name of the draft, such as `draft-07`.
     dialect: str
@@ -57,6 +57,7 @@ class RulesAnswer(msgspec.Struct, frozen=True, kw_only=True):
     valid_under: tuple[str, ...] = ()
     rejected: tuple[Rejected, ...] = ()
     changes: tuple[Change, ...] = ()
-    lints: tuple[Lint, ...] = ()
-    #: Name of a rule, or code of a lint, to what it means.
+    #: Each with what it means there.
+    lints: tuple[tuple[Lint, str], ...] = ()
+    #: Name of a rule to what it does.
     summaries: Mapping[str, str] = {}

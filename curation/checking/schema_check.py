@@ -22,10 +22,7 @@ from curation.checking.messages import (
 )
 from curation.core.documents import ABSENT, Reason
 from curation.core.json_types import Json
-from curation.json.pointer import tokens_of
 from curation.json.positions import TextPositions
-from curation.lint.contradictions import UNKNOWN_FORMAT
-from curation.lint.idle_keywords import MISSPELT, nearest
 from curation.schema.dialects import DIALECTS
 from curation.sources.local import TEXTS_INSIDE, OwnSchemas, open_source, require_files
 from curation.sources.neighbours import NeighbourFiles, base_uri_of
@@ -38,6 +35,7 @@ from curation.workers.process import Program
 from curation.workers.worker import Worker
 
 _WORKER = Path(__file__).with_name("check_worker.py")
+_COMPILER = Path(__file__).with_name("compile_worker.py")
 #: Seconds for one question.
 DEADLINE = 10.0
 _FASTJSONSCHEMA = "fastjsonschema"
@@ -158,10 +156,9 @@ class SchemaChecker:
         """
         limits = Limits(seconds=DEADLINE, wall_times=BUSY_MACHINE)
         setup: Json = msgspec.to_builtins(neighbours or NeighbourFiles())
-        program = Program(file=_WORKER, setup=setup)
         self._worker, self._compiler = (
-            Worker(program, limits),
-            Worker(program, _COMPILING),
+            Worker(Program(file=_WORKER, setup=setup), limits),
+            Worker(Program(file=_COMPILER), _COMPILING),
         )
 
     def __enter__(self) -> Self:
@@ -278,7 +275,6 @@ def _joined(what: str, detail: str) -> str:
 
 
 def _problems(answer: RulesAnswer) -> Iterator[SchemaProblem]:
-    meanings = answer.summaries
     for rejected in answer.rejected:
         detail = rejected.detail.removeprefix(f"{rejected.pointer or '(root)'}: ")
         message = _joined(rejected.reason.explanation, detail)
@@ -286,15 +282,10 @@ def _problems(answer: RulesAnswer) -> Iterator[SchemaProblem]:
         level = NOTE if is_remote else "error"
         yield _problem(level, rejected.pointer, rejected.reason, message)
     for change in answer.changes:
-        why = change.note or meanings.get(change.rule, "")
+        why = change.note or answer.summaries.get(change.rule, "")
         message = f"{_edit(change.before, change.after)} ({why})"
         yield _problem("warning", change.pointer, change.rule, message)
-    for lint in answer.lints:
-        message = meanings.get(lint.code, "")
-        if lint.code == MISSPELT:
-            message = f"{message}: `{nearest(tokens_of(lint.pointer)[-1])}`"
-        elif lint.code == UNKNOWN_FORMAT:
-            message = f"{message}: probably misspelt"
+    for lint, message in answer.lints:
         yield _problem("warning", lint.pointer, lint.code, message)
 
 

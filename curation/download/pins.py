@@ -111,7 +111,7 @@ class ArchivePin:
     file: str = ""
     #: The files that sources read.
     paths: Selection
-    #: Over the selected files (`curation.download.packs.digest_of`).
+    #: Over the selected files (`curation.download.folder_files.digest_of`).
     digest: str
     #: Of the published file itself, where it has fixed bytes.
     sha256: str = ""

@@ -17,7 +17,8 @@ from curation.download.acquire import (
     UnavailableArchive,
     acquire,
 )
-from curation.download.packs import FolderFiles, open_files
+from curation.download.folder_files import FolderFiles
+from curation.download.packs import open_files
 from curation.download.pins import pins_for
 from curation.packaging.licences import is_copyleft
 from curation.rules.sets import rule_set

@@ -27,14 +27,10 @@ from collections.abc import (
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-import pyarrow as pa
-import pyarrow.parquet
-
 from curation.core.benchmark import DEFAULT, OTHER_FOLDERS, natural_key
 from curation.core.documents import Files, RawDocument, Rejected
 from curation.core.hub_names import dataset_name
-from curation.core.json_types import Json
-from curation.download.packs import FolderFiles, MadeFile, SingleFile
+from curation.download.folder_files import FolderFiles, MadeFile, SingleFile
 from curation.json import text as jsontext
 from curation.json.yaml_reader import SUFFIXES, parse_yaml
 from curation.sources.base import Reading, Source
@@ -235,6 +231,8 @@ def _parquet_files(folder: Path) -> list[Path]:
 
 
 def _as_file(folder: Path) -> MadeFile:
+    from curation.sources.parquet_rows import parquet_rows  # noqa: PLC0415 (slow)
+
     rows = (
         NamedSchema(name=unique_id or f"row-{number}", schema=text.decode())
         for path in _parquet_files(folder)
@@ -265,13 +263,14 @@ def read_hub_column(
         BadData: no value is JSON.
     """
     from curation.download.huggingface import hub_snapshot  # noqa: PLC0415 (slow)
+    from curation.sources.parquet_rows import column_values  # noqa: PLC0415 (slow)
 
     where = f"{name}@{revision}#{column}"
     tables = sorted(hub_snapshot(name, revision).rglob("*.parquet"))
     if not tables:
         raise NoInput("has no parquet files at this revision", where)
     schemas, broken = [], 0
-    for number, (own, value) in enumerate(_values(tables, column), start=1):
+    for number, (own, value) in enumerate(column_values(tables, column), start=1):
         schema = jsontext.parse(value.encode()) if isinstance(value, str) else value
         if schema is None or isinstance(schema, Rejected):
             broken += 1
@@ -282,25 +281,6 @@ def read_hub_column(
     if broken:
         say(f"{where}: {broken:,} values are no JSON and left out")
     return schemas
-
-
-def _values(tables: list[Path], column: str) -> Iterator[tuple[str | None, Json]]:
-    """Yield the id and the value of each row.
-
-    Raises:
-        NoInput: a table lacks the column.
-    """
-    for table in tables:
-        with pyarrow.parquet.ParquetFile(table) as file:
-            names = file.schema_arrow.names
-            if column not in names:
-                raise NoInput(
-                    f"no column {column!r}", table.name, f"it has {', '.join(names)}"
-                )
-            columns = [column, _ID] if _ID in names else [column]
-            for batch in file.iter_batches(columns=columns):
-                for row in batch.to_pylist():
-                    yield row.get(_ID), row[column]
 
 
 def _table(files: Files) -> str | None:
@@ -317,6 +297,8 @@ def _rows(files: Files, table: str) -> Iterator[tuple[int, str, bytes]]:
     content = files.read(table)
     rows = json_lines(content)
     if table.endswith(".parquet"):
+        from curation.sources.parquet_rows import parquet_rows  # noqa: PLC0415 (slow)
+
         rows = parquet_rows(content, table)
     return made_unique(rows, PurePosixPath(table).stem)
 
@@ -340,28 +322,6 @@ def _row(content: bytes) -> tuple[str | None, bytes]:
     schema, unique_id = row[_SCHEMA], row.get(_ID)
     text = schema if isinstance(schema, str) else jsontext.write(schema)
     return unique_id if isinstance(unique_id, str) else None, text.encode()
-
-
-def parquet_rows(content: bytes, path: str) -> Iterator[tuple[int, str | None, bytes]]:
-    """Yield the same of a parquet file; a null schema is an empty text.
-
-    Raises:
-        BadData: it is not parquet, or lacks one of the two columns as text.
-    """
-    try:
-        file = pyarrow.parquet.ParquetFile(pa.BufferReader(content))
-        lacking = {_SCHEMA, _ID}.difference(file.schema_arrow.names)
-        if lacking:
-            raise BadData(f"lacks the column {min(lacking)}", path)
-        number = 0
-        for batch in file.iter_batches(columns=[_SCHEMA, _ID]):
-            texts = batch.column(_SCHEMA).cast(pa.large_binary()).to_pylist()
-            ids = batch.column(_ID).cast(pa.large_string()).to_pylist()
-            for text, unique_id in zip(texts, ids, strict=True):
-                number += 1
-                yield number, unique_id, text or b""
-    except (pa.ArrowException, OSError) as error:
-        raise BadData("not a parquet file that can be read", path) from error
 
 
 def made_unique(

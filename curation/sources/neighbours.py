@@ -12,7 +12,6 @@ from curation.core.documents import Rejected
 from curation.core.json_types import Json
 from curation.core.rule import Library
 from curation.json.text import parse
-from curation.references.library import NO_LIBRARY
 from curation.sources.claims import claimed_uris
 from curation.sources.readers import own_uri
 from curation.workers.limits import Limits
@@ -118,5 +117,7 @@ def neighbours_of(root: Path, contents: Mapping[str, bytes]) -> NeighbourFiles:
 def neighbour_library(neighbours: NeighbourFiles) -> Library:
     """Return what references between files lead to; nothing if there is no root."""
     if not neighbours.root:
+        from curation.references.library import NO_LIBRARY  # noqa: PLC0415 (slow)
+
         return NO_LIBRARY
     return NeighbourLibrary(Path(neighbours.root), neighbours.claims)

@@ -22,7 +22,8 @@ import orjson
 from curation.core.benchmark import natural_key
 from curation.core.documents import Origin, RawDocument
 from curation.download.cache import Cache
-from curation.download.packs import Pack, digest_of, open_pack, write_pack
+from curation.download.folder_files import digest_of
+from curation.download.packs import Pack, open_pack, write_pack
 from curation.sources.base import Reading, Source
 from curation.sources.claims import claimed_uris
 from curation.sources.readers import document
@@ -68,7 +69,7 @@ class LiveLock(msgspec.Struct, frozen=True, kw_only=True):
     #: Of the catalogue that lists the addresses.
     commit: str
     #: Over all contents, by their path in the pack
-    #: (`curation.download.packs.digest_of`).
+    #: (`curation.download.folder_files.digest_of`).
     digest: str
     #: Sorted by address.
     schemas: tuple[LockedSchema, ...]

@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 
 import curation.checking.schema_check
 import curation.cli
-from curation.cli import app, main
+from curation.cli import application, main
 from curation.system.errors import NoInput
 from curation.system.progress import heartbeat
 from curation.system.terminal import command_line
@@ -38,8 +38,7 @@ CALLS = {
     "stats": ("stats", BUILD),
     "--version": ("--version",),
 }
-curation.cli._attach_plugins()
-_COMMAND = typer.main.get_command(app)
+_COMMAND = typer.main.get_command(application())
 assert isinstance(_COMMAND, TyperGroup)
 COMMANDS = tuple(_COMMAND.commands)
 
@@ -128,7 +127,7 @@ def test_ctrl_c_while_commands_load_has_its_words_too(
     run: Callable[..., Ended], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before any command has begun."""
-    monkeypatch.setattr(curation.cli, "_attach_plugins", _raising(KeyboardInterrupt()))
+    monkeypatch.setattr(curation.cli, "application", _raising(KeyboardInterrupt()))
     assert run("explain") == (130, f"csbdata: stopped: {curation.cli._GOES_ON}\n")
 
 
@@ -150,9 +149,7 @@ def test_a_command_of_a_plug_in_loads_no_other(
 
     points = [point("one"), point("two")]
     monkeypatch.setattr(curation.cli, "entry_points_of", lambda _group: points)
-    monkeypatch.setattr(curation.cli, "app", typer.Typer())
-    monkeypatch.setattr(sys, "argv", ["csbdata", *typed])
-    curation.cli._attach_plugins()
+    application(typed)
     assert found == loaded
 
 
@@ -161,8 +158,9 @@ def test_what_was_typed_is_known_while_its_command_runs(
 ) -> None:
     """A run's header takes it from there; before and afterwards nothing was typed."""
     seen: list[tuple[str, ...]] = []
-    monkeypatch.setattr(curation.cli, "_attach_plugins", lambda: None)
-    monkeypatch.setattr(curation.cli, "app", lambda: seen.append(command_line()))
+    monkeypatch.setattr(
+        curation.cli, "application", lambda _words: lambda: seen.append(command_line())
+    )
     run("eval", "--data", "my schemas")
     assert seen == [("csbdata", "eval", "--data", "my schemas")]
     assert command_line() == ()
@@ -173,8 +171,8 @@ def test_no_command_is_silent_for_long(
 ) -> None:
     """Where a step has no bar, its command still says now and then that it works."""
     monkeypatch.setattr(curation.cli, "heartbeat", partial(heartbeat, 0.02))
-    monkeypatch.setattr(curation.cli, "_attach_plugins", lambda: None)
-    monkeypatch.setattr(curation.cli, "app", lambda: time.sleep(0.3))
+    app = partial(time.sleep, 0.3)
+    monkeypatch.setattr(curation.cli, "application", lambda _words: app)
     assert "still at work, " in run("diff", "a", "b").said
 
 

@@ -64,8 +64,7 @@ def _leaves(command: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str, 
 
 @cache
 def _tree() -> object:
-    cli._attach_plugins()
-    return typer.main.get_command(cli.app)
+    return typer.main.get_command(cli.application())
 
 
 def _parameters(path: tuple[str, ...]) -> list[object]:
@@ -161,6 +160,7 @@ def test_no_path_is_a_defect(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Each ends with a documented code, in a line of its own or with a result."""
+    application = cli.application()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CSBDATA_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
@@ -169,7 +169,7 @@ def test_no_path_is_a_defect(
     for name in _FEW if case.command in _SLOW else hostile:
         target = hostile[name]
         line = _command_line(case, target, sound)
-        done = CliRunner().invoke(cli.app, line)
+        done = CliRunner().invoke(application, line)
         known = isinstance(done.exception, CsbdataError | SystemExit | type(None))
         if (
             not known

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _ENDS = {"|", ";", "&&", ">", ">>"}
-curation.cli._attach_plugins()
+COMMAND_LINE = typer.main.get_command(curation.cli.application())
 
 
 def _lines(document: Path) -> list[str]:
@@ -59,7 +59,7 @@ def test_every_command_shown_can_be_parsed(
     _document: str, call: tuple[str, ...]
 ) -> None:
     """The command is there and takes these options, whatever they then come to."""
-    command = typer.main.get_command(curation.cli.app)
+    command = COMMAND_LINE
     rest, name = list(call), "csbdata"
     # A group that may stand alone, as `csbdata engines`, is parsed itself.
     while isinstance(command, TyperGroup) and rest[:1] != [] and rest[0][0] != "-":

@@ -35,7 +35,7 @@ def test_an_answer_keeps_its_reasons_and_places() -> None:
         dialect="draft-07",
         rejected=(Rejected(reason=Reason.EMPTY, detail="{}", rule="empty"),),
         changes=(Change(rule="id", pointer="/a", before="1", after=ABSENT),),
-        lints=(Lint(code="loop", pointer="/b"),),
+        lints=((Lint(code="loop", pointer="/b"), "It has no end."),),
         summaries={"empty": "It constrains nothing."},
     )
     read = msgspec.json.decode(msgspec.json.encode(answer), type=RulesAnswer)

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import curation.pipeline.build
-from curation.cli import app
+from curation.cli import application
 from curation.commands.build import partiality, report
 from curation.core.benchmark import CONFIGS
 from curation.download.acquire import FetchSettings, UnavailableArchive
@@ -108,7 +108,7 @@ def test_a_rule_that_raised_ends_the_build_with_70(
     built = replace(result(read_manifest(sample_build)), rule_faults=(fault,))
     monkeypatch.setattr(curation.pipeline.build, "build", lambda *_: built)
     monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(app, ["build"])
+    done = CliRunner().invoke(application(), ["build"])
     assert isinstance(done.exception, CsbdataError)
     assert done.exception.exit_code == 70
     assert "rule slip raised for 1 document" in str(done.exception)
@@ -139,7 +139,7 @@ def test_the_sample_has_a_folder_of_its_own(
 
     monkeypatch.setattr(curation.pipeline.build, "build", remember)
     monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(app, ["build", *arguments, "--replace"])
+    done = CliRunner().invoke(application(), ["build", *arguments, "--replace"])
     assert done.exit_code == 0, done.output
     assert asked[0].out == tmp_path / out
     assert asked[0].replace

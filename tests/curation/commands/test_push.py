@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from curation.cli import app
+from curation.cli import application
 from curation.publish import verify as module
 from curation.system.errors import BadData, CsbdataError, NoInput
 from curation.verification import Finding, Verification
@@ -41,7 +41,7 @@ def there(
 
 
 def _run(*arguments: str, answer: str | None = None) -> Result:
-    done = CliRunner().invoke(app, list(arguments), input=answer)
+    done = CliRunner().invoke(application(), list(arguments), input=answer)
     if isinstance(done.exception, CsbdataError):
         raise done.exception
     return done

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from curation.download.folder_files import FolderFiles, digest_of
 from curation.download.packs import (
-    FolderFiles,
-    digest_of,
     open_files,
     open_pack,
     write_pack,

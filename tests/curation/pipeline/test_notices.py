@@ -9,7 +9,7 @@ import pytest
 from curation.core.documents import Origin
 from curation.dataset.summary import Pin
 from curation.download.acquire import FetchSettings
-from curation.download.packs import FolderFiles
+from curation.download.folder_files import FolderFiles
 from curation.packaging.licences import is_copyleft
 from curation.pipeline.build import write_notices
 from curation.pipeline.inputs import BuildInput, MissingSource, _find_pinned

@@ -9,7 +9,7 @@ import pytest
 from huggingface_hub import constants
 from typer.testing import CliRunner, Result
 
-from curation.cli import app
+from curation.cli import application
 from curation.core.benchmark import CONFIGS
 from curation.system.errors import (
     CsbdataError,
@@ -37,7 +37,7 @@ def there(
 
 def run(*arguments: object) -> Result:
     """Run the command; a fault comes out as it is."""
-    done = CliRunner().invoke(app, ["verify", *map(str, arguments)])
+    done = CliRunner().invoke(application(), ["verify", *map(str, arguments)])
     if isinstance(done.exception, CsbdataError):
         raise done.exception
     return done

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.download.acquire import FetchSettings
-from curation.download.packs import FolderFiles
+from curation.download.folder_files import FolderFiles
 from curation.instances.dataset.records import MaskFile, MaskTest, write_files
 from curation.sources.local import open_source
 from curation.system.errors import BadData, CannotCreate, NoInput

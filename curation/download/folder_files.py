@@ -1,0 +1,170 @@
+"""Folders and single files of the user's, read as the archives of sources are."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from curation.system.errors import NoInput
+from curation.system.user_files import (
+    has_other_bytes,
+    refuse_large,
+    refuse_unprintable,
+)
+
+#: Folders that tools make.
+_OF_TOOLS = frozenset({"node_modules", "__pycache__"})
+
+
+def digest_of(checksums: Iterable[tuple[str, str]]) -> str:
+    """Return the digest over files: sha256 of lines `sha256hex  path`.
+
+    The lines are sorted by path (by code point) and end in a line feed, so that
+    `sha256sum FILE... | sha256sum` gives the same where the shell sorts alike.
+    Takes pairs of path and sha256 in hexadecimal.
+    """
+    lines = (f"{checksum}  {path}\n" for path, checksum in sorted(checksums))
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+class FolderFiles:
+    """The regular files below a folder, by their paths relative to it.
+
+    Hidden files and folders, those of tools (`node_modules`), and links that lead out
+    of the folder are left out.
+    """
+
+    __slots__ = ("_most", "_path_set", "_suffixes", "path", "paths", "unread")
+
+    def __init__(
+        self, root: Path, suffixes: tuple[str, ...] = ("",), most: int = -1
+    ) -> None:
+        """List the files once.
+
+        Args:
+            root: The folder.
+            suffixes: Ends of the names of the files that are read; all by default.
+            most: Bytes that are read of a file; -1 for all. A reader that refuses what
+                is larger gives one byte more than it takes.
+
+        Raises:
+            NoInput: there is no such folder.
+        """
+        if not root.is_dir():
+            raise NoInput("there is no such folder", str(root))
+        #: The folder itself.
+        self.path = root
+        self._suffixes, self._most = suffixes, most
+        faults = dict(sorted(_paths_below(root.resolve(), suffixes)))
+        #: Paths with `/` relative to the folder, sorted by code point.
+        self.paths: tuple[str, ...] = tuple(
+            path for path, fault in faults.items() if not fault
+        )
+        #: Paths of the other files, fit to be printed, with the reason.
+        self.unread = {
+            path.encode("utf-8", "backslashreplace").decode(): fault
+            for path, fault in faults.items()
+            if fault
+        }
+        self._path_set = frozenset(self.paths)
+
+    def read(self, path: str) -> bytes:
+        """Return one file's bytes; KeyError where the folder had none at first."""
+        if path not in self._path_set:
+            raise KeyError(path)
+        file = self.path / path
+        try:
+            with file.open("rb") as handle:
+                return handle.read(self._most)
+        except OSError as error:
+            why = error.strerror or type(error).__name__
+            raise NoInput(f"cannot be read ({why})", str(file)) from error
+
+    def sha256(self, path: str) -> str:
+        """Return one file's sha256 in hexadecimal; KeyError if there is none."""
+        return hashlib.sha256(self.read(path)).hexdigest()
+
+    @property
+    def digest(self) -> str:
+        """The digest over all files (`digest_of`)."""
+        return digest_of((path, self.sha256(path)) for path in self.paths)
+
+    def __len__(self) -> int:
+        """Return the number of files."""
+        return len(self.paths)
+
+    def __reduce__(
+        self,
+    ) -> tuple[type[FolderFiles], tuple[Path, tuple[str, ...], int]]:
+        """Travel to another process as the path of the folder."""
+        return FolderFiles, (self.path, self._suffixes, self._most)
+
+
+class MadeFile:
+    """One file that was made here, read as an archive that holds only it."""
+
+    __slots__ = ("_content", "paths")
+
+    def __init__(self, name: str, content: bytes) -> None:
+        """Keep the content under a name."""
+        self._content = content
+        #: The file's name alone.
+        self.paths: tuple[str, ...] = (name,)
+
+    def read(self, path: str) -> bytes:
+        """Return the bytes; KeyError for any other path."""
+        if path not in self.paths:
+            raise KeyError(path)
+        return self._content
+
+    @property
+    def digest(self) -> str:
+        """The digest over the one file (`digest_of`)."""
+        checksum = hashlib.sha256(self._content).hexdigest()
+        return digest_of([(self.paths[0], checksum)])
+
+
+class SingleFile(MadeFile):
+    """One file of the user's read as an archive that holds only it."""
+
+    __slots__ = ()
+
+    def __init__(self, file: Path) -> None:
+        """Read the file.
+
+        Raises:
+            NoInput: that cannot be done, or its name is no UTF-8.
+            BadData: it is too large, or a device.
+        """
+        refuse_unprintable(file)
+        try:
+            content = refuse_large(file).read_bytes()
+        except OSError as error:
+            why = error.strerror or type(error).__name__
+            raise NoInput(f"cannot be read ({why})", str(file)) from error
+        super().__init__(file.name, content)
+
+
+def _paths_below(root: Path, suffixes: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Yield each path, and why its file is not read; empty if it is."""
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if _is_read(name)]
+        for name in filter(_is_read, names):
+            file = Path(folder, name)
+            path = file.relative_to(root).as_posix()
+            if file.exists() and not file.is_file():
+                yield path, "no regular file"
+            elif not file.is_file() or not file.resolve().is_relative_to(root):
+                continue
+            elif not path.endswith(suffixes):
+                yield path, f"no {' or '.join(suffixes)}"
+            elif has_other_bytes(path):
+                yield path, "its name is no UTF-8"
+            else:
+                yield path, ""
+
+
+def _is_read(name: str) -> bool:
+    return name[0] != "." and name not in _OF_TOOLS

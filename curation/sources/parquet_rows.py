@@ -1,0 +1,55 @@
+"""The schemas of a user's parquet files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from curation.core.json_types import Json
+from curation.system.errors import BadData, NoInput
+
+_SCHEMA, _ID = "json_schema", "unique_id"
+
+
+def column_values(tables: list[Path], column: str) -> Iterator[tuple[str | None, Json]]:
+    """Yield the id and the value of each row.
+
+    Raises:
+        NoInput: a table lacks the column.
+    """
+    for table in tables:
+        with pyarrow.parquet.ParquetFile(table) as file:
+            names = file.schema_arrow.names
+            if column not in names:
+                raise NoInput(
+                    f"no column {column!r}", table.name, f"it has {', '.join(names)}"
+                )
+            columns = [column, _ID] if _ID in names else [column]
+            for batch in file.iter_batches(columns=columns):
+                for row in batch.to_pylist():
+                    yield row.get(_ID), row[column]
+
+
+def parquet_rows(content: bytes, path: str) -> Iterator[tuple[int, str | None, bytes]]:
+    """Yield the same of a parquet file; a null schema is an empty text.
+
+    Raises:
+        BadData: it is not parquet, or lacks one of the two columns as text.
+    """
+    try:
+        file = pyarrow.parquet.ParquetFile(pa.BufferReader(content))
+        lacking = {_SCHEMA, _ID}.difference(file.schema_arrow.names)
+        if lacking:
+            raise BadData(f"lacks the column {min(lacking)}", path)
+        number = 0
+        for batch in file.iter_batches(columns=[_SCHEMA, _ID]):
+            texts = batch.column(_SCHEMA).cast(pa.large_binary()).to_pylist()
+            ids = batch.column(_ID).cast(pa.large_string()).to_pylist()
+            for text, unique_id in zip(texts, ids, strict=True):
+                number += 1
+                yield number, unique_id, text or b""
+    except (pa.ArrowException, OSError) as error:
+        raise BadData("not a parquet file that can be read", path) from error
