@@ -22,6 +22,7 @@ from typer.core import TyperGroup
 from curation.commands.options import GroupedCommand
 from curation.system.credentials import guard, redacted, redacted_traceback
 from curation.system.errors import CsbdataError, Stopped
+from curation.system.extras import missing_library
 from curation.system.progress import heartbeat
 from curation.system.registry import entry_points_of
 from curation.system.streams import end_output, give_up_output, prepare_streams
@@ -194,6 +195,10 @@ def _run() -> None:
             application(sys.argv[1:])()
     except KeyboardInterrupt as error:
         raise Stopped("stopped", then=_GOES_ON) from error
+    except ModuleNotFoundError as error:
+        if fault := missing_library(error):
+            raise fault from error
+        raise
 
 
 def _code_of(run: Callable[[], None]) -> int | str | None:

@@ -127,7 +127,6 @@ def _schemas_of(
     Raises:
         NoInput: there is neither.
     """
-    from curation.instances.dataset.records import Records
     from curation.instances.dataset.worker import InstanceRequest
     from curation.sources.local import open_source, require_files
     from curation.sources.neighbours import base_uri_of, neighbours_of
@@ -159,6 +158,8 @@ def _schemas_of(
     # No id ends like that, so that a file is meant.
     if path.suffix == ".json" or path.is_absolute():
         raise NoInput("no such file", target)
+    from curation.instances.dataset.records import Records
+
     record = Records(build).one(target)
     request = InstanceRequest(schema=record.schema, dialect=record.dialect)
     return {target: request}, None

@@ -1,41 +1,35 @@
-"""The libraries of an extra of csbdata, and the command that installs them."""
+"""The extras of csbdata, and the command that installs one."""
 
 from __future__ import annotations
 
 import re
-import shlex
 from importlib.metadata import PackageNotFoundError, requires
 
-_EXTRA = re.compile(r"""\s*;\s*extra\s*==\s*['"](?P<extra>[^'"]+)['"]\s*$""")
-_NESTED = re.compile(r"^csbdata\[(?P<extras>[^\]]+)\]$")
+from curation.system.errors import Unavailable
+
+_OF_AN_EXTRA = re.compile(
+    r"""(?P<library>[\w-]+).*;\s*extra\s*==\s*['"](?P<extra>[^'"]+)['"]\s*$"""
+)
 
 
 def install_extra(extra: str) -> str:
-    """Return the command that installs what an extra holds.
+    """Return the command that installs what an extra holds."""
+    return f"python -m pip install 'csbdata[{extra}]'"
 
-    Example:
-        >>> install_extra("strategies")
-        "python -m pip install 'hypothesis>=6.170'"
+
+def missing_library(error: ModuleNotFoundError) -> Unavailable | None:
+    """Return what to say of a library that an extra of csbdata would bring.
+
+    None if no extra holds it: then its absence is a defect.
     """
-    libraries = libraries_of(extra) or [f"csbdata[{extra}]"]
-    return f"python -m pip install {shlex.join(libraries)}"
-
-
-def libraries_of(extra: str) -> list[str]:
-    """Return the libraries of an extra with their versions, in order of their names."""
+    library = (error.name or "").partition(".")[0]
     try:
         declared = requires("csbdata") or []
     except PackageNotFoundError:
-        return []
-    libraries: set[str] = set()
+        return None
     for line in declared:
-        marker = _EXTRA.search(line)
-        if marker is None or marker["extra"] != extra:
-            continue
-        library = line[: marker.start()]
-        nested = _NESTED.match(library)
-        for inner in nested["extras"].split(",") if nested else ():
-            libraries.update(libraries_of(inner))
-        if not nested:
-            libraries.add(library)
-    return sorted(libraries)
+        match = _OF_AN_EXTRA.match(line)
+        if match and match["library"].replace("-", "_") == library:
+            then = install_extra(match["extra"])
+            return Unavailable(f"this needs the library {library}", "", then)
+    return None

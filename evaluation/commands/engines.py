@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration
 from curation.system.progress import no_heartbeat
 from curation.system.tables import table
@@ -126,6 +125,7 @@ def add(
       csbdata engines add xgrammar==0.1.8
       csbdata engines add llama_cpp -y
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
+    from curation.download.acquire import FetchSettings
     from evaluation.setup.engine_files import find_engine
     from evaluation.setup.environment_install import make_environment, ready_environment
 
@@ -151,6 +151,7 @@ def remove(spec: _SpecArgument) -> None:
 
     Example: csbdata engines remove xgrammar==0.1.8
     """
+    from curation.download.acquire import FetchSettings
     from evaluation.setup.environments import remove_environments
 
     for environment in remove_environments(
@@ -188,6 +189,7 @@ def _download(plan: InstallPlan) -> str:
 
 def _statuses() -> list[_EngineStatus]:
     """Return every engine with whether it can be run here."""
+    from curation.download.acquire import FetchSettings
     from evaluation.setup.engine_files import engine_paths, find_engine
     from evaluation.setup.environments import (
         NotInstalled,

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from math import fsum, sqrt
 from typing import TypeVar
 
-import numpy as np
-
 from evaluation.reporting import student
 
 _T = TypeVar("_T")
@@ -130,6 +128,8 @@ def sign_flip(differences: Iterable[int]) -> float:
         return mcnemar(nonzero.count(-1), nonzero.count(1))
     total = sum(map(abs, nonzero))
     # chances[n]: that those with a plus sign add up to n.
+    import numpy as np  # noqa: PLC0415 - an extra, and slow
+
     chances = np.zeros(total + 1)
     chances[0] = 1
     for size in map(abs, nonzero):

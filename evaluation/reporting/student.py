@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import cache
 from math import atan, inf, pi, sqrt
 
-import numpy as np
-
 # Halvings until a double cannot tell the two ends apart.
 _HALVINGS = 60
 
@@ -20,6 +18,8 @@ def chance_within(t: float, freedom: int) -> float:
         t: At least 0.
         freedom: Degrees of freedom, at least 1.
     """
+    import numpy as np  # noqa: PLC0415 - an extra, and slow
+
     angle = atan(t / sqrt(freedom))
     # sin and cos of the angle, without the rounding of either function.
     sine, cosine = t / sqrt(freedom + t * t), sqrt(freedom / (freedom + t * t))

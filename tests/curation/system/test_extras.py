@@ -1,43 +1,84 @@
-"""What an extra holds is said by the names of its libraries."""
+"""A library that an extra holds is named with the command that installs it."""
 
 from __future__ import annotations
+
+import subprocess
+import sys
 
 import pytest
 
 from curation.system import extras
-from curation.system.extras import install_extra, libraries_of
+from curation.system.extras import install_extra, missing_library
 
-_DECLARED = [
-    "rich>=15",
-    'llguidance>=1.9; extra == "eval"',
-    "tokenizers>=0.23 ; extra == 'eval'",
-    'torch>=2.13; extra == "models"',
-    'csbdata[eval]; extra == "models"',
-]
+_DECLARED = ["rich>=15", 'hf-xet>=1; extra == "build"', "torch>=2 ; extra == 'models'"]
+#: Starts a command line in an installation that has no library of the extra `build`.
+_LIGHT = """
+import re, sys
+from importlib.metadata import requires
+lines = [line for line in requires("csbdata") if "'build'" in line]
+held = {{re.match("[\\\\w-]+", line)[0].replace("-", "_") for line in lines}}
+class Absent:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name in held:
+            raise ModuleNotFoundError(name, name=name)
+assert len(held) > 8
+sys.meta_path.insert(0, Absent)
+sys.argv[1:] = {words!r}
+from csbdata import main
+main()
+"""
 
 
-@pytest.fixture(autouse=True)
-def declared(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Install a project with these requirements."""
+@pytest.mark.parametrize(
+    ("module", "extra"), [("hf_xet.core", "build"), ("torch", "models")]
+)
+def test_the_extra_of_a_library_is_named(
+    module: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a module of it is missing."""
     monkeypatch.setattr(extras, "requires", lambda _name: _DECLARED)
+    fault = missing_library(ModuleNotFoundError("no", name=module))
+    assert fault is not None
+    assert fault.then == install_extra(extra)
 
 
-def test_an_extra_is_what_the_project_says() -> None:
-    """Every library with its version, and no other."""
-    assert libraries_of("eval") == ["llguidance>=1.9", "tokenizers>=0.23"]
+@pytest.mark.parametrize("module", ["rich", "curation.none_such", None])
+def test_what_no_extra_holds_is_a_defect(
+    module: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A library of the base installation, or a module of ours."""
+    monkeypatch.setattr(extras, "requires", lambda _name: _DECLARED)
+    assert missing_library(ModuleNotFoundError("no", name=module)) is None
 
 
-def test_an_extra_inside_another_is_opened() -> None:
-    """What can be typed holds libraries alone: no release of ours is needed."""
-    assert libraries_of("models") == [*libraries_of("eval"), "torch>=2.13"]
-
-
-def test_the_command_can_be_typed() -> None:
-    """Each requirement is quoted: `>` is no redirection."""
-    command = "python -m pip install 'llguidance>=1.9' 'tokenizers>=0.23'"
-    assert install_extra("eval") == command
-
-
-def test_an_extra_that_is_none_is_named_as_it_is() -> None:
-    """Of an older installation, say."""
-    assert install_extra("none-such") == "python -m pip install 'csbdata[none-such]'"
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["--help"], 0, ""),
+        (["check", "{schema}"], 0, ""),
+        (["instances", "{schema}"], 0, ""),
+        (["explain", "references"], 0, ""),
+        (["build", "--sample"], 69, "csbdata[build]"),
+        (["verify", "."], 69, "csbdata[build]"),
+        (["eval", "--engine", "none"], 69, "csbdata[build]"),
+    ],
+    ids=lambda value: str(value[0]) if isinstance(value, list) else "",
+)
+def test_a_light_installation_checks_schemas_and_says_what_else_needs(
+    words: list[str], code: int, said: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """polars, pyarrow, matplotlib and their like are of the extra `build`."""
+    folder = tmp_path_factory.mktemp("light")
+    schema = folder / "schema.json"
+    schema.write_text('{"type": "integer"}', encoding="utf-8")
+    typed = [word.format(schema=schema) for word in words]
+    ended = subprocess.run(
+        [sys.executable, "-c", _LIGHT.format(words=typed)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == code, ended.stderr[-2000:]
+    assert said in ended.stderr
