@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import accumulate
 from pathlib import Path
 from typing import Final

@@ -35,8 +35,9 @@ def _run(*command: str, cwd: Path, code: int = 0) -> str:
 def test_the_wheel_works_from_another_folder(tmp_path: Path) -> None:
     """`make wheelhouse`, an empty environment, no index.
 
-    The base installation takes at most 60 MB beside Python's bytecode, checks a schema, and names the command
-    that installs what a build needs; after it `build --sample` works.
+    The base installation takes at most 60 MB beside Python's bytecode, checks a schema,
+    and names the command that installs what a build needs; after it
+    `build --sample` works.
     """
     made = subprocess.run(
         ["make", "wheelhouse"],  # noqa: S607 (make as the user has it)
