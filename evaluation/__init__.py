@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from evaluation.answers.judge import Judgement, judge
     from evaluation.asking.request import ModelOptions, RunRequest, RunResult
     from evaluation.asking.run import run
     from evaluation.core.records import Instance, Record
@@ -25,12 +26,14 @@ if TYPE_CHECKING:
 __all__ = [
     "Bounds",
     "Instance",
+    "Judgement",
     "ModelOptions",
     "Record",
     "RecordedRun",
     "RunRequest",
     "RunResult",
     "TaskSettings",
+    "judge",
     "open_run",
     "run",
 ]
@@ -39,6 +42,8 @@ __all__ = [
 _MODULES: Final = {
     "ModelOptions": "evaluation.asking.request",
     "Bounds": "evaluation.walking.engine_worker",
+    "Judgement": "evaluation.answers.judge",
+    "judge": "evaluation.answers.judge",
     "Instance": "evaluation.core.records",
     "Record": "evaluation.core.records",
     "RecordedRun": "evaluation.results.reader",

@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 PUBLIC = [
     "Bounds",
     "Instance",
+    "Judgement",
     "ModelOptions",
     "Record",
     "RecordedRun",
     "RunRequest",
     "RunResult",
     "TaskSettings",
+    "judge",
     "open_run",
     "run",
 ]

@@ -16,10 +16,8 @@ from typing import TYPE_CHECKING, Final
 import jsonschema_rs
 import msgspec
 
-from curation.json.pointer import Tokens, member, pointer
-from curation.schema.dialects import BY_NAME
+from curation.json.pointer import Tokens, pointer
 from curation.schema.keywords import REFERENCE_KEYWORDS
-from curation.system.escaping import shortened
 from evaluation.answers.extraction import (
     POLICIES,
     MissingAnswer,
@@ -29,6 +27,7 @@ from evaluation.answers.extraction import (
     triage,
 )
 from evaluation.answers.json_answers import compiled_schema, read_json_answer
+from evaluation.answers.schema_faults import answer_faults
 from evaluation.core.records import Record, Response, Verdict
 from evaluation.suites.passrate.settings import FailureClass, Mode, PassrateSettings
 
@@ -50,18 +49,9 @@ _CLASSES: Final = {
     NoAnswer.THINKING: FailureClass.EMPTY,
     NoAnswer.EMPTY: FailureClass.EMPTY,
 }
-#: Keywords that refuse undeclared members.
-_ON_UNDECLARED: Final = frozenset({"additionalProperties", "unevaluatedProperties"})
-#: Keywords of all drafts; other tokens of a path are names and indexes.
-_KEYWORDS: Final = frozenset().union(
-    *(dialect.effective for dialect in BY_NAME.values())
-)
-#: Characters of a message.
-_SHOWN: Final = 200
-#: Most faults of one answer that are examined, and that are recorded.
-_EXAMINED: Final = 200
 #: Patterns of names that are kept compiled.
 _MOST_PATTERNS: Final = 1_024
+#: Most faults of one answer that are recorded.
 _RECORDED: Final = 10
 
 
@@ -165,108 +155,6 @@ def _failed(
         details=details or {},
         counted=counted,
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchemaFault:
-    """One assertion that an answer fails."""
-
-    message: str
-    keyword: str
-    #: JSON pointers into the answer and into the schema.
-    instance_path: str
-    schema_path: str
-    #: Whether it refuses an undeclared member.
-    undeclared: bool
-
-    def as_json(self) -> dict[str, Json]:
-        """Return it as in results."""
-        return {
-            "message": self.message,
-            "keyword": self.keyword,
-            "instance_path": self.instance_path,
-            "schema_path": self.schema_path,
-        }
-
-    @property
-    def reason(self) -> str:
-        """One line for people, and for a model that repairs its answer."""
-        place = self.instance_path or "(root)"
-        return f"{place}: {self.message} [{self.keyword}]"
-
-
-def answer_faults(
-    validator: jsonschema_rs.Validator, schema: Json, value: Json
-) -> tuple[SchemaFault, ...]:
-    """Return the faults of an answer, branches of `anyOf` and `oneOf` included.
-
-    Of several branches one counts: one that only refuses undeclared members, else the
-    one whose failures reach deepest into the value, else the one with the fewest.
-
-    Args:
-        validator: The schema's validator.
-        schema: The schema.
-        value: An answer that it refuses.
-    """
-    faults: list[SchemaFault] = []
-    for error in validator.iter_errors(value):
-        faults += _faults_of(error, schema)
-        if len(faults) >= _EXAMINED:
-            break
-    return tuple(faults)
-
-
-def _faults_of(
-    error: jsonschema_rs.ValidationError, schema: Json
-) -> Iterator[SchemaFault]:
-    contexts = (list(branch) for branch in getattr(error.kind, "context", None) or ())
-    branches = [
-        [fault for inner in context for fault in _faults_of(inner, schema)]
-        for context in contexts
-        if context
-    ]
-    if branches:
-        yield from min(branches, key=_distance)
-        return
-    path = [str(token) for token in error.schema_path]
-    keyword = _keyword(error, path)
-    yield SchemaFault(
-        message=shortened(error.message, _SHOWN),
-        keyword=keyword,
-        instance_path=pointer(tuple(map(str, error.instance_path))),
-        schema_path=pointer(tuple(path)),
-        undeclared=keyword in _ON_UNDECLARED
-        or (keyword == "propertyNames" and _name_is_undeclared(error, path, schema)),
-    )
-
-
-def _keyword(error: jsonschema_rs.ValidationError, path: Sequence[str]) -> str:
-    """Return the keyword that fails; that with a `false` schema for it."""
-    if type(error.kind).__name__.endswith("PropertyNames"):
-        return "propertyNames"
-    return next((token for token in reversed(path) if token in _KEYWORDS), "")
-
-
-def _name_is_undeclared(
-    error: jsonschema_rs.ValidationError, path: Sequence[str], schema: Json
-) -> bool:
-    """Return whether `propertyNames` refuses a name that `properties` lacks too."""
-    refused = getattr(error.kind, "error", None)
-    name = getattr(refused, "instance", None)
-    holder: Json = schema
-    try:
-        for token in path[: path.index("propertyNames")]:
-            holder = member(holder, token)
-    except (LookupError, ValueError):
-        return True
-    properties = holder.get("properties") if isinstance(holder, dict) else None
-    return not isinstance(properties, dict) or name not in properties
-
-
-def _distance(branch: Sequence[SchemaFault]) -> tuple[bool, int, int]:
-    wrong = [fault for fault in branch if not fault.undeclared]
-    deepest = max((fault.instance_path.count("/") for fault in wrong), default=0)
-    return bool(wrong), -deepest, len(branch)
 
 
 def undeclared_members(compiled: CompiledSchema, value: Json) -> tuple[str, ...]:

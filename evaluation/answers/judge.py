@@ -1,0 +1,99 @@
+"""Judge one JSON text by one schema: valid or not, and what fails where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+import orjson
+
+from curation.core.documents import Rejected
+from curation.instances.constraints.interpretations import read_schema
+from curation.system.errors import BadData
+from evaluation.answers.json_answers import JsonProblem, read_json_answer
+from evaluation.answers.schema_faults import SchemaFault, answer_faults
+
+if TYPE_CHECKING:
+    from curation.core.json_types import Json
+    from curation.instances.constraints.compiled_schema import CompiledSchema
+
+#: Compiled schemas that are kept.
+_KEPT: Final = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """The verdict on one text."""
+
+    #: Whether it is JSON that the schema accepts.
+    valid: bool
+    #: The failed assertions, each with its places in the text and in the schema.
+    faults: tuple[SchemaFault, ...] = ()
+    #: Why the text is no JSON value to be judged; None if it is one.
+    problem: JsonProblem | None = None
+    #: One line for each fault, or one for the problem.
+    reasons: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Return whether the text is valid."""
+        return self.valid
+
+
+def judge(text: str, schema: Json, *, formats: bool = True) -> Judgement:
+    """Return whether a text is JSON that a schema accepts, and if not, why.
+
+    The schema's dialect is what its `$schema` declares, else decided by its keywords as
+    in the benchmark. Of the branches of an `anyOf` or `oneOf`, the faults of the
+    likeliest one are given. Compiled schemas are kept: the next text costs 0.1 ms.
+
+    Args:
+        text: An answer of a model, say.
+        schema: A JSON Schema: a dict, a bool, or its JSON text.
+        formats: Whether `format` is asserted.
+
+    Raises:
+        BadData: the schema is none, or a reference in it leads nowhere.
+
+    Example:
+        >>> schema = {"type": "object", "required": ["a"]}
+        >>> judge('{"a": 1}', schema).valid
+        True
+        >>> judge("{}", schema).reasons
+        ('(root): "a" is a required property [required]',)
+        >>> judge("{a: 1}", schema).problem.value
+        'syntax'
+    """
+    compiled = _compiled(schema if isinstance(schema, str) else _text_of(schema))
+    answer = read_json_answer(text)
+    if answer.problem is not None:
+        return Judgement(
+            valid=False, problem=answer.problem, reasons=(f"not JSON: {answer.detail}",)
+        )
+    validator = compiled.validator if formats else compiled.validator_without_formats
+    if validator.is_valid(answer.value):
+        return Judgement(valid=True)
+    faults = answer_faults(validator, compiled.value, answer.value)
+    return Judgement(
+        valid=False, faults=faults, reasons=tuple(fault.reason for fault in faults)
+    )
+
+
+def _text_of(schema: Json) -> str:
+    try:
+        return orjson.dumps(schema).decode()
+    except TypeError as error:
+        raise BadData(f"this schema is no JSON value: {error}") from error
+
+
+@lru_cache(maxsize=_KEPT)
+def _compiled(text: str) -> CompiledSchema:
+    compiled = read_schema(text)
+    if isinstance(compiled, Rejected):
+        raise BadData(f"this is no JSON Schema: {compiled.detail or compiled.reason}")
+    try:
+        compiled.validator, compiled.validator_without_formats  # noqa: B018 - compiled here
+    except ValueError as error:
+        reason = str(error).partition("\n")[0]
+        raise BadData(f"this schema cannot be used: {reason}") from error
+    return compiled

@@ -1,0 +1,130 @@
+"""The assertions of a schema that a value fails, with their places."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from curation.json.pointer import member, pointer
+from curation.schema.dialects import BY_NAME
+from curation.system.escaping import shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import jsonschema_rs
+
+    from curation.core.json_types import Json
+
+#: Keywords that refuse undeclared members.
+_ON_UNDECLARED: Final = frozenset({"additionalProperties", "unevaluatedProperties"})
+#: Keywords of all drafts; other tokens of a path are names and indexes.
+_KEYWORDS: Final = frozenset().union(
+    *(dialect.effective for dialect in BY_NAME.values())
+)
+#: Characters of a message.
+_SHOWN: Final = 200
+#: Most faults of one answer that are examined.
+_EXAMINED: Final = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaFault:
+    """One assertion that an answer fails."""
+
+    message: str
+    keyword: str
+    #: JSON pointers into the answer and into the schema.
+    instance_path: str
+    schema_path: str
+    #: Whether it refuses an undeclared member.
+    undeclared: bool
+
+    def as_json(self) -> dict[str, Json]:
+        """Return it as in results."""
+        return {
+            "message": self.message,
+            "keyword": self.keyword,
+            "instance_path": self.instance_path,
+            "schema_path": self.schema_path,
+        }
+
+    @property
+    def reason(self) -> str:
+        """One line for people, and for a model that repairs its answer."""
+        place = self.instance_path or "(root)"
+        return f"{place}: {self.message} [{self.keyword}]"
+
+
+def answer_faults(
+    validator: jsonschema_rs.Validator, schema: Json, value: Json
+) -> tuple[SchemaFault, ...]:
+    """Return the faults of an answer, branches of `anyOf` and `oneOf` included.
+
+    Of several branches one counts: one that only refuses undeclared members, else the
+    one whose failures reach deepest into the value, else the one with the fewest.
+
+    Args:
+        validator: The schema's validator.
+        schema: The schema.
+        value: An answer that it refuses.
+    """
+    faults: list[SchemaFault] = []
+    for error in validator.iter_errors(value):
+        faults += _faults_of(error, schema)
+        if len(faults) >= _EXAMINED:
+            break
+    return tuple(faults)
+
+
+def _faults_of(
+    error: jsonschema_rs.ValidationError, schema: Json
+) -> Iterator[SchemaFault]:
+    contexts = (list(branch) for branch in getattr(error.kind, "context", None) or ())
+    branches = [
+        [fault for inner in context for fault in _faults_of(inner, schema)]
+        for context in contexts
+        if context
+    ]
+    if branches:
+        yield from min(branches, key=_distance)
+        return
+    path = [str(token) for token in error.schema_path]
+    keyword = _keyword(error, path)
+    yield SchemaFault(
+        message=shortened(error.message, _SHOWN),
+        keyword=keyword,
+        instance_path=pointer(tuple(map(str, error.instance_path))),
+        schema_path=pointer(tuple(path)),
+        undeclared=keyword in _ON_UNDECLARED
+        or (keyword == "propertyNames" and _name_is_undeclared(error, path, schema)),
+    )
+
+
+def _keyword(error: jsonschema_rs.ValidationError, path: Sequence[str]) -> str:
+    """Return the keyword that fails; that with a `false` schema for it."""
+    if type(error.kind).__name__.endswith("PropertyNames"):
+        return "propertyNames"
+    return next((token for token in reversed(path) if token in _KEYWORDS), "")
+
+
+def _name_is_undeclared(
+    error: jsonschema_rs.ValidationError, path: Sequence[str], schema: Json
+) -> bool:
+    """Return whether `propertyNames` refuses a name that `properties` lacks too."""
+    refused = getattr(error.kind, "error", None)
+    name = getattr(refused, "instance", None)
+    holder: Json = schema
+    try:
+        for token in path[: path.index("propertyNames")]:
+            holder = member(holder, token)
+    except (LookupError, ValueError):
+        return True
+    properties = holder.get("properties") if isinstance(holder, dict) else None
+    return not isinstance(properties, dict) or name not in properties
+
+
+def _distance(branch: Sequence[SchemaFault]) -> tuple[bool, int, int]:
+    wrong = [fault for fault in branch if not fault.undeclared]
+    deepest = max((fault.instance_path.count("/") for fault in wrong), default=0)
+    return bool(wrong), -deepest, len(branch)

@@ -1,0 +1,93 @@
+"""`judge`: a text and a schema in, a verdict with reasons and places out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+import csbdata
+from evaluation.answers.json_answers import JsonProblem
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from curation.core.json_types import Json
+
+
+def _rows(build: Path, name: str) -> pl.DataFrame:
+    return pl.concat(
+        pl.read_parquet(file, hive_partitioning=False)
+        for file in sorted(build.glob(f"{name}/*.p*q*"))
+    )
+
+
+def test_it_agrees_with_every_label_of_the_sample(
+    sample_build_with_instances: Path,
+) -> None:
+    """Witnesses are valid, near misses are not, and every fault names its keyword."""
+    schemas = dict(
+        _rows(sample_build_with_instances, "Github_easy")
+        .select("unique_id", "json_schema")
+        .iter_rows()
+    )
+    instances = _rows(sample_build_with_instances, "instances/Github_easy")
+    judged = 0
+    for record, text, valid in instances.select(
+        "unique_id", "text", "valid"
+    ).iter_rows():
+        judgement = csbdata.judge(text, schemas[record])
+        assert judgement.valid == valid, (record, text)
+        assert bool(judgement) == (not judgement.reasons)
+        assert valid or all(fault.keyword for fault in judgement.faults)
+        judged += 1
+    assert judged > 100
+
+
+def test_a_fault_has_its_places() -> None:
+    """A pointer into the text, one into the schema, and a line with both."""
+    schema: Json = {"properties": {"a/b": {"items": {"minimum": 3}}}}
+    judgement = csbdata.judge('{"a/b": [4, 2]}', schema)
+    (fault,) = judgement.faults
+    assert fault.instance_path == "/a~1b/1"
+    assert fault.schema_path == "/properties/a~1b/items/minimum"
+    assert judgement.reasons == ("/a~1b/1: 2 is less than the minimum of 3 [minimum]",)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", JsonProblem.SYNTAX),
+        ("{a: 1}", JsonProblem.SYNTAX),
+        ("[NaN]", JsonProblem.NOT_A_NUMBER),
+        ("[" * 100_000, JsonProblem.TOO_DEEP),
+        ('"\\ud800"', JsonProblem.LONE_SURROGATE),
+    ],
+)
+def test_a_text_that_is_no_json_is_invalid_and_says_why(
+    text: str, problem: JsonProblem
+) -> None:
+    """It never raises, whatever a model has written."""
+    judgement = csbdata.judge(text, {})
+    assert not judgement
+    assert judgement.problem is problem
+    assert judgement.reasons
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [5, None, [], "{", {"type": "strng"}, {"$ref": "#/x"}, {"$ref": "http://x/y"}],
+    ids=str,
+)
+def test_what_is_no_schema_is_the_callers_mistake(schema: Json) -> None:
+    """It is no verdict on the text; nothing is fetched."""
+    with pytest.raises(csbdata.CsbdataError, match=r"this .*schema|this is no JSON"):
+        csbdata.judge("1", schema)
+
+
+def test_formats_are_asserted_unless_told_otherwise() -> None:
+    """As the benchmark's labels have it."""
+    schema: Json = {"format": "date"}
+    assert not csbdata.judge('"yesterday"', schema)
+    assert csbdata.judge('"yesterday"', schema, formats=False)
