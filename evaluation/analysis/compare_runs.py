@@ -23,7 +23,6 @@ from evaluation.reporting.bootstrap import share_difference
 from evaluation.reporting.statistics import mcnemar
 from evaluation.reporting.tables import Ratio, Shift, Table
 from evaluation.results.conditions import differences
-from evaluation.results.measurements import CaseMeasurement, compiled_by_all
 from evaluation.results.overview import coverage, latency
 from evaluation.results.reader import RecordedRun, gaps_of
 from evaluation.results.suite_pairs import (
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from evaluation.core.suite import ScoredResponse
+    from evaluation.results.measurements import CaseMeasurement
 
 
 def is_of_suites(pairs: Sequence[PairedEngines]) -> bool:
@@ -99,20 +99,23 @@ _COMPILE_NOTE = _SHARE_NOTE.replace(" that have instances and", "").replace(
 def comparison(pairs: Sequence[PairedEngines]) -> Iterator[Table]:
     """Yield the tables of one task's comparison, the one that decides first."""
     cases = {side.label: side.cases for pair in pairs for side in (pair.a, pair.b)}
+    yield from paired_shares(pairs)
+    yield coverage(cases)
+    yield from times_tables(pairs)
+    yield from latency(cases)
+    moved = changes(pairs)
+    if moved.rows:
+        yield moved
+
+
+def paired_shares(pairs: Sequence[PairedEngines]) -> Iterator[Table]:
+    """Yield what passes and what compiles, paired; nothing that was not asked."""
     tested = [pair for pair in map(_tested, pairs) if pair.cases]
     measured = [pair for pair in pairs if pair.cases]
     if tested:
         yield _shares("passes", tested, lambda case: case.passed, _SHARE_NOTE)
     if measured:
         yield _shares("compiles", measured, lambda case: case.compiled, _COMPILE_NOTE)
-    yield coverage(cases)
-    yield from times_tables(pairs)
-    yield from latency(cases, ", all schemas")
-    count, shared = compiled_by_all(cases)
-    yield from latency(shared, f", the {count:,} schemas that all compile")
-    moved = changes(pairs)
-    if moved.rows:
-        yield moved
 
 
 def _tested(pair: PairedEngines) -> PairedEngines:

@@ -100,6 +100,8 @@ def _slug(name: str) -> str:
 
 _TEMPLATE = "page.html.jinja"
 _FAILURES = 100
+#: Tables of a section that are open; the others are shown at a click.
+SHOWN = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +167,13 @@ def _rendered(name: str, runs: Sequence[RecordedRun], parts: Sequence[Section]) 
     return template.render(
         name=safe(name),
         notice=[safe(line) for run in runs for line in notice_of(run)],
-        about=[safe(line) for run in runs for line in describe(run.header)],
+        about=[
+            safe(line)
+            for run in runs
+            for line in describe(run.header)
+            if line not in notice_of(run)
+        ],
+        shown=SHOWN,
         sections=parts,
     )
 
@@ -192,8 +200,13 @@ def sections(run: RecordedRun, reports: Mapping[str, Report]) -> list[Section]:
     ]
 
 
+#: Spaces inside a figure; a line may end before what is in brackets.
+_INNER = re.compile(r" (?![\[(])")
+
+
 def _format(cell: Cell) -> str:
-    return safe(text_of(cell))
+    text = safe(text_of(cell))
+    return text if isinstance(cell, str) else _INNER.sub("\N{NO-BREAK SPACE}", text)
 
 
 def _side(cell: Cell) -> str:

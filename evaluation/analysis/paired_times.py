@@ -37,10 +37,11 @@ FOLLOWING_DEVIATION: Final = 0.01
 FOLLOWING_SLACK: Final = 0.4
 _TIME_NOTE: Final = (
     "Geometric mean of b / a over the schemas that both compile: below 1 b is faster. "
-    "Of each schema the mean of its repetitions, without waits of a process for its "
-    "core; between masks: of each schema's mean, without near misses of length bounds. "
-    "The 95 % interval is by bootstrap over schemas, widened by what lies between "
-    "processes of one engine (with few repeats, by what was measured before)."
+    "Of each schema the geometric mean of its repetitions, without waits of a process "
+    "for its core; between masks: of each schema's mean, without near misses of "
+    "length bounds. The 95 % interval is by bootstrap over schemas, widened by what "
+    "lies between processes of one engine (with few repeats, by what was measured "
+    "before)."
 )
 _MACHINE_NOTE: Final = (
     " machine: how many times as long work that is always the same took in b's run; of "

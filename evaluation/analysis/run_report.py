@@ -9,7 +9,6 @@ from curation.system.errors import CsbdataError, NoInput
 from evaluation.reporting.tables import Cell, Table
 from evaluation.results.description import about_writing
 from evaluation.results.overview import overview
-from evaluation.results.reader import RecordedRun, gaps_of
 from evaluation.results.suite_rows import (
     SUITE,
     RecordedSuiteRun,
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from evaluation.core.run_header import ParticipantHeader
     from evaluation.core.suite import Suite
     from evaluation.reporting.report import Report
+    from evaluation.results.reader import RecordedRun
 
 #: What of a header decides whether another run may be compared with this one.
 _CONDITIONS = (
@@ -73,14 +73,16 @@ def conditions_of(run: RecordedRun) -> Table:
     if run.header.timer_ns is not None:
         rows.append(("timer", f"{run.header.timer_ns:,} ns a reading"))
     rows.append(("rows", f"{len(run):,}"))
-    rows += [("lacks", gap) for gap in gaps_of(run)]
     return Table(title="Run", columns=("what", "value"), rows=tuple(rows))
 
 
 def _flat(value: Json) -> str | None:
     """Return a part of a header on one line, its members by their names."""
     if isinstance(value, dict):
-        members = {name: _flat(member) for name, member in value.items()}
+        # Why data is partial stands above every table.
+        members = {
+            name: _flat(member) for name, member in value.items() if name != "partial"
+        }
         parts = [f"{name} {text}" for name, text in members.items() if text]
         return ", ".join(parts) or None
     return None if value is None else str(value)
@@ -112,9 +114,14 @@ def reports(run: RecordedRun, names: Sequence[str] = ()) -> dict[str, Report]:
     by_task = {
         name: _suite_report(run, suite, name)
         if suite is not None
-        else known_tasks[name].report(run)
-        if name in known_tasks
-        else overview(run, name)
+        else _paired_first(
+            run,
+            name,
+            known_tasks[name].report(run)
+            if name in known_tasks
+            else overview(run, name),
+            timed=name not in known_tasks or known_tasks[name].timed,
+        )
         for name in names or available
     }
     if len(by_task) == 1:
@@ -125,6 +132,26 @@ def reports(run: RecordedRun, names: Sequence[str] = ()) -> dict[str, Report]:
         )
         for name, report in by_task.items()
     }
+
+
+def _paired_first(
+    run: RecordedRun, task: str, report: Report, *, timed: bool
+) -> Report:
+    """Return a report that begins with the comparison of every two engines.
+
+    It is made on what both were asked; after it come the rates, then the times of a
+    task whose times are results.
+    """
+    from evaluation.analysis.compare_runs import paired_shares  # noqa: PLC0415 (rarely)
+    from evaluation.analysis.paired_times import times_tables  # noqa: PLC0415 (rarely)
+    from evaluation.analysis.regression_gate import all_pairs, compared_engines  # noqa: PLC0415 (rarely)
+
+    if sum(name == task for _, name in run.row_counts) < 2:  # noqa: PLR2004 (a pair)
+        return report
+    pairs = all_pairs(compared_engines([run], task))
+    times = times_tables(pairs) if timed else ()
+    rates, rest = report.tables[:1], report.tables[1:]
+    return replace(report, tables=(*paired_shares(pairs), *rates, *times, *rest))
 
 
 def joined_report(runs: Sequence[RecordedRun], suite: Suite[Any]) -> Report:

@@ -24,6 +24,7 @@ from evaluation.commands.ratchet import ratchet
 from evaluation.commands.show_run import (
     SHOWN,
     FailureOptions,
+    TableOptions,
     show_failures,
     show_tables,
 )
@@ -73,27 +74,27 @@ def show(
     *,
     run: RunArgument,
     task: _TaskOption = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Every table, not one of each task.")
-    ] = False,
+    tables: TableOptions,
     options: FailureOptions,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
-    """Print a run: what was measured, each task's headline, or the worst failures.
+    """Print a run: what was measured, its first tables, or the worst failures.
 
     Example: csbdata results show runs/4f1c22a09b3e --task masks --all
 
     Example: csbdata results show runs/4f1c22a09b3e --failures --engine llguidance
 
-    Without --all people get one table a task; JSON and CSV always hold every table.
-    Every rate has Wilson's 95 % interval and its denominator; `-` is a figure that
-    there is not, never 0. docs/results.md defines every column.
+    Engines are compared in pairs first, on what both were asked; then come rates and
+    times. Without --all people get twelve tables and the names of the others; JSON and
+    CSV always hold every table. Every rate has Wilson's 95 % interval and its
+    denominator; `-` is a figure that there is not, never 0. docs/results.md defines
+    every column.
     """
     opened_run = open_and_report_problems(run)
     if options.requested:
         show_failures(opened_run, task or [], options, format_)
     else:
-        show_tables(opened_run, task or [], format_, everything=everything)
+        show_tables(opened_run, task or [], tables, format_)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from curation.system.terminal import say_command
+from curation.system.terminal import say, say_command
 from curation.system.terminal import show as print_line
-from evaluation.reporting.printing import ReportFormat, print_tables
+from evaluation.reporting.printing import ReportFormat, named_tables, print_tables
+from evaluation.results.reader import gaps_of
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
@@ -19,6 +20,21 @@ if TYPE_CHECKING:
 
 #: Lines of a list that people are shown; other formats have all.
 SHOWN: Final = 20
+#: Tables that people are shown, of all tasks together; other formats have all.
+_TABLES: Final = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableOptions:
+    """Tables."""
+
+    everything: Annotated[
+        bool, typer.Option("--all", help="Every table, not the first twelve.")
+    ] = False
+    table: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only this table; repeatable."),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,28 +60,36 @@ class FailureOptions:
 
 
 def show_tables(
-    run: RecordedRun, tasks: list[str], format_: ReportFormat, *, everything: bool
+    run: RecordedRun,
+    tasks: list[str],
+    options: TableOptions,
+    format_: ReportFormat,
 ) -> None:
-    """Print what a run measured, and its tables: one a task, or every one."""
+    """Print what a run measured, and its tables: the first, those named, or all."""
     from evaluation.analysis.run_report import conditions_of, engines_of, reports
     from evaluation.results.description import describe
-    from evaluation.results.reader import gaps_of
 
     task_reports = reports(run, tasks)
     every = [conditions_of(run), engines_of(run)]
     every += [table for report in task_reports.values() for table in report.tables]
-    headlines = [report.tables[0] for report in task_reports.values() if report.tables]
+    most = max(1, _TABLES // max(1, len(task_reports)))
+    first = [table for one in task_reports.values() for table in one.tables[:most]]
+    names = options.table or []
+    wanted = named_tables(every, names) if names or options.everything else first
     if format_ is ReportFormat.AUTO:
         for line in [*gaps_of(run), *describe(run.header)]:
             print_line(line)
         print_line("")
     print_tables(
-        every if everything else headlines,
+        wanted,
         format_,
         _head(run),
-        every=every,
+        every=() if names else every,
         more=f"csbdata results show {shlex.quote(str(run.folder))} --all",
     )
+    if wanted is first and format_ is ReportFormat.AUTO:
+        others = [table.path for table in every if table not in first]
+        say(f"Each by --table NAME: {', '.join(others)}")
 
 
 def show_failures(
@@ -99,4 +123,5 @@ def _head(run: RecordedRun) -> dict[str, UntypedJson]:
         "run": str(run.folder),
         "header": dict(run.raw_header),
         "problems": list(run.problems),
+        "lacks": gaps_of(run),
     }

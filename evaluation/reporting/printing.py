@@ -160,14 +160,16 @@ def named_tables(tables: Sequence[Table], names: Sequence[str]) -> Sequence[Tabl
     Raises:
         BadConfiguration: there is no such table; the message names those there are.
     """
-    by_name = {table.slug: table for table in tables}
     for name in names:
-        if name not in by_name:
+        if not any(name in {table.slug, table.path} for table in tables):
             raise BadConfiguration(
                 f"the report has no table {name!r}",
-                then=f"use one of {', '.join(by_name)}",
+                then=f"use one of {', '.join(table.path for table in tables)}",
             )
-    return [by_name[name] for name in names] or tables
+    chosen = [
+        table for name in names for table in tables if name in {table.slug, table.path}
+    ]
+    return chosen or tables
 
 
 def print_tables(
@@ -195,7 +197,7 @@ def print_tables(
         show_whole("\n".join(as_markdown(table) for table in tables).rstrip("\n"))
     elif format_ is ReportFormat.CSV:
         # Line ends are CSV's own; a console would fold or colour them.
-        parts = [f"{_csv_name(table)}\r\n{as_csv(table)}" for table in tables]
+        parts = [f"{table.path}\r\n{as_csv(table)}" for table in tables]
         typer.echo("\r\n".join(parts), nl=False)
     else:
         for table in tables:
@@ -212,7 +214,3 @@ def print_table(table: Table) -> None:
     if table.note:
         lines = wrap(table.note, console.width - 2, break_long_words=False)
         show("".join(f"  {line}\n" for line in lines), style="dim")
-
-
-def _csv_name(table: Table) -> str:
-    return f"{table.task}/{table.slug}" if table.task else table.slug

@@ -433,6 +433,11 @@ class Table:
         words = re.findall(r"[a-z0-9]+", (self.name or self.title).lower())
         return "-".join(words) or "table"
 
+    @property
+    def path(self) -> str:
+        """Its slug, after its task where that must be said."""
+        return f"{self.task}/{self.slug}" if self.task else self.slug
+
 
 def _is_empty(cell: Cell) -> bool:
     return cell is None or (isinstance(cell, Rate) and cell.of == 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from curation.core.benchmark import in_benchmark_order
@@ -66,17 +67,20 @@ _COVERAGE_NOTE = (
     "Instances are those that were walked. other orders accepted: valid instances with "
     "the members of their objects in another order (--set orders=N), to which the "
     "specification gives no meaning. by cluster: every cluster of near-duplicates "
-    "counts once. Brackets: Wilson's 95 % interval, by cluster of as many answers as "
-    "there are clusters."
+    "counts once. Brackets: Wilson's 95 % interval, of as many answers as the texts "
+    "are worth, since those of one schema agree; by cluster of as many as there are "
+    "clusters."
 )
 _APPLIED_NOTE = (
     "One mask applied to the logits of one text on the CPU, by the engine's own "
     "kernel: XGrammar's for torch, llguidance's for numpy. Of one schema in 64, "
-    "since it hardly depends on the schema. A server pays it beside the mask."
+    "since it hardly depends on the schema; no table below 30. A server pays it beside "
+    "the mask."
 )
 _FIRST_NOTE = (
-    "The compile call alone. A schema that was cut off by the deadline counts as at "
-    "least that; one that was refused, or on which the engine died, has no time."
+    "The compile call alone, without waiting for a core. A schema that was cut off by "
+    "the deadline counts as at least that; one that was refused, or on which the "
+    "engine died, has no time."
 )
 _BETWEEN_NOTE = (
     "Each token's mask and commit, all texts of all schemas together but near misses "
@@ -87,8 +91,10 @@ _BY_SCHEMA_NOTE = (
     "long its texts are."
 )
 _BY_TEXT_NOTE = "The mean of each text's masks and commits: each text counts once."
-_ALL_COMPILE = "Schemas that every engine here compiles: an engine that takes only "
+_ALL_COMPILE = "Of the schemas that every engine here compiles: one that takes only "
 _ALL_COMPILE += "easy ones looks no faster for it."
+#: Applications of a mask below which their times are no table.
+_FEWEST_APPLIED = 30
 
 
 def overview(run: RunRows, task: str) -> Report:
@@ -100,18 +106,15 @@ def overview(run: RunRows, task: str) -> Report:
 
 
 def tables(cases_by_engine: Mapping[str, Sequence[CaseMeasurement]]) -> Iterable[Table]:
-    """Yield coverage, outcomes, times of all and of what all compile, conditions."""
+    """Yield coverage, outcomes, times, coverage by config, conditions."""
     yield coverage(cases_by_engine)
     yield outcomes(cases_by_engine)
+    yield from latency(cases_by_engine)
     configs = in_benchmark_order(
         {case.config for cases in cases_by_engine.values() for case in cases}
     )
     if len(configs) > 1:
         yield coverage_by_config(cases_by_engine, configs)
-    yield from latency(cases_by_engine)
-    if len(cases_by_engine) > 1:
-        count, shared = compiled_by_all(cases_by_engine)
-        yield from latency(shared, f", the {count:,} schemas all compile", _ALL_COMPILE)
     yield conditions(cases_by_engine)
     everything = [case for cases in cases_by_engine.values() for case in cases]
     if any(len(case.repetitions) > 1 for case in everything):
@@ -199,7 +202,8 @@ def outcomes(cases_by_engine: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
             f"{outcome.replace('_', ' ')}: {outcome.explanation}"
             for outcome in occurring
         )
-        + "; not run: another engine here was asked, this one was not (yet)",
+        + "; not run: another engine here was asked, this one was not (yet), or the "
+        "machine was too busy to tell",
     )
 
 
@@ -212,20 +216,32 @@ def _counted(
     }
 
 
+def comparable(
+    cases_by_engine: Mapping[str, Sequence[CaseMeasurement]],
+) -> tuple[str, Mapping[str, Sequence[CaseMeasurement]]]:
+    """Return the cases whose times can be compared, and what titles say of them.
+
+    Of several engines these are the schemas that all compile.
+    """
+    if len(cases_by_engine) < 2:  # noqa: PLR2004 (two to compare)
+        return "", cases_by_engine
+    count, shared = compiled_by_all(cases_by_engine)
+    return f", the {count:,} schemas all compile", shared
+
+
 def latency(
     cases_by_engine: Mapping[str, Sequence[CaseMeasurement]],
-    suffix: str = "",
-    note: str = "",
 ) -> Iterable[Table]:
-    """Yield a table of quantiles for each kind of time that was measured."""
+    """Yield a table of quantiles for each kind of time, on what all compile."""
+    suffix, cases_by_engine = comparable(cases_by_engine)
     kinds: tuple[
         tuple[str, str, str, Callable[[Iterable[CaseMeasurement]], Quantiles]], ...
     ] = (
         ("Time to first mask", "schemas", _FIRST_NOTE, to_first_mask),
-        ("First mask after compile", "schemas", "", first_mask),
         ("Time between masks by schema", "schemas", _BY_SCHEMA_NOTE, by_schema),
-        ("Time between masks by text", "texts", _BY_TEXT_NOTE, by_text),
         ("Time between masks", "masks", _BETWEEN_NOTE, between_masks),
+        ("First mask after compile", "schemas", "", first_mask),
+        ("Time between masks by text", "texts", _BY_TEXT_NOTE, by_text),
         ("Mask without commit", "masks", "", masks_alone),
         ("Mask applied to logits", "schemas", _APPLIED_NOTE, mask_applied),
     )
@@ -233,9 +249,11 @@ def latency(
         quantiles_by_engine = {
             name: times(cases) for name, cases in cases_by_engine.items()
         }
-        if any(map(len, quantiles_by_engine.values())):
-            text = " ".join(filter(None, (meaning, note)))
-            yield quantiles(title + suffix, quantiles_by_engine, what, text)
+        fewest = _FEWEST_APPLIED if times is mask_applied else 1
+        if max(map(len, quantiles_by_engine.values()), default=0) >= fewest:
+            text = " ".join(filter(None, (meaning, suffix and _ALL_COMPILE)))
+            table = quantiles(title + suffix, quantiles_by_engine, what, text)
+            yield replace(table, name=title)
 
 
 def quantiles(
@@ -281,8 +299,8 @@ def conditions(cases_by_engine: Mapping[str, Sequence[CaseMeasurement]]) -> Tabl
         note="memory: resident set of the engine's process when a case was done. "
         "undisturbed: cases during which nothing else was given the engine's core: "
         "where these are few, so are comparable times. ended by the wall clock: "
-        "time-outs of cases that had not used up their processor time, so that the "
-        "machine may have been why.",
+        "time-outs of cases that had processor time left and waited for something "
+        "else than a core.",
     )
 
 
@@ -316,16 +334,15 @@ def plots(
         ("time-to-first-mask", "Time to first mask", to_first_mask),
         ("time-between-masks", "Time between masks", between_masks),
     )
+    suffix, shared = comparable(cases_by_engine)
     for slug, title, times in kinds:
-        times_by_engine = {
-            name: times(cases) for name, cases in cases_by_engine.items()
-        }
+        times_by_engine = {name: times(cases) for name, cases in shared.items()}
         if any(map(len, times_by_engine.values())):
-            yield survival(f"{task}-{slug}", title, times_by_engine)
+            yield survival(f"{task}-{slug}", title + suffix, times_by_engine)
     yield points(
         f"{task}-coverage-and-cost",
-        "Coverage and its cost",
-        _points(cases_by_engine),
+        f"Coverage and its cost{suffix and ', times of' + suffix[1:]}",
+        _points(cases_by_engine, shared),
         x_label="median of the schemas' mean time between masks",
         y_label="schemas passed, per cent of those with instances",
         x_is_time=True,
@@ -334,10 +351,11 @@ def plots(
 
 def _points(
     cases_by_engine: Mapping[str, Sequence[CaseMeasurement]],
+    timed: Mapping[str, Sequence[CaseMeasurement]],
 ) -> dict[str, Point]:
     points_by_engine = {}
     for name, cases in cases_by_engine.items():
-        middle = by_schema(cases).at(50)
+        middle = by_schema(timed[name]).at(50)
         passed = _passed(cases)
         interval = passed.interval
         if middle is not None and interval is not None:

@@ -6,18 +6,16 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from operator import itemgetter
-from statistics import fmean, median
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evaluation.core.cases import InstanceResult, Row, WalkVerdict
+from evaluation.core.cases import Row, WalkVerdict
 from evaluation.reporting.quantiles import Quantiles
 from evaluation.reporting.report import Report
 from evaluation.reporting.tables import (
     Cell,
     Rate,
-    Ratio,
     Table,
     duration,
     quantile_cell,
@@ -38,58 +36,6 @@ if TYPE_CHECKING:
 
     #: Measurements by engine.
     Cases = Mapping[str, Sequence[CaseMeasurement]]
-
-#: Times as slow as fresh from which an engine is slower when warm.
-_MUCH: Final = 2.0
-
-
-@dataclass(slots=True)
-class WarmTimes:
-    """What is gathered of each engine while its rows go by."""
-
-    #: Engine to the mean times of each schema's masks in nanoseconds, fresh and warm.
-    means: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
-
-    def add(self, row: Row) -> None:
-        """Take the walks of one row that count; it needs two texts with masks."""
-        walks = [
-            walked.mask_ns
-            for walked in row.walks
-            if walked.mask_ns and not is_judged_apart(walked)
-        ]
-        pairs = self.means.setdefault(row.engine, [])
-        if len(walks) > 1:
-            warm = [ns for times in walks[1:] for ns in times]
-            pairs.append((fmean(walks[0]), fmean(warm)))
-
-    def table(self) -> Table:
-        """Return the medians of both, of their ratio, and who slows down."""
-        return Table.of_records(
-            "Masks of fresh and of warm grammars",
-            (
-                {
-                    "engine": engine,
-                    "schemas": len(pairs),
-                    "fresh": duration(median(fresh for fresh, _ in pairs)),
-                    "warm": duration(median(warm for _, warm in pairs)),
-                    "warm / fresh": Ratio(
-                        median(warm / fresh for fresh, warm in pairs if fresh)
-                    ),
-                    "slower when warm": sum(
-                        warm >= _MUCH * fresh for fresh, warm in pairs
-                    ),
-                }
-                for engine, pairs in self.means.items()
-                if any(fresh for fresh, _ in pairs)
-            ),
-            name="masks-warm",
-            note="Fresh: the mean mask of the first text under a grammar; warm: that "
-            "of the texts after it, which share what the engine has cached. Medians "
-            "over schemas with two texts or more, of the ratios too. Slower when warm: "
-            f"schemas whose warm masks take {_MUCH:g} times as long as the fresh "
-            "ones or more. Texts differ: the first is a valid one.",
-        )
-
 
 #: Upper ends of the classes of texts, in masks that were computed.
 _LENGTHS: Final = (64, 512, 4096)
@@ -125,7 +71,7 @@ def by_length(cases_by_engine: Cases) -> Table:
         name="masks-lengths",
         note="Near misses of length bounds (maxLength, minItems, ...) are as long as "
         "the bound: they have a line of their own here and are in no other table of "
-        "times between masks.",
+        "times between masks but that of the slowest schemas.",
     )
 
 
@@ -177,7 +123,7 @@ def slowest_schemas(cases_by_engine: Cases) -> Table:
         rows,
         name="masks-slowest",
         note="all: the compile call and every mask and commit, near misses of length "
-        "bounds too; mean: without these. Of each engine the first five.",
+        f"bounds too; mean: without these. Of each engine the first {_MOST}.",
     )
 
 
@@ -209,7 +155,7 @@ def slowest_first_masks(cases_by_engine: Cases) -> Table:
         rows,
         name="masks-first",
         note="first mask: making a matcher and computing its first mask, after the "
-        "compile call. Of each engine the first five.",
+        f"compile call. Of each engine the first {_MOST}.",
     )
 
 
@@ -286,50 +232,47 @@ _MOST_KEYWORDS = 30
 @dataclass(slots=True)
 class _EngineTotals:
     verdicts: Counter[WalkVerdict] = field(default_factory=Counter)
-    #: Keyword to how many of the near misses that violate it were blocked, or not.
-    keywords: dict[str, Counter[bool | None]] = field(
-        default_factory=lambda: defaultdict(Counter)
-    )
-    orders: Counter[bool | None] = field(default_factory=Counter)
-    forced: int = 0
-    forced_of: int = 0
+    #: Keyword to whether near misses that violate it were blocked, by schema.
+    keywords: dict[str, list[Rate]] = field(default_factory=lambda: defaultdict(list))
+    #: Whether valid texts in other orders were accepted, by schema.
+    orders: list[Rate] = field(default_factory=list)
+    #: Tokens forced, by schema.
+    forced: list[Rate] = field(default_factory=list)
 
     def add(self, row: Row) -> None:
         """Take the walks of one row."""
+        rights: dict[str, list[bool]] = defaultdict(list)
         for walked in row.walks:
-            if is_judged_apart(walked):
-                self.orders[engine_is_right(walked)] += 1
-            else:
-                self._add(walked)
-
-    def _add(self, walked: InstanceResult) -> None:
-        self.verdicts[walked.verdict] += 1
-        if not walked.valid:
-            keyword = str(walked.label.get("keyword") or "(unknown)")
-            self.keywords[keyword][engine_is_right(walked)] += 1
-        elif walked.forced is not None and walked.mask_ns:
-            self.forced += walked.forced
-            self.forced_of += len(walked.mask_ns)
+            apart = is_judged_apart(walked)
+            right = engine_is_right(walked)
+            if not apart:
+                self.verdicts[walked.verdict] += 1
+            if right is not None and (apart or not walked.valid):
+                keyword = str(walked.label.get("keyword") or "(unknown)")
+                rights["" if apart else keyword].append(right)
+            if walked.forced is not None and walked.mask_ns and walked.valid:
+                self.forced.append(Rate(walked.forced, len(walked.mask_ns)))
+        for keyword, own in rights.items():
+            rates = self.keywords[keyword] if keyword else self.orders
+            rates.append(Rate(sum(own), len(own)))
 
 
 def report_of(run: RunRows) -> Report:
     """Return the tables and plots of a run."""
     engines: dict[str, _EngineTotals] = {}
-    limits, warm = EngineLimits(), WarmTimes()
+    limits = EngineLimits()
     for row in run.rows():
         if row.task == NAME:
             engines.setdefault(row.engine, _EngineTotals()).add(row)
             limits.add(row)
-            warm.add(row)
     if not engines:
         return Report(tables=())
     cases_by_engine = measure_run(run, NAME)
-    own = [_instances(engines), _keywords(engines)]
+    own = [_keywords(engines), _instances(engines)]
     if any(totals.orders for totals in engines.values()):
         own.append(_orders(engines))
     coverage, outcomes, *more = tables(cases_by_engine)
     times = (
-        warm.table(),
         by_length(cases_by_engine),
         slowest_schemas(cases_by_engine),
         slowest_first_masks(cases_by_engine),
@@ -359,9 +302,7 @@ def _instances(engines: Mapping[str, _EngineTotals]) -> Table:
                 "mask gaps": verdicts[WalkVerdict.MASK_GAP],
                 "contradicted": verdicts[WalkVerdict.CONTRADICTED],
                 "engine errors": verdicts[WalkVerdict.ENGINE_ERROR],
-                "tokens forced": Rate(totals.forced, totals.forced_of)
-                if totals.forced_of
-                else None,
+                "tokens forced": Rate.total(totals.forced) if totals.forced else None,
             }
             for name, totals in engines.items()
             for verdicts in [totals.verdicts]
@@ -381,9 +322,8 @@ def _instances(engines: Mapping[str, _EngineTotals]) -> Table:
 def _keywords(engines: Mapping[str, _EngineTotals]) -> Table:
     near_misses: Counter[str] = Counter()
     for totals in engines.values():
-        for keyword, counts in totals.keywords.items():
-            near_misses[keyword] += counts[True] + counts[False]
-    pairs = [pair for pair in near_misses.most_common(_MOST_KEYWORDS) if pair[1]]
+        for keyword, rates in totals.keywords.items():
+            near_misses[keyword] += sum(rate.of for rate in rates)
     return Table(
         title="Near misses blocked, by the keyword that they violate",
         name="masks-keywords",
@@ -391,12 +331,13 @@ def _keywords(engines: Mapping[str, _EngineTotals]) -> Table:
         rows=tuple(
             (
                 keyword,
-                *(_right(totals.keywords[keyword]) for totals in engines.values()),
+                *(_total_of(totals.keywords[keyword]) for totals in engines.values()),
             )
-            for keyword, _ in pairs
+            for keyword, _ in near_misses.most_common(_MOST_KEYWORDS)
         ),
         note="Of the near misses walked to a verdict, in schemas that compile; what "
-        "is not blocked was accepted: the engine does not enforce the keyword there.",
+        "is not blocked was accepted: the engine does not enforce the keyword there. "
+        f"The {_MOST_KEYWORDS} keywords with most near misses.",
     )
 
 
@@ -405,11 +346,12 @@ def _orders(engines: Mapping[str, _EngineTotals]) -> Table:
         title="Valid instances with the members of their objects in another order",
         name="masks-orders",
         columns=("engine", "accepted"),
-        rows=tuple((name, _right(totals.orders)) for name, totals in engines.items()),
+        rows=tuple(
+            (name, _total_of(totals.orders)) for name, totals in engines.items()
+        ),
         note="Apart from all other figures: the specification gives members no order.",
     )
 
 
-def _right(counts: Counter[bool | None]) -> Rate | None:
-    judged = counts[True] + counts[False]
-    return Rate(counts[True], judged) if judged else None
+def _total_of(rates: Sequence[Rate]) -> Rate | None:
+    return Rate.total(rates) if rates else None

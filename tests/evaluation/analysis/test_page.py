@@ -83,10 +83,27 @@ def test_a_page_has_the_figures_of_the_tables(made: tuple[RecordedRun, str]) -> 
     """Every cell of the overview stands in it as the terminal shows it."""
     seen, (run, text) = _Seen(), made
     seen.feed(text)
+    text = seen.text.replace("\N{NO-BREAK SPACE}", " ")
     for table in overview(run, "plugin").tables[:2]:
         for cells in table.rows:
             for cell in cells[1:]:
-                assert text_of(cell) in seen.text
+                assert text_of(cell) in text
+
+
+def test_a_page_says_each_warning_once_and_opens_twelve_tables(tmp_path: Path) -> None:
+    """Of a section; the others are one click away, and engines come in pairs first."""
+    rows = many("alpha 1.0", 40) + many("beta 2.0", 40)
+    data = {"name": "x", "sha256": "1", "partial": ["the sample stands for all"]}
+    run = open_run(write_run(tmp_path / "run", rows, {**HEAD, "data": data}))
+    text = page(run)
+    assert text.count("the sample stands for all") == 1
+    section = text.partition('id="task-masks"')[2].partition("</section>")[0]
+    shown, closed, hidden = section.partition("<details>")
+    assert shown.count("<table>") == 12
+    assert f"{hidden.count('<table>')} more tables" in hidden
+    assert closed
+    assert hidden.count("</details>") == 1
+    assert shown.index("What passes, paired") < shown.index("<caption>Coverage")
 
 
 def test_a_page_is_the_same_each_time(made: tuple[RecordedRun, str]) -> None:

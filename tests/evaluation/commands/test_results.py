@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from typer.testing import CliRunner
 
-from curation.system.errors import BadData, BadUsage, NoInput
+from curation.system.errors import BadConfiguration, BadData, BadUsage, NoInput
 from evaluation.commands.results import app
 from evaluation.core.cases import Result
 from tests.evaluation.made_runs import HEAD, accepted, blocked, many, row, write_run
@@ -187,16 +187,42 @@ def test_tables_of_several_tasks_are_told_apart(tmp_path: Path) -> None:
     assert "declared: What passes" not in shown
 
 
-def test_show_has_a_headline_a_task_and_the_rest_by_all(tmp_path: Path) -> None:
-    """What was measured, one table, and the command for the others."""
+@pytest.mark.parametrize("tasks", [1, 2, 5])
+def test_show_has_twelve_tables_at_most_and_names_the_others(
+    tmp_path: Path, tasks: int
+) -> None:
+    """Of several engines the comparison first; what is not shown can be asked for."""
+    rows = many("alpha 1.0", 40) + many("beta 2.0", 40)
+    names = ["masks", "declared", "probe", "more", "others"][:tasks]
+    rows = [replace(one, task=name) for one in rows for name in names]
+    run = str(write_run(tmp_path / "run", rows, _HEAD))
+    answer = _ask("show", run)
+    every = json.loads(_ask("show", run, "--format", "json").stdout)["tables"]
+    paths = ["/".join(filter(None, (each["task"], each["name"]))) for each in every]
+    (line,) = (each for each in answer.stderr.splitlines() if "--table NAME" in each)
+    others = line.partition(": ")[2].split(", ")
+    assert 0 < len(every) - len(others) <= 12
+    first = [each["title"] for each in every if each["task"] in {None, "masks"}][2:]
+    assert first[:2] == ["What passes, paired", "What compiles, paired"]
+    assert ("masks: " * (tasks > 1)) + "What passes, paired\n" in answer.stdout
+    for path in (others[-1], paths[-1].rpartition("/")[2]):
+        told = json.loads(_ask("show", run, "--table", path, "--format", "json").stdout)
+        assert {each["name"] for each in told["tables"]} == {path.rpartition("/")[2]}
+    with pytest.raises(BadConfiguration, match="no table 'no-such'"):
+        _ask("show", run, "--table", "no-such")
+
+
+def test_show_has_every_table_by_all(tmp_path: Path) -> None:
+    """What was measured, the first tables, and the command for the others."""
     run = _run(tmp_path / "run")
     answer = _ask("show", run)
     lines = answer.stdout.splitlines()
     assert lines[:2] == ["tasks: masks", "engines: alpha 1.0, beta 2.0"]
-    assert "Outcomes" not in answer.stdout
+    assert "An engine's limits" not in answer.stdout
+    assert "Conditions" not in answer.stdout
     assert f"  csbdata results show {run} --all" in answer.stderr.splitlines()
     every = _ask("show", run, "--all")
-    assert "Outcomes" in every.stdout
+    assert "Conditions" in every.stdout
     assert "--all" not in every.stderr
 
 

@@ -9,9 +9,7 @@ from msgspec.structs import replace
 
 from evaluation.core.cases import Result, WalkVerdict
 from evaluation.core.records import Instance, Record
-from evaluation.reporting.tables import Duration
 from evaluation.results.outcomes import Outcome, outcome_of
-from evaluation.tasks.masks.report import WarmTimes
 from tests.evaluation.measuring import (
     measured,
     miniature,
@@ -110,21 +108,3 @@ def test_an_engine_that_answers_for_another_schema_is_wrong_both_ways(
         Outcome.WRONG_BOTH_WAYS,
         Outcome.WRONG_BOTH_WAYS,
     ]
-
-
-def test_an_engine_that_slows_down_once_it_is_warm_is_told_apart(
-    tmp_path: Path,
-) -> None:
-    """Quick with the first text of a schema and slow with the next: a count says so."""
-    samples = [sample(name, "[1, 2, 3]", "[1, 2, 4]") for name in ("one", "two")]
-    request = request_of(tmp_path, samples)
-    _, done = measured(tmp_path, [miniature("tired")], request)
-    times = WarmTimes()
-    for row in done.rows():
-        times.add(row)
-    ((_, schemas, fresh, warm, _, slower),) = times.table().rows
-    assert (schemas, slower) == (2, 2)
-    assert isinstance(fresh, Duration)
-    assert isinstance(warm, Duration)
-    # It sleeps for two milliseconds in each mask of the second text.
-    assert warm.ns >= 2_000_000

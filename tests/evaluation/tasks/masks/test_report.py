@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
+
 from evaluation.core.cases import Result, WalkVerdict
 from evaluation.reporting.tables import NOT_RUN, Rate
+from evaluation.results.overview import _APPLIED_NOTE, _FEWEST_APPLIED
 from evaluation.results.reader import open_run
 from evaluation.tasks.masks.report import report_of
+from evaluation.walking.walk_session import _APPLIED_ONE_OF
 from tests.evaluation.made_runs import accepted, blocked, many, row, write_run
 
 if TYPE_CHECKING:
@@ -39,7 +43,7 @@ def test_a_wrong_mask_is_booked_under_its_keyword(tmp_path: Path) -> None:
         replace(blocked(), label={}),
     )
     table = _table(_report(tmp_path, [row(walks=walks)]), "masks-keywords")
-    assert set(table.rows) == {("enum", Rate(1, 2)), ("(unknown)", Rate(1, 1))}
+    assert set(table.rows) == {("enum", Rate(1, 2, 1.0)), ("(unknown)", Rate(1, 1))}
 
 
 def test_forced_tokens_are_a_share_of_valid_ones(tmp_path: Path) -> None:
@@ -47,7 +51,31 @@ def test_forced_tokens_are_a_share_of_valid_ones(tmp_path: Path) -> None:
     walks = (replace(accepted(tokens=4), forced=3), replace(blocked(), forced=2))
     rows = [row(walks=walks), row(engine="beta 2.0")]
     table = _table(_report(tmp_path, rows), "masks-instances")
-    assert [cells[-1] for cells in table.rows] == [Rate(3, 4), None]
+    assert [cells[-1] for cells in table.rows] == [Rate.total([Rate(3, 4)]), None]
+
+
+def test_intervals_take_texts_of_a_schema_for_one(tmp_path: Path) -> None:
+    """Wherever texts are counted: as in the table of coverage."""
+    near_miss = replace(blocked(), label={"keyword": "enum"})
+    other = replace(accepted(), label={"apart": True, "order": 1})
+    walks = (accepted(), near_miss, other) * 20
+    report = _report(tmp_path, [row(id=f"o{n}", walks=walks) for n in range(3)])
+    worths = {
+        table.slug: [cell.interval.low for cells in table.rows for cell in cells
+                     if isinstance(cell, Rate) and cell.of == 60 and cell.interval]
+        for table in report.tables
+    }  # fmt: skip
+    low = Rate(3, 3).interval
+    assert low is not None
+    for slug in ("coverage", "masks-keywords", "masks-orders"):
+        assert worths[slug]
+        assert worths[slug] == pytest.approx([low.low] * len(worths[slug]))
+
+
+def test_notes_name_the_figures_of_the_code() -> None:
+    """How often a kernel is timed stands in one place, and the note has it."""
+    assert f"Of one schema in {_APPLIED_ONE_OF}," in _APPLIED_NOTE
+    assert f"below {_FEWEST_APPLIED}." in _APPLIED_NOTE
 
 
 def test_other_orders_stand_apart(tmp_path: Path) -> None:
