@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -27,7 +28,7 @@ class _EngineStatus:
     file: EngineFile
     #: Why it cannot be run; None where it can.
     reason: str | None
-    #: The version in this Python; None where there is none.
+    #: The version in this Python; None if there is none, or it does not load.
     installed: str | None
     environments: list[Environment]
     #: The line that installs it.
@@ -197,7 +198,6 @@ def _statuses() -> list[_EngineStatus]:
         find_interpreter,
         install_line,
         installed_version,
-        is_complete_here,
     )
 
     cache = FetchSettings.from_environment().cache
@@ -214,7 +214,9 @@ def _statuses() -> list[_EngineStatus]:
                     if isinstance(interpreter, NotInstalled)
                     else None
                 ),
-                installed=here if here and is_complete_here(file) else None,
+                installed=here
+                if here and interpreter == Path(sys.executable)
+                else None,
                 environments=existing_environments(cache, name),
                 install=install_line(file),
             )

@@ -6,7 +6,6 @@ pip installs with your own configuration. A dry run tells the size first.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 import subprocess
@@ -17,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version as version_of
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 import msgspec
@@ -31,7 +31,6 @@ from curation.system.programs import (
     last_error,
     run_to_end,
 )
-from evaluation.setup.engine_files import FAITHFUL, EngineFile, choose_options
 from evaluation.setup.environments import (
     RECORD,
     Environment,
@@ -41,8 +40,12 @@ from evaluation.setup.environments import (
     environment_python,
     existing_environments,
     locked,
+    try_engine,
     version_to_install,
 )
+
+if TYPE_CHECKING:
+    from evaluation.setup.engine_files import EngineFile
 
 #: Seconds for all that pip does at once; compiling takes minutes.
 _DEADLINE = 3600.0
@@ -53,7 +56,6 @@ _SIZE_SECONDS = 5.0
 _SERVICE = "the package index"
 _PIP = ("-m", "pip", "--disable-pip-version-check", "--no-input", "install")
 _ENSUREPIP = ("-m", "ensurepip", "--upgrade", "--default-pip")
-_TRIAL_FILE = Path(__file__).with_name("environment_smoke_test.py")
 
 
 class _Metadata(msgspec.Struct):
@@ -141,7 +143,9 @@ def _install(
     for request in _requests(row):
         _pip(folder, *request)
     say(f"{row.engine} {row.version}: trying it")
-    _try(file, folder)
+    if why := try_engine(environment_python(folder), file):
+        what = f"was installed and does not run ({why})"
+        raise Unavailable(what, file.spec, "nothing was kept")
     record = EnvironmentRecord(
         engine=row.engine,
         version=row.version,
@@ -236,20 +240,6 @@ def _pip(folder: Path, *arguments: str) -> None:
     )
     if code:
         raise Unavailable(f"pip cannot install it ({last_error(printed)})", _SERVICE)
-
-
-def _try(file: EngineFile, folder: Path) -> None:
-    """Load the engine over a small vocabulary, compile, and compute one mask.
-
-    Raises:
-        Unavailable: it does not do that.
-    """
-    options = json.dumps(choose_options(file, FAITHFUL, {}))
-    command = [str(environment_python(folder)), "-P", str(_TRIAL_FILE), str(file.path)]
-    printed, code = _run([*command, options], _TRIAL)
-    if code:
-        what = f"was installed and does not run ({last_error(printed)})"
-        raise Unavailable(what, file.spec, "nothing was kept")
 
 
 def _run(command: Sequence[str], seconds: float) -> EndedProgram:

@@ -7,10 +7,12 @@ trial.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -25,10 +27,20 @@ import msgspec
 from curation.system import locks
 from curation.system.atomic_files import cannot_write
 from curation.system.errors import BadConfiguration, NoInput, TemporarilyUnavailable
-from evaluation.setup.engine_files import EngineFile, engine_paths, find_engine
+from curation.system.programs import environment_for_others, last_error, run_to_end
+from evaluation.setup.engine_files import (
+    FAITHFUL,
+    EngineFile,
+    choose_options,
+    engine_paths,
+    find_engine,
+)
 
 RECORD = "environment.json"
 _TABLE = Path(__file__).with_name("versions.toml")
+#: The trial of an engine, and its seconds.
+_TRIAL_FILE = Path(__file__).with_name("environment_smoke_test.py")
+_TRIAL_SECONDS = 300.0
 #: A version as PEP 440 spells it, near enough to keep paths out of a folder's name.
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+!-]*")
 
@@ -154,13 +166,16 @@ def existing_environments(cache: Path, name: str = "") -> list[Environment]:
 def find_interpreter(cache: Path, file: EngineFile) -> Path | NotInstalled:
     """Return the Python that has an engine in the version wanted.
 
-    This one, if it has it; else that of an environment. Without a version any will
-    do, a tried default before others.
+    This one, if the engine loads in it; else that of an environment. Without a version
+    any will do, a tried default before others.
     """
     here = installed_version(file.distribution)
     wanted_here = not file.distribution or (here and file.version in ("", here))
+    broken = ""
     if wanted_here and is_complete_here(file):
-        return Path(sys.executable)
+        broken = _why_not_here(file.path, file.digest()) if has_name(file) else ""
+        if not broken:
+            return Path(sys.executable)
     ready = {
         environment.version: environment
         for environment in existing_environments(cache, file.name)
@@ -181,9 +196,41 @@ def find_interpreter(cache: Path, file: EngineFile) -> Path | NotInstalled:
     extra = file.about.extra
     if extra and not file.version:
         also = f" (pip install 'csbdata[{extra}]' puts it beside csbdata)"
-    return NotInstalled(
-        reason=f"{name} is not installed here{also}", install=install_line(file)
-    )
+    reason = f"{name} is not installed here{also}"
+    if broken:
+        reason = f"{file.distribution} {here} is here and does not run ({broken})"
+    return NotInstalled(reason=reason, install=install_line(file))
+
+
+def has_name(file: EngineFile) -> bool:
+    """Return whether an engine has a name of its own, and so environments."""
+    return engine_paths().get(file.name) == file.path
+
+
+@cache
+def _why_not_here(path: Path, _digest: str) -> str:
+    """Return why an engine does not run in this Python; empty if it does."""
+    name = next(name for name, own in engine_paths().items() if own == path)
+    return try_engine(Path(sys.executable), find_engine(name))
+
+
+def try_engine(python: Path, file: EngineFile) -> str:
+    """Load an engine over a small vocabulary, compile, and compute one mask.
+
+    Returns:
+        Why it does not do that; empty if it does.
+    """
+    if not file.distribution:
+        return ""
+    options = json.dumps(choose_options(file, FAITHFUL, {}))
+    command = [str(python), "-P", str(_TRIAL_FILE), str(file.path), options]
+    try:
+        ended = run_to_end(
+            command, _TRIAL_SECONDS, environment=environment_for_others()
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return last_error(ended.printed) if ended.code else ""
 
 
 def install_line(file: EngineFile) -> str:
@@ -195,7 +242,7 @@ def install_line(file: EngineFile) -> str:
     if not file.distribution:
         return ""
     version = f"=={file.version}" if file.version else ""
-    if engine_paths().get(file.name) == file.path:
+    if has_name(file):
         return f"csbdata engines add {file.name}{version}"
     install = file.about.install
     words = (file.distribution if install is None else install).split()

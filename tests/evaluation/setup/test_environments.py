@@ -6,13 +6,16 @@ import json
 import sys
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from typer.testing import CliRunner
 
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration, NoInput, TemporarilyUnavailable
+from curation.system.programs import environment_for_others
 from evaluation.commands.engines import app
+from evaluation.setup import engine_files, environments
 from evaluation.setup.engine_files import (
     EngineAbout,
     EngineFile,
@@ -33,6 +36,11 @@ from evaluation.setup.environments import (
     remove_environments,
     version_to_install,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from curation.core.json_types import UntypedJson
 
 
 def default_cache() -> Path:
@@ -125,6 +133,61 @@ class TestInterpreter:
         missing = find_interpreter(default_cache(), file)
         assert isinstance(missing, NotInstalled)
         assert missing.install == "pip install typer no-such-thing"
+
+
+def _listed(name: str) -> dict[str, UntypedJson]:
+    answer = CliRunner().invoke(app, ["--format", "json"], catch_exceptions=False)
+    (entry,) = (e for e in json.loads(answer.stdout)["engines"] if e["name"] == name)
+    return dict(entry)
+
+
+class TestBroken:
+    """An engine that is installed here, of which something is missing."""
+
+    @pytest.fixture(autouse=True)
+    def broken(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+        """Install xgrammar without what it needs; trials are of this Python."""
+        about = tmp_path / "site" / "xgrammar-9.9.dist-info"
+        about.mkdir(parents=True)
+        facts = "Metadata-Version: 2.1\nName: xgrammar\nVersion: 9.9\n"
+        (about / "METADATA").write_text(facts, "utf-8")
+        code = "import tvm_ffi_is_missing\n"
+        (tmp_path / "site" / "xgrammar.py").write_text(code, "utf-8")
+        monkeypatch.syspath_prepend(tmp_path / "site")
+        environments._why_not_here.cache_clear()
+        only = {"xgrammar": engine_paths()["xgrammar"]}
+        monkeypatch.setattr(engine_files, "engine_paths", lambda: only)
+        monkeypatch.setattr(
+            environments,
+            "environment_for_others",
+            lambda: {**environment_for_others(), "PYTHONPATH": str(tmp_path / "site")},
+        )
+        yield
+        environments._why_not_here.cache_clear()
+
+    def test_is_not_taken_for_usable_and_the_advice_works(self) -> None:
+        """What is missing is named; once the line was followed, it is used."""
+        file = find_engine("xgrammar")
+        missing = find_interpreter(default_cache(), file)
+        assert isinstance(missing, NotInstalled)
+        assert "xgrammar 9.9 is here and does not run" in missing.reason
+        assert "tvm_ffi_is_missing" in missing.reason
+        assert missing.install == "csbdata engines add xgrammar"
+        assert not _listed("xgrammar")["usable"]
+        assert _listed("xgrammar")["installed"] is None
+        tried = version_to_install(file).version
+        own = pretend("xgrammar", tried)
+        assert find_interpreter(default_cache(), file) == own
+        assert (
+            find_interpreter(default_cache(), find_engine(f"xgrammar=={tried}")) == own
+        )
+        assert _listed("xgrammar")["usable"]
+
+    def test_falls_back_to_an_environment_of_the_same_version(self) -> None:
+        """Where that version was asked for by name, too."""
+        own = pretend("xgrammar", "9.9")
+        for spec in ("xgrammar", "xgrammar==9.9"):
+            assert find_interpreter(default_cache(), find_engine(spec)) == own
 
 
 class TestFound:
