@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from huggingface_hub import DatasetCardData
 
-    from curation.core.json_types import Json, UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.packaging.card_figures import FolderCounts
     from curation.packaging.plot_process import PaperTables
 
@@ -113,8 +113,6 @@ class CardContents:
     summary: Summary
     counts: FolderCounts
     configs: Sequence[HubConfig]
-    #: The Hub's `dataset_info`, by config.
-    info: Sequence[Json]
     #: The tables of `csbdata stats`; None without records.
     tables: PaperTables | None
     #: Paths of the archives' own licence texts and notices.
@@ -187,34 +185,6 @@ class ResponsibleAi(msgspec.Struct, frozen=True, kw_only=True):
     rai: dict[str, str | list[str]]
 
 
-class MeasuredEngine(msgspec.Struct, frozen=True, kw_only=True):
-    """The results of one engine; "not run" if not measured."""
-
-    engine: str
-    #: Schemas that it compiles, of all.
-    declared: str = "not run"
-    #: Of the run with a model: schemas that it compiles, and answers that met theirs.
-    declared_of_60: str = "not run"
-    answered: str = "not run"
-    #: Of the schemas of the small run: walked to the end, refused, out of time.
-    walked: str = "not run"
-    refused: str = "not run"
-    timed_out: str = "not run"
-
-
-class MeasuredResults(msgspec.Struct, frozen=True, kw_only=True):
-    """The card's table of results."""
-
-    how: str
-    engine: list[MeasuredEngine]
-
-
-def results() -> MeasuredResults:
-    """Read `cards/results.toml`."""
-    content = (cards_folder() / "results.toml").read_bytes()
-    return msgspec.toml.decode(content, type=MeasuredResults)
-
-
 def published() -> PublishedEdition:
     """Read `cards/published.toml`."""
     content = (cards_folder() / "published.toml").read_bytes()
@@ -274,7 +244,6 @@ def hub_metadata(contents: CardContents) -> DatasetCardData:
             "benchmark",
         ],
         configs=configs_metadata(contents.configs),
-        dataset_info=list(contents.info),
     )
 
 
@@ -338,7 +307,6 @@ def _template_values(contents: CardContents) -> dict[str, UntypedJson]:
         "example": example,
         "publication": publication,
         "place": publication.repository or ".",
-        "results": results(),
         "other_columns": other_columns(),
         "folded_parts": _FOLDED,
         "reasons": tuple(Reason),

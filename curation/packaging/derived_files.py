@@ -29,7 +29,7 @@ from curation.packaging import (
 )
 from curation.packaging.card import CardContents
 from curation.packaging.card_figures import count_rows
-from curation.packaging.hub_info import dataset_info, hub_configs
+from curation.packaging.hub_info import hub_configs
 from curation.packaging.manifest import BuildFacts, Manifest, read_manifest, write_facts
 from curation.packaging.plot_tables import tables_of_folder
 from curation.packaging.recount import recount
@@ -37,6 +37,7 @@ from curation.packaging.table_columns import refuse_foreign_columns
 from curation.system import checksums
 from curation.system.atomic_files import UNFINISHED, atomic_write_bytes
 from curation.system.atomic_folders import recover
+from curation.system.errors import NoInput
 from curation.workers.run_folder import locked, run_folder_of
 
 if TYPE_CHECKING:
@@ -111,11 +112,14 @@ def _contents(
 ) -> CardContents:
     names = [config.config for config in summary.configs]
     configs = hub_configs(summary, folder)
+    for path in (path for config in configs for path in config.paths):
+        if not (folder / path).is_file():
+            what = "not there, and the ledger has records in it"
+            raise NoInput(what, str(folder / path), "csbdata build writes it")
     contents = CardContents(
         summary=summary,
         counts=count_rows(folder, open_ledger(folder), names),
         configs=configs,
-        info=dataset_info(configs, folder),
         tables=None,
         notices=sorted(
             name

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import msgspec
 import polars as pl
 
-from curation.core.benchmark import DEFAULT, holds_instances, natural_key
-from curation.packaging.card import FILE as CARD
+from curation.core.benchmark import holds_instances, natural_key
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.verification.check import CheckResult, FolderCheck, ItemResult
 from curation.verification.findings import Finding
@@ -22,43 +20,6 @@ if TYPE_CHECKING:
 _Counts = Counter[tuple[str, str]]
 
 
-class CardSplit(msgspec.Struct, frozen=True, kw_only=True):
-    """One split of a config in the card's `dataset_info`."""
-
-    name: str
-    num_examples: int
-
-
-class CardInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """One config in the card's `dataset_info`."""
-
-    config_name: str = DEFAULT
-    splits: list[CardSplit] | None = None
-
-
-def _differences(
-    announced: Mapping[tuple[str, str], int], own: _Counts, where: str, names: set[str]
-) -> Iterator[Finding]:
-    """Yield the splits of some configs whose stated number of rows is wrong."""
-    for config, split in sorted(announced.keys() | own.keys()):
-        number, rows = announced.get((config, split), 0), own[config, split]
-        if config in names and number != rows:
-            detail = f"{number:,} rows in {config}/{split}; there are {rows:,}"
-            yield Finding(check="counts", where=where, detail=detail)
-
-
-def _announced_in_card(contents: FolderContents) -> _Counts:
-    """Return the rows that the card's `dataset_info` announces."""
-    info = contents.metadata.get("dataset_info") or []
-    counted: _Counts = Counter()
-    for config in msgspec.convert(
-        [info] if isinstance(info, dict) else info, list[CardInfo]
-    ):
-        for split in config.splits or ():
-            counted[config.config_name, split.name] = split.num_examples
-    return counted
-
-
 def _judge_counts(
     contents: FolderContents, _results: Sequence[ItemResult]
 ) -> CheckResult:
@@ -67,7 +28,6 @@ def _judge_counts(
         if table.holds_records or holds_instances(table.folder):
             own[table.folder, table.split] += table.rows
     records = {table.folder for table in contents.records()}
-    announced = _announced_in_card(contents)
     findings: list[Finding] = []
     if contents.manifest:
         manifest_rows = {
@@ -75,10 +35,11 @@ def _judge_counts(
             for config, figures in contents.manifest.configs.items()
             for split, rows in figures.splits.items()
         }
-        names = records | {config for config, _ in manifest_rows}
-        findings += _differences(manifest_rows, own, MANIFEST, names)
-    names = {config for config, _ in announced} - {DEFAULT}
-    findings += _differences(announced, own, CARD, names)
+        for config, split in sorted(manifest_rows.keys() | own.keys()):
+            number, rows = manifest_rows.get((config, split), 0), own[config, split]
+            if number != rows and not holds_instances(config):
+                detail = f"{number:,} rows in {config}/{split}; there are {rows:,}"
+                findings.append(Finding(check="counts", where=MANIFEST, detail=detail))
     counted = {
         "records": sum(rows for (config, _), rows in own.items() if config in records),
         "instances": sum(
@@ -91,7 +52,7 @@ def _judge_counts(
 
 COUNTS = FolderCheck(
     name="counts",
-    question="do tables, manifest and card give the same number of rows?",
+    question="do the tables and the manifest give the same number of rows?",
     judge=_judge_counts,
 )
 

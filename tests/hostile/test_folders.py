@@ -143,7 +143,7 @@ def test_a_manifest_that_is_none_is_one_line(folder: Path, text: str) -> None:
 
 
 @pytest.mark.slow
-@given(st.tuples(JSON, JSON, JSON, JSON))
+@given(st.tuples(JSON, JSON, JSON))
 @settings(max_examples=60)
 def test_no_card_and_no_manifest_makes_it_fail(
     sound: Path,
@@ -155,9 +155,9 @@ def test_no_card_and_no_manifest_makes_it_fail(
     (folder / "Snowplow").mkdir()
     name = "Snowplow/val-00000-of-00001.parquet"
     (folder / name).write_bytes((sound / name).read_bytes())
-    head = yaml.safe_dump({"configs": parts[0], "dataset_info": parts[1]})
+    head = yaml.safe_dump({"configs": parts[0]})
     (folder / "README.md").write_text(f"---\n{head}\n---\n")
-    manifest = {"configs": parts[2], "files": parts[3], "partial": [], "rules": "x"}
+    manifest = {"configs": parts[1], "files": parts[2], "partial": [], "rules": "x"}
     (folder / "manifest.json").write_text(json.dumps(manifest))
     assert verify_folder(folder, checks=(*QUICK, LEAKAGE, CARELESS)).exit_code
 

@@ -24,7 +24,7 @@ from curation.packaging.card import (
     write_card,
 )
 from curation.packaging.card_figures import InstanceCounts, count_rows
-from curation.packaging.hub_info import dataset_info, hub_configs
+from curation.packaging.hub_info import hub_configs
 from curation.packaging.licences import FOLDER
 from curation.packaging.plot_process import PaperFigure2, PaperTables
 from tests.builds import write_config
@@ -80,7 +80,6 @@ def contents(
             folder, open_ledger(folder), [e.config for e in known.configs]
         ),
         configs=told,
-        info=dataset_info(told, folder),
         tables=None,
     )
 
