@@ -36,6 +36,7 @@ PARTS = {
         "generators": ("instances",),
         "engine": (
             *("engines", "engine_noise", "maskbench", "batches", "official_suite"),
+            "fuzz",
         ),
         "model": ("models", "gpu", "suites", "leaderboard"),
     }.items()

@@ -113,7 +113,7 @@ class _Engine:
     def __init__(self, tokenizer: Tokenizer, options: Mapping[str, object]) -> None:
         import llguidance
 
-        self.version = str(llguidance.__version__)
+        self.version = version("llguidance")
         self._library = llguidance
         slices = options.get("slices")
         slicing: dict[str, Any] = (
@@ -152,6 +152,10 @@ class _Engine:
         grammar = self._library.LLMatcher.grammar_from_json_schema(
             whole, **self._overrides
         )
+        return self.compile_grammar(grammar)
+
+    def compile_grammar(self, grammar: str) -> object:
+        """Return a matcher of a grammar in llguidance's notation."""
         matcher = self._library.LLMatcher(
             self._tokens, grammar, log_level=0, **self._limits
         )

@@ -110,10 +110,15 @@ def _plain(forced: Sequence[int] | None) -> list[int] | None:
 
 
 def main(path: str, options: str) -> None:
-    """Print what an engine says over both small vocabularies, as JSON."""
+    """Print what an engine says over the small vocabularies, as JSON.
+
+    Those of guidance and llguidance need a `tokenizer.json`, which one of them has.
+    """
     small = runpy.run_path(str(Path(__file__).parent.parent / "small_tokenizer.py"))
     with tempfile.TemporaryDirectory() as folder:
-        each = [small["small_tokenizer"](Path(folder)), small["doubled"]()]
+        each = [small["small_tokenizer"](Path(folder))]
+        if "guidance" not in Path(path).stem:
+            each.append(small["doubled"]())
         answers = [examine(path, json.loads(options), it, it.encode) for it in each]
     sys.stdout.write(json.dumps(answers))
 

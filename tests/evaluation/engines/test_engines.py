@@ -29,7 +29,9 @@ _MODULES = {
     "outlines_core": "outlines_core",
 }
 TYPE_STRING = '{"type": "string"}'
-_ALL = sorted([*_MODULES, "llama_cpp", "llama_cpp_gbnf", "xgrammar"])
+_ALL = sorted(
+    [*_MODULES, "formatron", "guidance", "llama_cpp", "llama_cpp_gbnf", "xgrammar"]
+)
 
 
 @pytest.fixture(scope="module")

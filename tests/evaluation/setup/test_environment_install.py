@@ -9,7 +9,7 @@ import sys
 import time
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -246,16 +246,12 @@ class TestSize:
         assert _size("http://[", Network()) is None
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    "name", ["llama_cpp", "llama_cpp_gbnf", "xgrammar", "xgrammar==0.1.8"]
-)
-def test_an_engine_in_an_environment_keeps_the_contract(name: str) -> None:
-    """What is said of engines here holds for those in environments of their own."""
-    python = find_interpreter(default_cache(), find_engine(name))
+def _examined(name: str) -> list[dict[str, Any]]:
+    """Return what an engine of an environment says over the small vocabularies."""
+    file = find_engine(name)
+    python = find_interpreter(default_cache(), file)
     if not isinstance(python, Path):
         pytest.skip(f"{python.reason}: {python.install}")
-    file = find_engine(name)
     contract = Path(__file__).parents[1] / "engines" / "contract.py"
     options = json.dumps(choose_options(file, "faithful", {}))
     said = subprocess.run(
@@ -265,7 +261,17 @@ def test_an_engine_in_an_environment_keeps_the_contract(name: str) -> None:
         timeout=300,
     )
     assert said.returncode == 0, said.stderr.decode()
-    for answer in json.loads(said.stdout):
+    answers: list[dict[str, Any]] = json.loads(said.stdout)
+    return answers
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    "name", ["guidance", "llama_cpp", "llama_cpp_gbnf", "xgrammar", "xgrammar==0.1.8"]
+)
+def test_an_engine_in_an_environment_keeps_the_contract(name: str) -> None:
+    """What is said of engines here holds for those in environments of their own."""
+    for answer in _examined(name):
         verdicts = answer["verdicts"]
         assert {text: each == "accepted" for text, each in verdicts.items()} == TEXTS
         assert answer["ends_at_once"] == [False, False]
@@ -273,3 +279,15 @@ def test_an_engine_in_an_environment_keeps_the_contract(name: str) -> None:
         # llama.cpp takes the text of special tokens in a string for ordinary text.
         assert (answer["special"] == []) == (name != "llama_cpp")
         assert (answer["forced"] is None) == (name == "llama_cpp")
+
+
+@pytest.mark.nightly
+def test_formatron_keeps_the_contract_but_for_optional_members() -> None:
+    """Its grammar keeps the name and comma of a member that may be absent."""
+    for answer in _examined("formatron"):
+        accepted = {t: each == "accepted" for t, each in answer["verdicts"].items()}
+        assert accepted == {**TEXTS, '{"a": 12}': False}
+        assert "lied" not in answer["verdicts"].values()
+        assert answer["ends_at_once"] == [False, False]
+        assert answer["special"] == []
+        assert answer["refuses"]

@@ -1,0 +1,97 @@
+"""guidance: llguidance's masks, with the options that `guidance.json` passes.
+
+Its users get `oneOf` read as `anyOf`, which llguidance by itself refuses to do, and
+the version of llguidance that guidance pins. The file of that engine, beside this one,
+computes the masks.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import warnings
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evaluation.core.engine_protocol import Matcher, Tokenizer
+
+ABOUT = {
+    "distribution": "guidance",
+    "summary": "llguidance as guidance.json sets it up: oneOf read as anyOf",
+    "licence": "MIT",
+    "homepage": "https://github.com/guidance-ai/guidance",
+    "install": "guidance>=0.3.1",
+    "beside": ["llguidance.py"],
+    "refusals": [
+        {"pattern": r"Unimplemented keys: \[(?P<keys>[^\]]*)\]"},
+        {"pattern": "Unsatisfiable schema", "kind": "unsatisfiable"},
+        {"pattern": "must be a JSON object", "kind": "malformed"},
+    ],
+}
+OPTIONS = {
+    "whitespace_flexible": "bool|null",
+    "whitespace_pattern": "str|null",
+    "lenient": "bool|null",
+}
+PRESETS: dict[str, dict[str, object]] = {
+    "faithful": {"whitespace_flexible": True, "lenient": False},
+    "vendor": {},
+    # What it did in the paper: its defaults.
+    "paper": {},
+}
+
+
+class Engine:
+    """guidance's grammars, llguidance's masks."""
+
+    masks_side_by_side = True
+
+    def __init__(self, tokenizer: Tokenizer, options: Mapping[str, Any]) -> None:
+        """Build llguidance's tables of the vocabulary."""
+        import guidance
+
+        self._json = guidance.json
+        self._arguments = {
+            name: value for name, value in options.items() if value is not None
+        }
+        self._masks = _beside("llguidance").load(tokenizer, {})
+        self.version = f"{version('guidance')}+llguidance.{version('llguidance')}"
+
+    def compile(self, schema: str) -> object:
+        """Return a matcher of guidance's grammar, before its first token."""
+        whole: Any = {"true": True, "false": False}.get(schema.strip(), schema)
+        with warnings.catch_warnings():
+            # The matcher has the same warnings.
+            warnings.simplefilter("ignore")
+            node = self._json(schema=whole, **self._arguments)
+        return self._masks.compile_grammar(node.ll_grammar())
+
+    def start(self, grammar: object) -> Matcher:
+        """Return a copy of the matcher."""
+        matcher: Matcher = self._masks.start(grammar)
+        return matcher
+
+    def warnings(self, grammar: object) -> Sequence[str]:
+        """Return what llguidance warns of."""
+        said: Sequence[str] = self._masks.warnings(grammar)
+        return said
+
+
+def _beside(name: str) -> Any:  # noqa: ANN401 - a module
+    """Return the module of another engine's file."""
+    spec = importlib.util.spec_from_file_location(
+        f"_beside_{name}", Path(__file__).with_name(f"{name}.py")
+    )
+    if spec is None or spec.loader is None:
+        raise ImportError(f"there is no {name}.py beside {__file__}")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def load(tokenizer: Tokenizer, options: Mapping[str, object]) -> Engine:
+    """Return the engine over a tokenizer."""
+    return Engine(tokenizer, options)
