@@ -32,6 +32,7 @@ PARTS = {
             "known_schemas",
             "publishing",
             "driver",
+            "pairs",
         ),
         "generators": ("instances",),
         "engine": (

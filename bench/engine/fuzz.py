@@ -121,8 +121,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     (options.fuzz_corpus / "section.md").write_text(corpus.section(), "utf-8")
     return {
         "new": new,
-        "classes": len(corpus.classes()),
-        "findings": len(list(corpus.findings())),
+        "classes": len(corpus.findings()),
         **{
             name: getattr(corpus.state, name) for name in corpus.state.__struct_fields__
         },
@@ -322,18 +321,20 @@ class Fuzzer:
     def run(self, real: Sequence[dict[str, Json]], seconds: float) -> None:
         """Fuzz for so many seconds, seed by seed."""
         state, start = self._corpus.state, time.monotonic()
-        before, pool = state.seconds, [*real, *self._corpus.schemas]
-        while (spent := time.monotonic() - start) < seconds:
+        before, pool = (
+            state.seconds,
+            [*real, *(each.schema for each in self._corpus.findings())],
+        )
+        while time.monotonic() - start < seconds:
             rng = random.Random(state.seeds)  # noqa: S311 - drawn again alike
             fresh = drawn(state.seeds, _BATCH)
             pool = [*pool, *fresh][-_POOL:]
             for schema in (*fresh, *mutated(pool, rng, _BATCH)):
-                if time.monotonic() - start < seconds:
+                if (spent := time.monotonic() - start) < seconds:
                     self.try_schema(schema, rng)
+                state.seconds = before + spent
+                self._corpus.save()
             state.seeds += 1
-            state.seconds = before + spent
-            self._corpus.save()
-        state.seconds = before + time.monotonic() - start
         self._corpus.save()
 
     def try_schema(self, schema: dict[str, Json], rng: random.Random) -> None:

@@ -1,14 +1,13 @@
 """The corpus of `fuzz`: one file of MaskBench's form for each smallest reproducer.
 
 `csbdata eval --data CORPUS --task masks` asks any engine all of it. A class is what
-goes wrong, where in the text, and the keywords of the shrunk schema; it keeps its
-smallest reproducers.
+goes wrong, where in the text, and the keywords of the shrunk schema; the smallest
+reproducer of each is kept.
 """
 
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -20,14 +19,10 @@ from curation.schema.subschemas import subschemas
 from curation.system.atomic_files import atomic_write_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
-    from curation.core.json_types import Json
 
 _STATE = ".state.json"
-#: Reproducers that one class keeps.
-_KEPT = 3
 _SILENT = ANNOTATIONS | {"$schema", "$defs", "definitions"}
 
 
@@ -135,69 +130,48 @@ class Corpus:
             if state.exists()
             else State()
         )
-        self._classes: dict[tuple[str, ...], list[Finding]] = defaultdict(list)
-        for path in sorted(folder.glob("*.json")):
-            if path.name != _STATE:
-                self._keep(_read(path.read_bytes()))
+        read = (
+            _read(path.read_bytes())
+            for path in sorted(folder.glob("*.json"))
+            if path.name != _STATE
+        )
+        self._classes = {finding.sort: finding for finding in read}
 
-    @property
-    def schemas(self) -> list[dict[str, Json]]:
-        """The schemas of all findings, to draw from."""
-        return [each.schema for each in self.findings() if each.schema]
-
-    def findings(self) -> Iterable[Finding]:
-        """Yield all findings, class by class, the smallest first."""
-        for sort in sorted(self._classes):
-            yield from self._classes[sort]
-
-    def classes(self) -> list[list[Finding]]:
-        """Return the classes, those of the smallest reproducers first."""
-        return sorted(self._classes.values(), key=lambda each: each[0].size)
+    def findings(self) -> list[Finding]:
+        """Return the smallest reproducer of each class, the smallest first."""
+        return sorted(self._classes.values(), key=lambda each: (each.size, each.id))
 
     def wants(self, finding: Finding) -> bool:
-        """Return whether a finding is new, and small for its class."""
-        own = self._classes.get(finding.sort, [])
-        return all(each.id != finding.id for each in own) and (
-            len(own) < _KEPT or finding.size < own[-1].size
-        )
+        """Return whether a finding is of a new class, or smaller than what is kept."""
+        own = self._classes.get(finding.sort)
+        return own is None or finding.size < own.size
 
     def add(self, finding: Finding) -> None:
-        """Keep a finding; the largest of its class goes if there are too many."""
-        dropped = self._keep(finding)
+        """Keep a finding in place of a larger one of its class."""
+        own = self._classes.get(finding.sort)
+        self._classes[finding.sort] = finding
         atomic_write_bytes(self._folder / f"{finding.id}.json", finding.as_file())
-        for each in dropped:
-            (self._folder / f"{each.id}.json").unlink(missing_ok=True)
+        if own is not None and own.id != finding.id:
+            (self._folder / f"{own.id}.json").unlink(missing_ok=True)
 
     def save(self) -> None:
         """Write the state down."""
         atomic_write_bytes(self._folder / _STATE, msgspec.json.encode(self.state))
 
-    def _keep(self, finding: Finding) -> list[Finding]:
-        own = self._classes[finding.sort]
-        own.append(finding)
-        own.sort(key=lambda each: (each.size, each.id))
-        dropped = own[_KEPT:]
-        del own[_KEPT:]
-        return dropped
-
     def section(self) -> str:
-        """Return the section of docs/findings.md: one row a class."""
+        """Return the table of docs/findings.md: one row a class."""
         rows = [
             f"| {each.engine} | {each.kind}"
             f"{f' (`{each.keyword}`)' if each.keyword else ''} | {each.place or '-'} "
             f"| `{_cell(json.dumps(each.schema, ensure_ascii=False))}` "
             f"| `{_cell(each.text)}` |"
-            for own in self.classes()
-            for each in own[:1]
+            for each in self.findings()
         ]
-        return "\n".join(
-            [
-                "| engine | what it does | at | schema | text |",
-                "|---|---|---|---|---|",
-                *rows,
-                "",
-            ]
-        )
+        head = [
+            "| engine | what it does | at | schema | text |",
+            "|---|---|---|---|---|",
+        ]
+        return "\n".join([*head, *rows, ""])
 
 
 def _cell(text: str) -> str:

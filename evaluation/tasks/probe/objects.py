@@ -149,6 +149,7 @@ _KIND: Final[dict[str, Json]] = {
     "required": ["k"],
     "if": {"properties": {"k": {"const": "a"}}},
 }
+_EITHER: Final[list[Json]] = [{"required": ["a"]}, {"required": ["b"]}]
 
 _probe = partial(keyword_probe, "")
 
@@ -180,6 +181,8 @@ COMBINATIONS: Final = (
         3,
         "overlapping",
     ),
+    _object("anyOf", {"anyOf": _EITHER}, {"a": 1}, {}, "required"),
+    _object("oneOf", {"oneOf": _EITHER}, {"a": 1}, {"a": 1, "b": 1}, "required"),
     _probe("not", {**_INTEGER, "not": {"enum": [3]}}, 4, 3, "value"),
     _probe(
         "not",

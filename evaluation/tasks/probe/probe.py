@@ -51,6 +51,8 @@ class Probe:
     #: Schemas that `#/$defs/NAME` leads to; they stand at the root.
     definitions: Mapping[str, Json] = field(default_factory=dict)
     contexts: tuple[str, ...] = CONTEXTS
+    #: Of a pair of keywords: the other one to a value that only it refuses.
+    also: Mapping[str, Json] = field(default_factory=dict)
 
     @property
     def dialects(self) -> tuple[Dialect, ...]:
@@ -111,6 +113,7 @@ class PlacedProbe:
     schema: dict[str, Json]
     valid: Json
     violating: Json | _Nothing
+    also: Mapping[str, Json]
 
 
 def place_probe(probe: Probe, context: str, dialect: Dialect) -> PlacedProbe:
@@ -137,6 +140,7 @@ def place_probe(probe: Probe, context: str, dialect: Dialect) -> PlacedProbe:
         violating=NOTHING
         if isinstance(probe.violating, _Nothing)
         else _value(probe.violating, context),
+        also={name: _value(value, context) for name, value in probe.also.items()},
     )
 
 
@@ -164,14 +168,18 @@ def _value(value: Json, context: str) -> Json:
 def _beside(probe: Probe) -> dict[str, Json]:
     """Return a schema that adds nothing: the same type, else a mere title."""
     type_ = probe.schema.get("type")
-    if isinstance(type_, str) and type_ in _kinds(probe.valid, probe.violating):
+    if isinstance(type_, str) and type_ in _kinds(*_values(probe)):
         return {"type": type_}
     return {"title": "anything"}
 
 
 def _foreign(probe: Probe) -> str:
-    kinds = _kinds(probe.valid, probe.violating)
+    kinds = _kinds(*_values(probe))
     return next(kind for kind in _TYPES if kind not in kinds)
+
+
+def _values(probe: Probe) -> tuple[Json | _Nothing, ...]:
+    return (probe.valid, probe.violating, *probe.also.values())
 
 
 def _kinds(*values: Json | _Nothing) -> set[str]:

@@ -32,6 +32,7 @@ from evaluation.tasks.probe.outcomes import (
     judge_probe,
     proven,
 )
+from evaluation.tasks.probe.pairs import pair_tables
 from evaluation.tasks.probe.probe import CONTEXTS, ROOT
 from evaluation.tasks.probe.values import FORMAT_PROBE, FORMAT_VALUES, UNKNOWN
 
@@ -214,12 +215,16 @@ _FIGURE_NOTE: Final = (
 def report(run: RunRows) -> Report:
     """Return outcomes, what is declared and what is proven, and every matrix."""
     by_engine: dict[str, list[ProbeResult]] = {}
+    of_pairs: dict[str, list[Row]] = defaultdict(list)
     for row in run.rows():
-        if row.task == NAME:
+        if row.task == NAME and row.label.get("pair"):
+            of_pairs[row.engine].append(row)
+        elif row.task == NAME:
             own = run.header.participant(row.engine).refusals
             by_engine.setdefault(row.engine, []).append(judge_probe(row, own))
     names = run.header.names()
     tables = [_outcomes(by_engine), _features(by_engine, names), _figure()]
+    tables += pair_tables(of_pairs)
     tables += theoretical_coverages(run, by_engine, names)
     tables += [_matrix(engine, results) for engine, results in by_engine.items()]
     return Report(tables=tuple(tables), plots=(_heat_map(by_engine),))

@@ -14,6 +14,7 @@ from evaluation.core.task import AcceptedSetting, Task, TaskInput
 from evaluation.tasks.probe import NAME
 from evaluation.tasks.probe.objects import COMBINATIONS, OBJECTS, REFERENCES
 from evaluation.tasks.probe.outcomes import GOOD, outcome
+from evaluation.tasks.probe.pairs import pairs
 from evaluation.tasks.probe.probe import NOTHING, PlacedProbe, Probe, place_probe
 from evaluation.tasks.probe.report import report
 from evaluation.tasks.probe.values import ARRAYS, FORMATS, VALUES
@@ -21,8 +22,8 @@ from evaluation.tasks.probe.values import ARRAYS, FORMATS, VALUES
 if TYPE_CHECKING:
     from evaluation.core.records import Record
 
-#: In the order of the reports.
-PROBES: Final[tuple[Probe, ...]] = (
+#: Of one keyword, in the order of the reports.
+KEYWORD_PROBES: Final[tuple[Probe, ...]] = (
     *VALUES,
     *ARRAYS,
     *OBJECTS,
@@ -30,6 +31,8 @@ PROBES: Final[tuple[Probe, ...]] = (
     *REFERENCES,
     *FORMATS,
 )
+#: Those of pairs come last.
+PROBES: Final = (*KEYWORD_PROBES, *(pair.probe for pair in pairs()))
 
 
 def all_placed(dialects: Sequence[Dialect] = ()) -> Iterator[PlacedProbe]:
@@ -73,6 +76,10 @@ def case_of(placed_probe: PlacedProbe) -> Case:
         walks.append(
             InstanceWalk(text=_text(placed_probe.violating), valid=False, label=label)
         )
+    walks += [
+        InstanceWalk(text=_text(value), valid=False, label={"keyword": keyword})
+        for keyword, value in placed_probe.also.items()
+    ]
     return Case(
         task=NAME,
         id=f"{placed_probe.probe.name} / {placed_probe.context}",
@@ -85,6 +92,7 @@ def case_of(placed_probe: PlacedProbe) -> Case:
             "feature": placed_probe.probe.group,
             "context": placed_probe.context,
             "texts": len(walks),
+            **({"pair": True} if " + " in placed_probe.probe.name else {}),
         },
     )
 

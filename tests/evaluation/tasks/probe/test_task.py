@@ -22,7 +22,14 @@ from evaluation.tasks.probe.outcomes import (
     outcome,
     proven,
 )
-from evaluation.tasks.probe.task import PROBES, TASK, all_placed, case_of
+from evaluation.tasks.probe.pairs import pairs
+from evaluation.tasks.probe.task import (
+    KEYWORD_PROBES,
+    PROBES,
+    TASK,
+    all_placed,
+    case_of,
+)
 from evaluation.tasks.registry import task_named
 from tests.evaluation import measuring, policies
 from tests.evaluation.made_runs import row, write_run
@@ -60,7 +67,7 @@ def test_it_asks_for_every_probe_in_every_context() -> None:
     assert task_named("probe") is TASK
     assert len(cases) == sum(len(each.contexts) for each in PROBES)
     assert len({(each.config, each.id) for each in cases}) == len(cases)
-    assert {len(each.walks) for each in cases} == {1, 2}
+    assert {len(each.walks) for each in cases} == {1, 2, 3}
 
 
 def test_a_draft_has_its_own_probes() -> None:
@@ -198,7 +205,7 @@ def _table(run: RecordedRun, name: str) -> Table:
 def test_accepting_all_is_caught_by_every_probe_that_asserts(tmp_path: Path) -> None:
     """It ignores each of them, and tolerates the others; refusing all refuses all."""
     run = open_run(write_run(tmp_path, _rows(), HEAD))
-    cases = [case_of(each) for each in all_placed()]
+    cases = [case_of(each) for each in all_placed() if each.probe in KEYWORD_PROBES]
     mere = sum(len(each.walks) == 1 for each in cases)
     table = _table(run, "probes-outcomes")
     assert table.columns[1:] == (
@@ -214,6 +221,44 @@ def test_accepting_all_is_caught_by_every_probe_that_asserts(tmp_path: Path) -> 
         LLGUIDANCE: (Rate(every, every), every - mere, mere, 0, 0),
         "refuse-all": (Rate(0, every), 0, 0, 0, every),
     }
+
+
+def test_a_pair_is_shown_by_what_each_engine_makes_of_it(tmp_path: Path) -> None:
+    """Enforced, one ignored, over-constrained or refused, place by place."""
+    pair = pairs()[1]
+    assert pair.keywords == ("properties", "required")
+    cases = [case_of(e) for e in all_placed() if e.probe.name == pair.name]
+    lax = [
+        policies.answered(
+            case,
+            lambda walk: (
+                policies.knows_all(walk)
+                if walk.label.get("keyword") != "required"
+                else policies.accepts_all(walk)
+            ),
+            "lax",
+        )
+        for case in cases
+    ]
+    strict = [policies.answered(case, policies.blocks_all, "strict") for case in cases]
+    rows = [*lax, *strict, policies.refused(cases[0], "refuse-all")]
+    rows += [policies.answered(case, policies.knows_all, "right") for case in cases]
+    rows += [policies.died(cases[0], "dead", Result.CRASH)]
+    run = open_run(write_run(tmp_path, rows, HEAD))
+    table = _table(run, "pairs")
+    line = next(row for row in table.rows if row[0] == pair.name)
+    assert dict(zip(table.columns, line, strict=True)) == {
+        "pair": "properties + required",
+        "of real schemas": f"{pair.share:.1%}",
+        "lax": "required ignored",
+        "strict": "over-constrained",
+        "refuse-all": "refused",
+        "right": "enforced",
+        "dead": "failed",
+    }
+    outcomes = {row[0]: row[2:] for row in _table(run, "pairs-outcomes").rows}
+    assert outcomes["lax"] == (0, len(cases), 0, 0, 0)
+    assert _table(run, "probes-outcomes").rows == ()
 
 
 def test_a_feature_is_proven_by_all_its_probes() -> None:

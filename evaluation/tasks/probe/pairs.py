@@ -1,0 +1,162 @@
+"""Probes of pairs of keywords, in the places where they stand in real schemas.
+
+`pairs.jsonl` has the pairs and their counts, and is written by `python -m bench pairs`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from curation.core.documents import Explained
+from evaluation.core.cases import Result, Row, WalkVerdict
+from evaluation.reporting.tables import Cell, Rate, Table
+from evaluation.results.outcomes import FAULTS, Outcome, number_in, outcome_of
+from evaluation.tasks.probe.probe import Probe
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+PAIRS_FILE: Final = Path(__file__).with_name("pairs.jsonl")
+
+
+class KeywordPair(msgspec.Struct, frozen=True, kw_only=True):
+    """Two keywords that stand together: how often, where, and their probe."""
+
+    keywords: tuple[str, str]
+    #: Schemas that have them in one place, and their share of all.
+    schemas: int
+    share: float
+    #: Contexts of probes to the schemas that have them there.
+    places: dict[str, int]
+    dialect: str
+    schema: dict[str, Any]
+    valid: Any
+    #: Keyword to a value that it alone refuses.
+    violating: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """What tables call it."""
+        return " + ".join(self.keywords)
+
+    @property
+    def probe(self) -> Probe:
+        """Its probe; the second violating value is walked too."""
+        first, *rest = self.violating
+        return Probe(
+            name=self.name,
+            keyword=first,
+            schema=self.schema,
+            valid=self.valid,
+            violating=self.violating[first],
+            also={keyword: self.violating[keyword] for keyword in rest},
+            since=self.dialect,
+            until=self.dialect,
+            contexts=tuple(self.places),
+        )
+
+
+@cache
+def pairs() -> tuple[KeywordPair, ...]:
+    """Return the pairs, the most frequent first."""
+    _, *lines = PAIRS_FILE.read_bytes().splitlines()
+    return tuple(msgspec.json.decode(line, type=KeywordPair) for line in lines)
+
+
+class PairOutcome(Explained):
+    """What an engine makes of a pair in one place."""
+
+    ENFORCED = ("enforced", "the valid text passes, both violating ones are blocked")
+    IGNORED = ("one ignored", "a text that only one of the two refuses passes")
+    OVER = ("over-constrained", "the valid text is blocked")
+    REFUSED = ("refused", "the schema is not compiled")
+    FAILED = ("failed", "it died, ran out of time, or is at odds with itself")
+
+
+def pair_outcome(row: Row) -> tuple[PairOutcome, tuple[str, ...]]:
+    """Return the outcome of a pair's row, and the keywords that were ignored."""
+    what = outcome_of(row)
+    if what is Outcome.COMPILE_ERROR:
+        return PairOutcome.REFUSED, ()
+    faulty = any(walk.verdict in FAULTS for walk in row.walks)
+    if (
+        row.result is not Result.OK
+        or faulty
+        or len(row.walks) < number_in(row, "texts", 0)
+    ):
+        return PairOutcome.FAILED, ()
+    ignored = tuple(
+        str(walk.label.get("keyword"))
+        for walk in row.walks
+        if not walk.valid and walk.verdict is WalkVerdict.ACCEPTED
+    )
+    if ignored:
+        return PairOutcome.IGNORED, ignored
+    if what is not Outcome.PASSED:
+        return PairOutcome.OVER, ()
+    return PairOutcome.ENFORCED, ()
+
+
+def pair_tables(by_engine: Mapping[str, Sequence[Row]]) -> list[Table]:
+    """Return outcomes of pairs by engine, and pair by pair; none without rows."""
+    if not by_engine:
+        return []
+    counts = {
+        engine: Counter(pair_outcome(row)[0] for row in rows)
+        for engine, rows in by_engine.items()
+    }
+    note = "; ".join(f"{each}: {each.explanation}" for each in PairOutcome)
+    summary = Table(
+        title="Pairs of keywords: outcomes",
+        columns=("engine", "enforced", *(each for each in PairOutcome)),
+        rows=tuple(
+            (
+                engine,
+                Rate(counted[PairOutcome.ENFORCED], counted.total()),
+                *(counted[each] for each in PairOutcome),
+            )
+            for engine, counted in counts.items()
+        ),
+        note=note,
+        name="pairs outcomes",
+    )
+    return [summary, _each_pair(by_engine, note)]
+
+
+def _each_pair(by_engine: Mapping[str, Sequence[Row]], note: str) -> Table:
+    cells: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for engine, rows in by_engine.items():
+        for row in rows:
+            what, ignored = pair_outcome(row)
+            said = f"{' and '.join(ignored)} ignored" if ignored else what.value
+            cells[engine, str(row.label.get("probe"))].append(said)
+    lines: list[tuple[Cell, ...]] = [
+        (
+            pair.name,
+            f"{pair.share:.1%}",
+            *(_cell(cells[e, pair.name]) for e in by_engine),
+        )
+        for pair in pairs()
+    ]
+    return Table(
+        title="Pairs of keywords that stand together most often",
+        columns=("pair", "of real schemas", *by_engine),
+        rows=tuple(lines),
+        note=f"In how many of the places where the pair stands. {note}",
+        name="pairs",
+    )
+
+
+def _cell(said: Sequence[str]) -> str | None:
+    """Return what was seen in the places of a pair; None if it was not run."""
+    counted = Counter(said)
+    if len(counted) <= 1:
+        return next(iter(counted), None)
+    return ", ".join(
+        f"{what} ({n} of {len(said)})" for what, n in counted.most_common()
+    )
