@@ -74,7 +74,7 @@ def test_both_validators_agree_with_every_pair() -> None:
             ):
                 wrong.append((*where, "violating is accepted"))
             wrong += [
-                (each.probe.name, each.context, keyword)
+                (each.probe.name, each.context, each.dialect, keyword, "is accepted")
                 for keyword, value in each.also.items()
                 if not list(_errors_of_rs(each.schema, each.dialect, value))
             ]
