@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
@@ -20,15 +18,13 @@ from curation.checking.messages import (
     VerdictAnswer,
     VerdictQuestion,
 )
+from curation.checking.problems import NOTE, SchemaProblem
 from curation.core.documents import ABSENT, Reason
 from curation.core.json_types import Json
 from curation.json.positions import TextPositions
 from curation.schema.dialects import DIALECTS
-from curation.sources.local import TEXTS_INSIDE, OwnSchemas, open_source, require_files
 from curation.sources.neighbours import NeighbourFiles, base_uri_of
-from curation.system.errors import NoInput
 from curation.system.escaping import shortened
-from curation.system.user_files import refuse_unprintable
 from curation.workers.limits import BUSY_MACHINE, Limits
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.process import Program
@@ -56,28 +52,9 @@ _REASONS = {
 _SHOWN = 60
 #: Where a build puts what it brings in from other documents.
 _BROUGHT_IN = re.compile(r"/(?:\$defs|definitions)/")
-#: The level of what is told and is no fault.
-NOTE = "note"
 #: How the detail begins of a reference to the web.
 _WEB = re.compile(r"'https?://", re.IGNORECASE)
 _LINE_AND_COLUMN = re.compile(r"line (\d+),? column (\d+)")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchemaProblem:
-    """One problem of a schema."""
-
-    #: `error` where a build would drop the schema, else `warning`; `note` of what is no
-    #: fault: a reference to the web, which is not followed.
-    level: str
-    #: JSON pointer of the schema location; empty for the root.
-    pointer: str
-    #: Where that is in the text, or the innermost value on the way there; from 1.
-    line: int
-    column: int
-    #: A reject reason, the name of a rule, or a lint code.
-    code: str
-    message: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -295,92 +272,3 @@ def _edit(before: str, after: str) -> str:
     if after == ABSENT:
         return f"would drop {shortened(before, _SHOWN)}"
     return f"would turn {shortened(before, _SHOWN)} into {shortened(after, _SHOWN)}"
-
-
-#: What stands for standard input.
-STDIN = "-"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchemaFile:
-    """One text to be checked."""
-
-    #: As the user named it, or below the folder that the user named.
-    name: str
-    content: bytes
-    #: Where it is; None for standard input.
-    path: Path | None
-
-
-def read_schema_files(
-    names: Sequence[str], say: Callable[[str], None] = lambda _message: None
-) -> list[SchemaFile]:
-    """Return the texts that names stand for: each file once, in order.
-
-    Args:
-        names: Source expressions (`curation.sources.local.open_source`), or `-`.
-        say: Prints what is run or imported.
-
-    Raises:
-        CsbdataError: an expression cannot be opened, or nothing in it is read.
-    """
-    # One byte more than the limit is enough to know that it is exceeded.
-    most = Limits().document_bytes + 1
-    files: dict[str, SchemaFile] = {}
-    for name in names:
-        path = Path(name)
-        if name == STDIN:
-            content = sys.stdin.buffer.read(most)
-            files[name] = SchemaFile(name="<stdin>", content=content, path=None)
-        elif path.is_file() and path.suffix not in TEXTS_INSIDE:
-            content = _read(refuse_unprintable(path), most)
-            files.setdefault(
-                str(path.resolve()), SchemaFile(name=name, content=content, path=path)
-            )
-        else:
-            for file in _of_source(open_source(name, say), say):
-                key = str(file.path.resolve()) if file.path else file.name
-                files.setdefault(key, file)
-    return list(files.values())
-
-
-def _of_source(source: OwnSchemas, say: Callable[[str], None]) -> Iterator[SchemaFile]:
-    if unread := require_files(source):
-        say(unread)
-    for text in source.texts():
-        path = None
-        if source.path is not None and source.has_files:
-            path = source.path / text.place if source.path.is_dir() else source.path
-        name = str(path) if path else f"{source.expression}#{text.id}"
-        yield SchemaFile(name=name, content=text.read(), path=path)
-
-
-def _read(path: Path, most: int) -> bytes:
-    try:
-        with path.open("rb") as stream:
-            return stream.read(most)
-    except OSError as error:
-        what = error.strerror or type(error).__name__
-        raise NoInput(what, str(path)) from error
-
-
-def root_of(files: Sequence[SchemaFile]) -> Path:
-    """Return the folder below which references between files may lead.
-
-    It is the working folder if all files are below it, else their common folder.
-    """
-    here = Path.cwd()
-    # A link keeps its name: where it leads is no reason to read more of the machine.
-    folders = [file.path.absolute().parent for file in files if file.path is not None]
-    folders = [Path(os.path.normpath(folder)) for folder in folders]
-    if all(folder.is_relative_to(here) for folder in folders):
-        return here
-    return Path(os.path.commonpath(folders))
-
-
-def place_of(file: SchemaFile, root: Path) -> str | None:
-    """Return the path of a file below the root, with `/`; None for standard input."""
-    if file.path is None:
-        return None
-    whole = Path(os.path.normpath(file.path.absolute()))
-    return whole.relative_to(root).as_posix()

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from enum import StrEnum
-from importlib.metadata import version
-from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated
-from urllib.parse import quote
 
 import typer
 
+from curation.checking.problems import print_problems
 from curation.system.errors import CsbdataError
 from curation.system.escaping import safe, shortened
 from curation.system.progress import Quiet, Shown
 from curation.system.tables import plain, table
-from curation.system.terminal import print_json, say, show, show_whole, stdout
+from curation.system.terminal import print_json, say, show, stdout
 from curation.system.words import counted
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from curation.checking.schema_check import SchemaProblem, SchemaReport
-    from curation.core.json_types import Json
+    from curation.checking.schema_check import SchemaReport
 
 #: Files from which on a bar is worth its line.
 _MANY = 5
@@ -87,12 +84,8 @@ def check(
 def _check(
     names: Sequence[str], format_: CheckFormat
 ) -> list[tuple[str, SchemaReport]]:
-    from curation.checking.schema_check import (
-        SchemaChecker,
-        place_of,
-        read_schema_files,
-        root_of,
-    )
+    from curation.checking.schema_check import SchemaChecker
+    from curation.checking.schema_files import place_of, read_schema_files, root_of
     from curation.sources.neighbours import neighbours_of
 
     files = read_schema_files(names, say)
@@ -120,19 +113,8 @@ def _print_for_programs(
         entries = [{"file": name, **asdict(report)} for name, report in reports]
         print_json({"files": entries})
         return
-    here = [(_from_here(name), report) for name, report in reports]
-    if format_ is CheckFormat.SARIF:
-        print_json(as_sarif(here))
-        return
-    for line in as_annotations(here):
-        show_whole(line)
-
-
-def _from_here(name: str) -> str:
-    path = Path(name)
-    if path.is_absolute() and path.is_relative_to(Path.cwd()):
-        return str(path.relative_to(Path.cwd()))
-    return name
+    problems = [(name, report.problems) for name, report in reports]
+    print_problems(problems, sarif=format_ is CheckFormat.SARIF)
 
 
 def _print(reports: Sequence[tuple[str, SchemaReport]]) -> None:
@@ -188,82 +170,3 @@ def _explain_refusals(report: SchemaReport) -> None:
         verdict = verdicts.get(report.dialect or "", ACCEPTS)
         if verdict != ACCEPTS:
             show(f"{validator} under {report.dialect}: {shortened(verdict, 400)}")
-
-
-#: Characters of a message.
-_SHOWN = 1_000
-_SARIF = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas"
-
-
-def as_sarif(reports: Sequence[tuple[str, SchemaReport]]) -> dict[str, Json]:
-    """Return a log of the Static Analysis Results Interchange Format, version 2.1.0.
-
-    Args:
-        reports: The name of each file, relative to the working folder where it is below
-            it, and its report.
-    """
-    codes = {problem.code: None for _, report in reports for problem in report.problems}
-    rules: list[Json] = [{"id": code} for code in codes]
-    results: list[Json] = [
-        _result(name, problem)
-        for name, report in reports
-        for problem in report.problems
-    ]
-    driver: Json = {"name": "csbdata", "version": version("csbdata"), "rules": rules}
-    return {
-        "$schema": f"{_SARIF}/sarif-schema-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [
-            {
-                "tool": {"driver": driver},
-                "columnKind": "unicodeCodePoints",
-                "results": results,
-            }
-        ],
-    }
-
-
-def _result(name: str, problem: SchemaProblem) -> dict[str, Json]:
-    place: Json = {
-        "artifactLocation": {"uri": quote(PurePath(name).as_posix())},
-        "region": {"startLine": problem.line, "startColumn": problem.column},
-    }
-    return {
-        "ruleId": problem.code,
-        "level": problem.level,
-        "message": {"text": shortened(problem.message, _SHOWN)},
-        "locations": [
-            {
-                "physicalLocation": place,
-                "logicalLocations": [{"fullyQualifiedName": problem.pointer}],
-            }
-        ],
-    }
-
-
-def as_annotations(reports: Iterable[tuple[str, SchemaReport]]) -> Iterator[str]:
-    """Yield GitHub's workflow commands, one line a problem.
-
-    They are what GitHub shows beside the lines of a change.
-    """
-    for name, report in reports:
-        for problem in report.problems:
-            properties = {
-                "file": PurePath(name).as_posix(),
-                "line": str(problem.line),
-                "col": str(problem.column),
-                "title": problem.code,
-            }
-            fields = ",".join(
-                f"{key}={_escaped(text, ':,')}" for key, text in properties.items()
-            )
-            message = f"{problem.pointer}: {shortened(problem.message, _SHOWN)}"
-            level = "notice" if problem.level == "note" else problem.level
-            yield f"::{level} {fields}::{_escaped(message.lstrip(': '))}"
-
-
-def _escaped(text: str, more: str = "") -> str:
-    """Return a text in which a workflow command ends nowhere."""
-    for character in f"%\r\n{more}":
-        text = text.replace(character, f"%{ord(character):02X}")
-    return text

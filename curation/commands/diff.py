@@ -145,7 +145,7 @@ def _read_schema(name: str) -> CompiledSchema:
     Raises:
         BadData: it holds no schema, or several, or one that no validator can use.
     """
-    from curation.checking.schema_check import read_schema_files
+    from curation.checking.schema_files import read_schema_files
     from curation.core.documents import Rejected
     from curation.instances.constraints.interpretations import read_schema
     from curation.sources.neighbours import (

@@ -1,0 +1,139 @@
+"""Problems of schemas by place, and their forms for programs: SARIF, annotations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, TypeAlias
+from urllib.parse import quote
+
+from curation.system.escaping import shortened
+from curation.system.terminal import print_json, show_whole
+
+if TYPE_CHECKING:
+    from curation.core.json_types import Json
+
+#: The level of what is told and is no fault.
+NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaProblem:
+    """One problem of a schema."""
+
+    #: `error` where a build would drop the schema, else `warning`; `note` of what is no
+    #: fault: a reference to the web, which is not followed.
+    level: str
+    #: JSON pointer of the schema location; empty for the root.
+    pointer: str
+    #: Where that is in the text, or the innermost value on the way there; from 1.
+    line: int
+    column: int
+    #: A reject reason, the name of a rule, or a lint code.
+    code: str
+    message: str
+
+
+#: The name of each file, and its problems.
+NamedProblems: TypeAlias = Sequence[tuple[str, Sequence[SchemaProblem]]]
+
+
+def print_problems(files: NamedProblems, *, sarif: bool) -> None:
+    """Print a SARIF log, or else GitHub's annotations.
+
+    Args:
+        files: The name of each file, and its problems.
+        sarif: Whether a log is asked for.
+    """
+    here = [(_from_here(name), problems) for name, problems in files]
+    if sarif:
+        print_json(as_sarif(here))
+        return
+    for line in as_annotations(here):
+        show_whole(line)
+
+
+def _from_here(name: str) -> str:
+    path = Path(name)
+    if path.is_absolute() and path.is_relative_to(Path.cwd()):
+        return str(path.relative_to(Path.cwd()))
+    return name
+
+
+#: Characters of a message.
+_SHOWN = 1_000
+_SARIF = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas"
+
+
+def as_sarif(files: NamedProblems) -> dict[str, Json]:
+    """Return a log of the Static Analysis Results Interchange Format, version 2.1.0.
+
+    Args:
+        files: The name of each file, relative to the working folder where it is below
+            it, and its problems.
+    """
+    codes = {problem.code: None for _, problems in files for problem in problems}
+    rules: list[Json] = [{"id": code} for code in codes]
+    results: list[Json] = [
+        _result(name, problem) for name, problems in files for problem in problems
+    ]
+    driver: Json = {"name": "csbdata", "version": version("csbdata"), "rules": rules}
+    return {
+        "$schema": f"{_SARIF}/sarif-schema-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {"driver": driver},
+                "columnKind": "unicodeCodePoints",
+                "results": results,
+            }
+        ],
+    }
+
+
+def _result(name: str, problem: SchemaProblem) -> dict[str, Json]:
+    place: Json = {
+        "artifactLocation": {"uri": quote(PurePath(name).as_posix())},
+        "region": {"startLine": problem.line, "startColumn": problem.column},
+    }
+    return {
+        "ruleId": problem.code,
+        "level": problem.level,
+        "message": {"text": shortened(problem.message, _SHOWN)},
+        "locations": [
+            {
+                "physicalLocation": place,
+                "logicalLocations": [{"fullyQualifiedName": problem.pointer}],
+            }
+        ],
+    }
+
+
+def as_annotations(files: NamedProblems) -> Iterator[str]:
+    """Yield GitHub's workflow commands, one line a problem.
+
+    They are what GitHub shows beside the lines of a change.
+    """
+    for name, problems in files:
+        for problem in problems:
+            properties = {
+                "file": PurePath(name).as_posix(),
+                "line": str(problem.line),
+                "col": str(problem.column),
+                "title": problem.code,
+            }
+            fields = ",".join(
+                f"{key}={_escaped(text, ':,')}" for key, text in properties.items()
+            )
+            message = f"{problem.pointer}: {shortened(problem.message, _SHOWN)}"
+            level = "notice" if problem.level == "note" else problem.level
+            yield f"::{level} {fields}::{_escaped(message.lstrip(': '))}"
+
+
+def _escaped(text: str, more: str = "") -> str:
+    """Return a text in which a workflow command ends nowhere."""
+    for character in f"%\r\n{more}":
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text
