@@ -75,6 +75,7 @@ _COMMANDS: Final = (
     "stats",
     "diff",
     "check",
+    "fit",
     "instances",
     "card",
     "verify",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from curation.checking.schema_check import SchemaReport
+    from curation.checking.schema_fit import SchemaFit
 
 #: Files from which on a bar is worth its line.
 _MANY = 5
@@ -48,6 +49,15 @@ def check(
             "mcp:COMMAND, pydantic:MODULE, a build or a Hub dataset; - reads stdin.",
         ),
     ],
+    targets: Annotated[
+        str,
+        typer.Option(
+            "--for",
+            metavar="TARGET,...",
+            help="Also say what these providers, servers and engines do not take, as "
+            "`csbdata fit` does.",
+        ),
+    ] = "",
     format_: Annotated[
         CheckFormat,
         typer.Option(
@@ -63,6 +73,7 @@ def check(
     Examples:
       csbdata check person.schema.json
       csbdata check schemas/ --format sarif > check.sarif
+      csbdata check schemas/ --for openai-strict,anthropic
 
     A line is `file:line:column: pointer: code: message`. The code is a reason to
     reject the schema, a rule that would change it, or a lint. A reference to the web
@@ -70,7 +81,7 @@ def check(
     lead to the files beside it, as in `csbdata build --with FOLDER`. Nothing
     is ever fetched.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    reports = _check(files, format_)
+    reports = _check(files, format_, targets)
     if format_ is CheckFormat.AUTO:
         _print(reports)
     else:
@@ -82,12 +93,15 @@ def check(
 
 
 def _check(
-    names: Sequence[str], format_: CheckFormat
+    names: Sequence[str], format_: CheckFormat, targets: str
 ) -> list[tuple[str, SchemaReport]]:
     from curation.checking.schema_check import SchemaChecker
     from curation.checking.schema_files import place_of, read_schema_files, root_of
+    from curation.checking.schema_fit import judge_files
+    from curation.fit.profile import load_profiles
     from curation.sources.neighbours import neighbours_of
 
+    profiles = load_profiles(targets) if targets else []
     files = read_schema_files(names, say)
     root = root_of(files)
     placed = [(file, place_of(file, root)) for file in files]
@@ -103,7 +117,25 @@ def _check(
             report = checker.check(file.content, place=place, verdicts=wants_verdicts)
             reports.append((file.name, report))
             advance(1)
-    return reports
+    fits = {fit.name: fit for fit in judge_files(files, profiles)} if profiles else {}
+    for index, (name, report) in enumerate(reports):
+        if name in fits:
+            problems = (*report.problems, *fits.pop(name).problems())
+            reports[index] = name, replace(report, problems=problems)
+    return [*reports, *((name, _of_request(fit)) for name, fit in fits.items())]
+
+
+def _of_request(fit: SchemaFit) -> SchemaReport:
+    from curation.checking.schema_check import SchemaReport
+
+    return SchemaReport(
+        dialect=None,
+        dialect_found=None,
+        dialect_words=(),
+        valid_under=(),
+        verdicts={},
+        problems=tuple(fit.problems()),
+    )
 
 
 def _print_for_programs(

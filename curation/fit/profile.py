@@ -183,13 +183,28 @@ def load_profile(name: str) -> Profile:
     path = Path(name)
     if path.suffix == _SUFFIX or path.is_file():
         return read_profile(path)
-    near = closest_names(name, profile_names())
-    then = f"did you mean {' or '.join(near)}?" if near else _known()
+    known = {word: full for full in profile_names() for word in (full, full[:6])}
+    near = dict.fromkeys(known[word] for word in closest_names(name, known))
+    then = f"there are {', '.join(profile_names())}, or FILE.toml"
+    if near:
+        then = f"did you mean {' or '.join(near)}?"
     raise BadUsage("no such target", name, then)
 
 
-def _known() -> str:
-    return f"there are {', '.join(profile_names())}, or FILE.toml"
+def load_profiles(targets: str) -> list[Profile]:
+    """Return the profiles of a list of names, with commas between; `all` for all.
+
+    Raises:
+        BadUsage: it is empty, or there is no such target.
+        NoInput: there is no such file.
+        BadData: a file is not a profile.
+    """
+    names = [name.strip() for name in targets.split(",") if name.strip()]
+    if not names:
+        raise BadUsage("no target", "--for", f"there are {', '.join(profile_names())}")
+    if names == ["all"]:
+        names = list(profile_names())
+    return [load_profile(name) for name in dict.fromkeys(names)]
 
 
 def read_profile(path: Path) -> Profile:

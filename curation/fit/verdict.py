@@ -73,7 +73,7 @@ def judge_fit(
     """
     scan = _scan(SameObject(schema))
     if scan is None:
-        return (_NO_SCHEMA,)
+        return (NOT_A_SCHEMA,)
     return tuple(
         _finding(found, rule, profile)
         for rule in profile.rules
@@ -136,7 +136,8 @@ def _keywords_of(rule: Rule) -> tuple[str, ...]:
     }.get(rule.check, ())
 
 
-_NO_SCHEMA: Final = Finding(
+#: Of what no target takes.
+NOT_A_SCHEMA: Final = Finding(
     pointer="",
     keyword="",
     rule="not-a-schema",

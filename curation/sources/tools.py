@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from curation.core.json_types import Json
+from curation.json import text as jsontext
 from curation.sources.readers import NamedSchema, read_document
 from curation.system.errors import (
     BadData,
@@ -33,7 +34,8 @@ _SCHEMAS = {
     "inputSchema": "",
     "outputSchema": ".output",
 }
-_LISTS = ("tools", "functions")
+#: Members that hold the tools of a list.
+LISTS = ("tools", "functions")
 #: Seconds for the server to start and to list its tools.
 DEADLINE = 30.0
 #: Pages of a list of tools; a server that goes on and on is cut off.
@@ -76,7 +78,7 @@ def _definitions(value: Json) -> Iterator[dict[str, Json]]:
                 yield from _definitions(item)
     elif isinstance(value, dict):
         inner = value.get("result")
-        tools = next((value[name] for name in _LISTS if name in value), None)
+        tools = next((value[name] for name in LISTS if name in value), None)
         function = value.get("function")
         if isinstance(tools, list):
             yield from _definitions(tools)
@@ -92,9 +94,12 @@ def tool_schemas(definition: dict[str, Json]) -> Iterator[NamedSchema]:
     """Yield the schemas of one tool: of what it is given, and of what it returns."""
     name = definition.get("name")
     for member, suffix in _SCHEMAS.items():
-        if isinstance(definition.get(member), dict):
+        # What is no schema is refused where it is read, and not passed over here.
+        if definition.get(member) is not None:
             title = name if isinstance(name, str) else "unnamed"
-            yield NamedSchema(name=title + suffix, schema=definition[member])
+            schema = definition[member]
+            text = jsontext.write(schema) if isinstance(schema, str) else schema
+            yield NamedSchema(name=title + suffix, schema=text)
 
 
 def read_mcp_server(

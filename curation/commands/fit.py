@@ -1,0 +1,213 @@
+"""`csbdata fit`: which targets take a schema, and what they ignore of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.checking.problems import print_problems
+from curation.commands.check import CheckFormat
+from curation.system.escaping import safe, shortened
+from curation.system.tables import plain, table
+from curation.system.terminal import print_json, say, show, stdout
+from curation.system.words import counted
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from curation.checking.schema_fit import SchemaFit
+    from curation.core.json_types import Json
+    from curation.fit.profile import Profile
+    from curation.fit.verdict import Finding
+
+#: The providers that most schemas are written for.
+_USUAL = "openai-strict,anthropic,gemini"
+#: Findings of one schema and target, and schemas of one matrix, that are printed.
+_SHOWN = 12
+_IN_MATRIX = 30
+_TAKEN, _NOT_TAKEN, _IN_PART = "taken", "not taken", "taken, in part ignored"
+
+
+def fit(
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOURCE...",
+            help="Files and folders of JSON Schemas, openapi:FILE, tools:FILE, "
+            "mcp:COMMAND, pydantic:MODULE, a build or a Hub dataset; - reads stdin.",
+        ),
+    ],
+    targets: Annotated[
+        str,
+        typer.Option(
+            "--for",
+            metavar="TARGET,...",
+            help="Providers, servers and engines, or the path of your own profile "
+            "(.toml); all are all that csbdata knows.",
+        ),
+    ] = _USUAL,
+    format_: Annotated[
+        CheckFormat,
+        typer.Option(
+            "--format",
+            help="auto is for people, json for programs, sarif for code scanning, "
+            "github for annotations in a workflow.",
+        ),
+    ] = CheckFormat.AUTO,
+) -> None:
+    """Say which targets take a schema, what they ignore, and who says so.
+
+    \b
+    Examples:
+      csbdata fit person.schema.json
+      csbdata fit tools:tools.json --for openai-strict,vllm
+      csbdata fit schemas/ --format sarif > fit.sarif
+
+    Exits with 0 if every target takes every schema, parts that it ignores or not, and
+    with 1 if one does not. The tools of one list are one request: a bad one ends it,
+    and limits count them together. Each line names the documentation, the vendor's
+    library or the measurement that it is taken from; of what none tells, nothing is
+    guessed. Nothing is ever fetched, and no provider is asked.
+    """  # noqa: D301 (a backspace makes click keep the lines that follow)
+    from curation.checking.schema_files import read_schema_files
+    from curation.checking.schema_fit import judge_files
+    from curation.fit.profile import load_profiles
+
+    profiles = load_profiles(targets)
+    files = read_schema_files(sources, say)
+    fits = list(judge_files(files, profiles))
+    if format_ is CheckFormat.AUTO:
+        _print(fits, profiles, len(files))
+    elif format_ is CheckFormat.JSON:
+        print_json({"schemas": [_as_json(each) for each in fits]})
+    else:
+        named = [(each.name, tuple(each.problems())) for each in fits]
+        print_problems(named, sarif=format_ is CheckFormat.SARIF)
+    if not all(each.is_taken_by(it.name) for each in fits for it in profiles):
+        raise typer.Exit(1)
+
+
+def _as_json(each: SchemaFit) -> Json:
+    targets: dict[str, Json] = {
+        target: {
+            "verdict": _verdict(findings),
+            "findings": [
+                {name: str(getattr(it, name)) for name in it.__struct_fields__}
+                for it in findings
+            ],
+            "not_told": list(each.untold.get(target, ())),
+        }
+        for target, findings in each.findings.items()
+    }
+    return {"name": each.name, "targets": targets}
+
+
+def _verdict(findings: Iterable[Finding]) -> str:
+    from curation.fit.profile import Effect
+    from curation.fit.verdict import FAILING
+
+    effects = {finding.effect for finding in findings}
+    if effects & FAILING:
+        return _NOT_TAKEN
+    return _IN_PART if Effect.IGNORED in effects else _TAKEN
+
+
+_STYLES = {_TAKEN: "green", _IN_PART: "yellow", _NOT_TAKEN: "red"}
+
+
+def _cell(findings: Sequence[Finding]) -> Text:
+    verdict = _verdict(findings)
+    return plain(verdict, _STYLES[verdict])
+
+
+def _print(fits: Sequence[SchemaFit], profiles: Sequence[Profile], count: int) -> None:
+    names = [profile.name for profile in profiles]
+    if len(fits) == 1:
+        _print_one(fits[0], profiles)
+        return
+    rows = []
+    for name in names:
+        verdicts = Counter(_verdict(each.findings[name]) for each in fits)
+        reasons = Counter(it for each in fits for it in _reasons(each.findings[name]))
+        common = ", ".join(f"{it} {count:,}" for it, count in reasons.most_common(3))
+        counts = [verdicts[it] for it in (_TAKEN, _IN_PART, _NOT_TAKEN)]
+        rows.append([name, *counts, common])
+    headers = ["target", _TAKEN, "in part", _NOT_TAKEN, "schemas refused, ignored for"]
+    title = counted(count, "schema")
+    stdout().print(table(headers, rows, title=title, numbers=(1, 2, 3)))
+    worst = sorted(fits, key=lambda each: sum(each.is_taken_by(it) for it in names))
+    cells = [
+        [each.name, *(_cell(each.findings[name]) for name in names)]
+        for each in worst[:_IN_MATRIX]
+    ]
+    stdout().print(table(["schema", *names], cells))
+    if len(fits) > _IN_MATRIX:
+        more = counted(len(fits) - _IN_MATRIX, "schema")
+        show(f"... and {more} more: --format json has all")
+    for request in dict.fromkeys(each.request for each in fits if each.request):
+        _print_request(request, fits, names)
+    full = next((each.name for each in worst if not each.request), None)
+    if full is not None:
+        say(f"for one schema in full: csbdata fit {full} --for {','.join(names)}")
+
+
+def _print_request(
+    request: str, fits: Sequence[SchemaFit], names: Sequence[str]
+) -> None:
+    """Print which tools, or which limit of all together, end a request."""
+    from curation.fit.verdict import FAILING
+
+    own = [each for each in fits if each.request == request]
+    for target in names:
+        bad = [each for each in own if not each.is_taken_by(target)]
+        if not bad:
+            show(f"{target}: takes the request with all its tools")
+            continue
+        first = next(it for it in bad[0].findings[target] if it.effect in FAILING)
+        place = f"{bad[0].name}: {first.pointer or '(root)'}: {first.sentence}"
+        count = f"{len(bad):,} of {len(own):,}"
+        show(
+            f"{target}: refuses the whole request, for {count}: {shortened(place, 400)}"
+        )
+
+
+def _reasons(findings: Iterable[Finding]) -> Iterator[str]:
+    """Yield what keeps a schema from being held as it is, each once."""
+    marks = {
+        f"`{it.keyword}`" if it.keyword and it.rule.endswith("keyword") else it.rule
+        for it in findings
+    }
+    yield from sorted(marks)
+
+
+def _print_one(each: SchemaFit, profiles: Sequence[Profile]) -> None:
+    from curation.checking.schema_fit import cited
+
+    rows = []
+    for profile in profiles:
+        findings = each.findings[profile.name]
+        effects = Counter(finding.effect.value for finding in findings)
+        counts = ", ".join(f"{number:,} {name}" for name, number in effects.items())
+        untold = ", ".join(each.untold.get(profile.name, ()))
+        rows.append([profile.name, _cell(findings), counts, untold, profile.date])
+    headers = ["target", "verdict", "parts", "not told", "as of"]
+    stdout().print(table(headers, rows, title=safe(each.name)))
+    sources: dict[str, int] = {}
+    for profile in profiles:
+        findings = each.findings[profile.name]
+        for finding in findings[:_SHOWN]:
+            place = safe(finding.pointer or "(root)")
+            sentence = shortened(finding.sentence, 400)
+            number = sources.setdefault(cited(finding), len(sources) + 1)
+            show(f"{profile.name}: {place}: {finding.rule}: {sentence} [{number}]")
+        if len(findings) > _SHOWN:
+            more = len(findings) - _SHOWN
+            show(f"{profile.name}: ... and {more:,} more: --format json has all")
+    for source, number in sources.items():
+        show(f"[{number}] {source}")
+    for profile in profiles:
+        if each.findings[profile.name] and profile.note:
+            say(f"{profile.name}: {profile.note}")

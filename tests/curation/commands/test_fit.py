@@ -1,0 +1,233 @@
+"""`csbdata fit`: the verdict by target, whole tool lists, forms for programs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from curation.commands.check import check
+from curation.commands.fit import fit
+from curation.system.errors import BadUsage, NoInput
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from curation.core.json_types import Json, UntypedJson
+
+APP = typer.Typer()
+APP.command()(fit)
+APP.command()(check)
+_CLOSED: dict[str, Json] = {
+    "type": "object",
+    "properties": {"a": {"type": "string"}},
+    "required": ["a"],
+    "additionalProperties": False,
+}
+
+
+def run(command: str, *arguments: str) -> tuple[int, str]:
+    """Run one of both commands; return its exit code and stdout."""
+    words = [command, *arguments]
+    result = CliRunner().invoke(APP, words, catch_exceptions=False)
+    return result.exit_code, result.stdout
+
+
+@pytest.fixture
+def schema_file(tmp_path: Path) -> Path:
+    """Write a schema that both strict modes refuse, and return its file."""
+    file = tmp_path / "a.schema.json"
+    file.write_text(json.dumps({**_CLOSED, "maxProperties": 3}), "utf-8")
+    return file
+
+
+def test_the_answer_comes_first_and_names_its_sources(schema_file: Path) -> None:
+    """A table of verdicts, then places, each with a number of its source."""
+    code, out = run("fit", str(schema_file))
+    assert code == 1
+    assert out.index("not taken") < out.index("/maxProperties")
+    line = "anthropic: /maxProperties: keyword: `maxProperties` is refused [2]"
+    assert line in out
+    assert "[2] anthropic 2.14.0 (PyPI)" in out
+
+
+def test_what_all_take_exits_with_0(tmp_path: Path) -> None:
+    """Parts that a target ignores do not change that."""
+    file = tmp_path / "b.json"
+    file.write_text(json.dumps({**_CLOSED, "const": {}}), "utf-8")
+    assert run("fit", str(file), "--for", "gemini")[0] == 0
+
+
+def test_all_tools_of_a_list_are_one_request(tmp_path: Path) -> None:
+    """One whose parameters are a text ends it, and limits count them together."""
+    tools: list[Json] = [
+        {"name": f"t{index}", "parameters": _CLOSED} for index in range(21)
+    ]
+    file = tmp_path / "tools.json"
+    file.write_text(json.dumps(tools), "utf-8")
+    code, out = run("fit", f"tools:{file}", "--for", "anthropic,openai-strict")
+    assert code == 1
+    assert "anthropic: refuses the whole request, for 1 of 22" in out
+    assert "21 tools in one request, and at most 20 are taken" in " ".join(out.split())
+    assert "openai-strict: takes the request with all its tools" in out
+    tools.append({"name": "bad", "parameters": "query: string"})
+    file.write_text(json.dumps(tools), "utf-8")
+    code, out = run("fit", f"tools:{file}", "--for", "openai-strict")
+    assert code == 1
+    assert "#bad: (root): no JSON Schema" in " ".join(out.split())
+
+
+def test_a_tool_list_in_a_file_is_told_apart(tmp_path: Path) -> None:
+    """Without the prefix it is no schema; the line says what to write."""
+    file = tmp_path / "tools.json"
+    file.write_text(json.dumps({"tools": [{"name": "t"}]}), "utf-8")
+    assert f"of tools it is tools:{file}" in run("fit", str(file))[1]
+
+
+def test_programs_get_every_finding(schema_file: Path) -> None:
+    """JSON has all fields, SARIF and annotations the place in the text."""
+    file = str(schema_file)
+    report = json.loads(run("fit", file, "--format", "json")[1])
+    target = report["schemas"][0]["targets"]["openai-strict"]
+    assert target["verdict"] == "not taken"
+    assert target["findings"][0] == {
+        "pointer": "/maxProperties",
+        "keyword": "maxProperties",
+        "rule": "keyword",
+        "effect": "refused",
+        "sentence": "`maxProperties` is refused",
+        "source": "openai 6.49.0 (npm), lib/transform.js: toStrictJsonSchema"
+        " (2026-11-25)",
+        "evidence": "sdk",
+    }
+    log = json.loads(run("fit", file, "--format", "sarif")[1])
+    levels = {it["ruleId"]: it["level"] for it in log["runs"][0]["results"]}
+    assert levels == {
+        "openai-strict/keyword": "error",
+        "anthropic/keyword": "error",
+        "gemini/other-keyword": "warning",
+    }
+    column = schema_file.read_text("utf-8").index('"maxProperties"') + 1
+    assert f"line=1,col={column}" in run("fit", file, "--format", "github")[1]
+
+
+def test_check_says_it_beside_its_own_problems(schema_file: Path) -> None:
+    """`--for` adds what targets do not take, and changes the exit code."""
+    assert run("check", str(schema_file))[0] == 0
+    code, out = run("check", str(schema_file), "--for", "anthropic")
+    assert code == 1
+    assert "/maxProperties: anthropic/keyword: `maxProperties` is refused" in out
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"{", "not_json"),
+        (b"true", "the root must be of type object, and it has no `type`"),
+        (b'"a"', "no JSON Schema"),
+        (b'{"$ref": "#"}', "the root must be of type object"),
+        (b'{"$ref": "https://a.example/b"}', "leads out of the schema: refused"),
+        (b"[" * 100_000, "too_deep"),
+        (b'{"items": ' * 200 + b"{}" + b"}" * 200, "the root must be"),
+    ],
+)
+def test_bad_schemas_are_a_verdict(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
+    """Nothing ends the command, which goes on with the next schema."""
+    file = tmp_path / "bad.json"
+    file.write_bytes(content)
+    code, out = run("fit", str(file), "--for", "openai-strict")
+    assert code == 1
+    assert message in " ".join(out.split())
+
+
+def test_unknown_targets_and_files_are_one_line(schema_file: Path) -> None:
+    """The likeliest target is proposed."""
+    with pytest.raises(BadUsage, match="opnai: no such target: did you mean openai"):
+        run("fit", str(schema_file), "--for", "opnai")
+    with pytest.raises(BadUsage, match="no target"):
+        run("fit", str(schema_file), "--for", ",")
+    with pytest.raises(NoInput):
+        run("fit", str(schema_file.with_name("none.json")))
+
+
+_STRING: dict[str, Json] = {"type": "string"}
+
+
+@pytest.mark.parametrize(
+    ("target", "schema", "verdict", "sentence"),
+    [
+        # ggml-org/llama.cpp#27580
+        ("llama.cpp", {**_STRING, "pattern": "^\\d+$"}, "not taken", "(class-escape)"),
+        # ggml-org/llama.cpp#26930
+        ("llama.cpp", {**_STRING, "pattern": "\\S"}, "not taken", "(unanchored"),
+        # ggml-org/llama.cpp#25746
+        ("llama.cpp", {**_STRING, "maxLength": 8192}, "not taken", "(over 2,000)"),
+        # vllm-project/vllm#45592
+        (
+            "vllm",
+            {**_STRING, "pattern": "^[a-z]+$", "maxLength": 8},
+            "taken",
+            "left to another engine; guidance; XGrammar would drop the length",
+        ),
+        # anthropics/claude-code#55539 and its kind
+        (
+            "anthropic",
+            {"type": "array", "items": _STRING, "maxItems": 3},
+            "not taken",
+            "`maxItems` is refused",
+        ),
+        (
+            "anthropic",
+            {"type": "array", "items": _STRING, "minItems": 8},
+            "not taken",
+            "`minItems`: `8` (not `0`, `1`) is refused",
+        ),
+        # can1357/oh-my-pi#206
+        (
+            "openai-strict",
+            {**_CLOSED, "properties": {"a": {**_STRING, "format": "uri"}}},
+            "not taken",
+            'format `"uri"` is refused',
+        ),
+        # BerriAI/litellm#35811
+        (
+            "anthropic",
+            {**_CLOSED, "additionalProperties": True},
+            "not taken",
+            "an object needs `additionalProperties: false`, and it is `true`",
+        ),
+    ],
+)
+def test_schemas_of_known_threads_get_the_right_sentence(
+    tmp_path: Path, target: str, schema: UntypedJson, verdict: str, sentence: str
+) -> None:
+    """Users complained of each: a target said nothing, or refused the request."""
+    file = tmp_path / "thread.json"
+    file.write_text(json.dumps(schema), "utf-8")
+    out = run("fit", str(file), "--for", target, "--format", "json")[1]
+    own = json.loads(out)["schemas"][0]["targets"][target]
+    assert own["verdict"] == verdict
+    assert any(sentence in finding["sentence"] for finding in own["findings"])
+
+
+def test_a_users_schema_needs_no_large_library(schema_file: Path) -> None:
+    """The whole command imports no numpy, polars, pyarrow, matplotlib or plug-in."""
+    program = (
+        "import sys; sys.argv = ['csbdata', 'fit', sys.argv[1]]\n"
+        "import csbdata\n"
+        "try: csbdata.main()\n"
+        "except SystemExit: pass\n"
+        "print(sorted({name.partition('.')[0] for name in sys.modules}))"
+    )
+    command = [sys.executable, "-c", program, str(schema_file)]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    *_, modules = result.stdout.splitlines()
+    for name in ("numpy", "polars", "pyarrow", "matplotlib", "evaluation"):
+        assert f"'{name}'" not in modules
