@@ -13,7 +13,7 @@ from curation.core.documents import Rejected
 from curation.fit.profile import Effect
 from curation.fit.verdict import (
     NOT_A_SCHEMA,
-    Finding,
+    FitFinding,
     is_taken,
     judge_fit,
     judge_request,
@@ -42,7 +42,7 @@ class SchemaFit:
     #: The tool list that it is part of; empty for a schema by itself.
     request: str = ""
     #: By the name of the target.
-    findings: Mapping[str, tuple[Finding, ...]]
+    findings: Mapping[str, tuple[FitFinding, ...]]
     #: Keywords of which no source tells anything.
     untold: Mapping[str, tuple[str, ...]]
 
@@ -68,7 +68,7 @@ class SchemaFit:
                 )
 
 
-def cited(finding: Finding) -> str:
+def cited(finding: FitFinding) -> str:
     """Return the source of a finding, and how it is known."""
     return f"{finding.source}, {finding.evidence}"
 
@@ -114,7 +114,7 @@ def judge_files(
             )
 
 
-def _fault(value: Json | Rejected, name: str) -> Finding | None:
+def _fault(value: Json | Rejected, name: str) -> FitFinding | None:
     """Return why a text is no schema; None if it may be one."""
     if isinstance(value, Rejected):
         detail = f": {value.detail}" if value.detail else ""

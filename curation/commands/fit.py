@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from curation.checking.schema_fit import SchemaFit
     from curation.core.json_types import Json
     from curation.fit.profile import Profile
-    from curation.fit.verdict import Finding
+    from curation.fit.verdict import FitFinding
 
 #: The providers that most schemas are written for.
 _USUAL = "openai-strict,anthropic,gemini"
@@ -105,7 +105,7 @@ def _as_json(each: SchemaFit) -> Json:
     return {"name": each.name, "targets": targets}
 
 
-def _verdict(findings: Iterable[Finding]) -> str:
+def _verdict(findings: Iterable[FitFinding]) -> str:
     from curation.fit.profile import Effect
     from curation.fit.verdict import FAILING
 
@@ -118,7 +118,7 @@ def _verdict(findings: Iterable[Finding]) -> str:
 _STYLES = {_TAKEN: "green", _IN_PART: "yellow", _NOT_TAKEN: "red"}
 
 
-def _cell(findings: Sequence[Finding]) -> Text:
+def _cell(findings: Sequence[FitFinding]) -> Text:
     verdict = _verdict(findings)
     return plain(verdict, _STYLES[verdict])
 
@@ -174,7 +174,7 @@ def _print_request(
         )
 
 
-def _reasons(findings: Iterable[Finding]) -> Iterator[str]:
+def _reasons(findings: Iterable[FitFinding]) -> Iterator[str]:
     """Yield what keeps a schema from being held as it is, each once."""
     marks = {
         f"`{it.keyword}`" if it.keyword and it.rule.endswith("keyword") else it.rule

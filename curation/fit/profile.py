@@ -36,7 +36,7 @@ class Effect(StrEnum):
     """The schema is taken, by another engine than the one that is asked first."""
 
 
-class Evidence(StrEnum):
+class SourceKind(StrEnum):
     """How a rule is known."""
 
     DOCUMENTED = "documented"
@@ -58,18 +58,18 @@ class Scope(StrEnum):
     """All schemas of one request together: what is counted is summed."""
 
 
-class Source(msgspec.Struct, frozen=True, kw_only=True):
+class ProfileSource(msgspec.Struct, frozen=True, kw_only=True):
     """Where a rule stands."""
 
     #: The page, or the library with its version.
     title: str
     #: Of the version, or when the page was read.
     date: str
-    evidence: Evidence
+    evidence: SourceKind
     url: str = ""
 
 
-class Rule(msgspec.Struct, frozen=True, kw_only=True):
+class ProfileRule(msgspec.Struct, frozen=True, kw_only=True):
     """One fact about a target: a check, its parameters, the effect and the source."""
 
     #: A name in `PARAMETERS`, which is also the rule of a finding.
@@ -98,8 +98,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     #: The day for which it is true, ISO 8601.
     date: str
-    sources: Mapping[str, Source]
-    rules: tuple[Rule, ...]
+    sources: Mapping[str, ProfileSource]
+    rules: tuple[ProfileRule, ...]
     #: Keywords that a source says are supported.
     taken: tuple[str, ...] = ()
     #: What a user should know beside the rules.
@@ -236,7 +236,7 @@ def read_profile(path: Path) -> Profile:
 def _problems(tables: Mapping[str, Json]) -> Iterator[str]:
     """Yield keys that no table of a profile has, with what may be meant."""
     yield from _unknown_keys(tables, Profile, "")
-    for part, struct in (("sources", Source), ("rules", Rule)):
+    for part, struct in (("sources", ProfileSource), ("rules", ProfileRule)):
         inner = tables.get(part)
         entries = inner.items() if isinstance(inner, dict) else enumerate(_list(inner))
         for key, table in entries:

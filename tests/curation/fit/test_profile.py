@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from curation.fit.checks import CHECKS
 from curation.fit.profile import PARAMETERS, load_profile, profile_names
-from curation.fit.verdict import CHECKS
 from curation.system.errors import BadData, BadUsage, NoInput
 
 if TYPE_CHECKING:

@@ -6,19 +6,27 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.fit.profile import Effect, Evidence, Profile, Rule, Source, load_profile
-from curation.fit.verdict import features_of, is_taken, judge_fit, untold_keywords
+from curation.fit.checks import features_of
+from curation.fit.profile import (
+    Effect,
+    Profile,
+    ProfileRule,
+    ProfileSource,
+    SourceKind,
+    load_profile,
+)
+from curation.fit.verdict import is_taken, judge_fit, untold_keywords
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
 
-_PAGE = Source(title="A page", date="2026-11-25", evidence=Evidence.DOCUMENTED)
+_PAGE = ProfileSource(title="A page", date="2026-11-25", evidence=SourceKind.DOCUMENTED)
 
 
 def _profile(
     check: str, effect: Effect = Effect.REFUSED, **more: UntypedJson
 ) -> Profile:
-    rule = Rule(check=check, effect=effect, source="page", **more)
+    rule = ProfileRule(check=check, effect=effect, source="page", **more)
     return Profile(
         name="mine", title="", date="", sources={"page": _PAGE}, rules=(rule,)
     )

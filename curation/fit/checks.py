@@ -1,0 +1,456 @@
+"""The checks that the rules of a profile name: each finds its places in a schema."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from curation.core.json_types import Json
+from curation.fit.profile import Effect, ProfileRule, Scope
+from curation.fit.scan import (
+    Scan,
+    enumerated,
+    is_object_schema,
+    is_of_types,
+    properties_of,
+    required_of,
+    types_of,
+)
+from curation.json.values import identity, is_number, type_of
+from curation.schema.keywords import ANNOTATIONS, KNOWN_KEYWORDS
+from curation.system.escaping import shortened
+
+if TYPE_CHECKING:
+    from curation.json.pointer import Tokens
+    from curation.references.schema import Reference
+
+#: Keywords that constrain nothing, whatever a target does with them.
+QUIET: Final = ANNOTATIONS - {"format"}
+_SHOWN: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A place where a check finds something."""
+
+    tokens: Tokens
+    keyword: str
+    sentence: str
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names)
+
+
+def _quoted(value: Json) -> str:
+    return f"`{shortened(msgspec.json.encode(value).decode(), _SHOWN)}`"
+
+
+def _keyword(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    taken = {identity(value) for value in rule.values}
+    for place in scan.places:
+        schema = place.keywords
+        for name in rule.names:
+            if name not in schema or identity(schema[name]) in taken:
+                continue
+            beside = [other for other in rule.beside if other in schema]
+            if rule.beside and not beside:
+                continue
+            if not is_of_types(schema, rule.types):
+                continue
+            if rule.most is not None and not _exceeds(schema[name], rule.most):
+                continue
+            what = f"`{name}` beside `{beside[0]}`" if beside else f"`{name}`"
+            if taken or rule.most is not None:
+                what += f": {_quoted(schema[name])}"
+            if taken:
+                what += f" (not {_listed([_quoted(it) for it in rule.values])})"
+            if rule.most is not None:
+                what += f" (over {rule.most:,})"
+            sentence = f"{what} is {_DONE[rule.effect]}"
+            yield Found((*place.tokens, name), name, sentence)
+
+
+def _exceeds(value: Json, most: int) -> bool:
+    return is_number(value) and value > most
+
+
+_DONE: Final = {
+    Effect.REFUSED: "refused",
+    Effect.LIMITED: "over the limit",
+    Effect.IGNORED: "ignored",
+    Effect.ROUTED: "left to another engine",
+}
+
+
+def _other_keyword(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    quiet = frozenset(rule.names) | QUIET
+    for place in scan.places:
+        for name in place.keywords:
+            if name in KNOWN_KEYWORDS and name not in quiet:
+                sentence = f"`{shortened(name, _SHOWN)}` is {_DONE[rule.effect]}"
+                yield Found((*place.tokens, name), name, sentence)
+
+
+def _root_type(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    value = scan.document.value
+    types = types_of(value) if isinstance(value, dict) else frozenset()
+    if not types or not types <= set(rule.names):
+        own = f"its `type` is {_quoted(value['type'])}" if types else "it has no `type`"
+        sentence = f"the root must be of type {_listed(rule.names)}, and {own}"
+        yield Found(("type",) if types else (), "type", sentence)
+
+
+def _root_keyword(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    for name in rule.names:
+        if name in scan.document.root.keywords:
+            sentence = f"`{name}` at the root is {_DONE[rule.effect]}"
+            yield Found((name,), name, sentence)
+
+
+def _boolean_schema(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    for place in scan.places:
+        is_switch = place.tokens[-1:] in {("additionalProperties",), ("items",)}
+        if isinstance(place.schema, bool) and not is_switch:
+            sentence = f"a boolean for a schema is {_DONE[rule.effect]}"
+            yield Found(place.tokens, "", sentence)
+
+
+def _untyped(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    for place in scan.places:
+        if isinstance(place.schema, dict) and place.keywords.keys().isdisjoint(
+            ("type", *rule.names)
+        ):
+            words = _listed([f"`{name}`" for name in ("type", *rule.names)])
+            sentence = f"a schema with none of {words} is {_DONE[rule.effect]}"
+            yield Found(place.tokens, "type", sentence)
+
+
+def _type_list(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    for place in scan.places:
+        if isinstance(place.keywords.get("type"), list):
+            sentence = f"a list of types is {_DONE[rule.effect]}"
+            yield Found((*place.tokens, "type"), "type", sentence)
+
+
+def _open_object(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    for place in scan.places:
+        schema = place.keywords
+        if not is_object_schema(schema) or schema.get("additionalProperties") is False:
+            continue
+        has_one = "additionalProperties" in schema
+        tokens = (*place.tokens, "additionalProperties") if has_one else place.tokens
+        own = _quoted(schema["additionalProperties"]) if has_one else "missing"
+        sentence = f"an object needs `additionalProperties: false`, and it is {own}"
+        yield Found(tokens, "additionalProperties", f"{sentence}: {rule.effect}")
+
+
+def _optional_property(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    for place in scan.places:
+        required = required_of(place.keywords)
+        names = {name for name in required if isinstance(name, str)}
+        for name in properties_of(place.keywords):
+            if name not in names:
+                tokens = (*place.tokens, "properties", name)
+                own = f"property {_quoted(name)} is not in `required`"
+                yield Found(tokens, "required", f"{own}: {_DONE[rule.effect]}")
+
+
+def _undeclared_property(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    for place in scan.places:
+        for name in required_of(place.keywords):
+            if isinstance(name, str) and name not in properties_of(place.keywords):
+                own = f"required {_quoted(name)} is not in `properties`"
+                tokens = (*place.tokens, "required")
+                yield Found(tokens, "required", f"{own}: {_DONE[rule.effect]}")
+
+
+def _tuple(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    for place in scan.places:
+        if isinstance(place.keywords.get("items"), list):
+            sentence = f"a list of schemas in `items` is {_DONE[rule.effect]}"
+            yield Found((*place.tokens, "items"), "items", sentence)
+
+
+def _array_without_items(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    for place in scan.places:
+        if "array" in types_of(place.keywords) and "items" not in place.keywords:
+            sentence = f"an array without `items` is {_DONE[rule.effect]}"
+            yield Found(place.tokens, "items", sentence)
+
+
+def _format(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    taken = frozenset(rule.names)
+    for place in scan.places:
+        value = place.keywords.get("format")
+        known = not isinstance(value, str) or value in taken
+        if not known and is_of_types(place.keywords, rule.types):
+            sentence = f"format {_quoted(value)} is {_DONE[rule.effect]}"
+            yield Found((*place.tokens, "format"), "format", sentence)
+
+
+def _enum_type(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    taken = frozenset(rule.names)
+    for place in scan.places:
+        for keyword, values in enumerated(place.keywords):
+            types = {_json_type(value) for value in values} - taken
+            if types:
+                sentence = f"{_listed(sorted(types))} in `{keyword}`"
+                tokens = (*place.tokens, keyword)
+                yield Found(tokens, keyword, f"{sentence}: {_DONE[rule.effect]}")
+
+
+def _json_type(value: Json) -> str:
+    name = type_of(value)
+    return "number" if name == "integer" else name
+
+
+#: Inside `[...]` only escapes are looked at.
+_CLASS: Final = r"\[(?:\\.|[^\]\\])*\]"
+_OUTSIDE: Final = re.compile(rf"{_CLASS}|\\[^bBkpP1-9dDwWsS]", re.DOTALL)
+#: What a pattern may use, by the text that is left of it without classes and literal
+#: escapes; `anchors` and `class-escape` look at the whole.
+_FEATURES: Final[Mapping[str, re.Pattern[str]]] = {
+    "lookaround": re.compile(r"\(\?<?[=!]"),
+    "back-reference": re.compile(r"\\[1-9]|\\k<"),
+    "word-boundary": re.compile(r"\\[bB]"),
+    "unicode-property": re.compile(r"\\[pP]\{"),
+    "lazy-quantifier": re.compile(r"[*+?}]\?"),
+    "named-group": re.compile(r"\(\?<[^=!]"),
+}
+#: The same, of the whole pattern.
+_WHOLE: Final[Mapping[str, Callable[[str], bool]]] = {
+    "unanchored": lambda text: not (text.startswith("^") and text.endswith("$")),
+    "class-escape": lambda text: re.search(r"\\[dDwWsS]", text) is not None,
+}
+PATTERN_FEATURES: Final = (*_FEATURES, *_WHOLE)
+
+
+def features_of(text: str) -> tuple[str, ...]:
+    r"""Return the features of a pattern that some regex dialects lack.
+
+    Example:
+        >>> features_of(r"\d+(?=x)")
+        ('lookaround', 'unanchored', 'class-escape')
+    """
+    bare = _OUTSIDE.sub("_", text)
+    inside = [name for name, mark in _FEATURES.items() if mark.search(bare)]
+    return (*inside, *(name for name, has in _WHOLE.items() if has(text)))
+
+
+def _pattern(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    for place in scan.places:
+        text = place.keywords.get("pattern")
+        if isinstance(text, str):
+            used = [name for name in features_of(text) if name in rule.names]
+            if used:
+                sentence = f"pattern {_quoted(text)} ({_listed(used)})"
+                tokens = (*place.tokens, "pattern")
+                yield Found(tokens, "pattern", f"{sentence}: {_DONE[rule.effect]}")
+
+
+def _references(
+    scan: Scan, rule: ProfileRule, what: str, has: Callable[[Reference], bool]
+) -> Iterator[Found]:
+    for reference in scan.references:
+        if has(reference):
+            sentence = f"{_quoted(reference.text)} {what}: {_DONE[rule.effect]}"
+            tokens = (*reference.tokens, reference.keyword)
+            yield Found(tokens, reference.keyword, sentence)
+
+
+def _remote_reference(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    what = "leads out of the schema"
+    return _references(
+        scan,
+        rule,
+        what,
+        lambda it: not it.text.startswith("#") and _leads_nowhere(scan, it),
+    )
+
+
+def _leads_nowhere(scan: Scan, reference: Reference) -> bool:
+    return scan.targets.get(reference.tokens) is None
+
+
+def _dangling_reference(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    return _references(
+        scan,
+        rule,
+        "leads nowhere",
+        lambda it: it.text.startswith("#") and _leads_nowhere(scan, it),
+    )
+
+
+def _no_pointer(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    what = "is no pointer that begins with `#/`"
+    return _references(scan, rule, what, lambda it: not it.text.startswith("#/"))
+
+
+def _recursive_reference(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    what = "is recursive"
+    return _references(scan, rule, what, lambda it: it.tokens in scan.recursive)
+
+
+def _required_recursion(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    what = "is recursive in a required property"
+    return _references(
+        scan,
+        rule,
+        what,
+        lambda it: it.tokens in scan.recursive and _is_required(scan, it.tokens),
+    )
+
+
+def _is_required(scan: Scan, tokens: Tokens) -> bool:
+    """Return whether the innermost property around a schema must be present."""
+    while holder := scan.holders.get(tokens):
+        around, keyword = holder
+        if keyword == "properties":
+            required = required_of(scan.document.location_at(around).keywords)
+            return tokens[len(around) + 1] in required
+        tokens = around
+    return False
+
+
+def _reference_in(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    what = f"is in {_listed([f'`{name}`' for name in rule.names])}"
+    return _references(
+        scan,
+        rule,
+        what,
+        lambda it: scan.holders.get(it.tokens, ((), ""))[1] in rule.names,
+    )
+
+
+def _nested_identifier(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    for tokens in scan.document.scanned.inner_resources:
+        keyword = scan.document.dialect.id_keyword
+        sentence = f"`{keyword}` inside the schema is {_DONE[rule.effect]}"
+        yield Found((*tokens, keyword), keyword, sentence)
+
+
+def _beside_reference(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    taken = frozenset(rule.names)
+    for reference in scan.references:
+        schema = scan.document.location_at(reference.tokens).keywords
+        for name in schema:
+            if name != reference.keyword and name not in taken:
+                sentence = f"`{name}` beside `{reference.keyword}`"
+                tokens = (*reference.tokens, name)
+                yield Found(tokens, name, f"{sentence} is {_DONE[rule.effect]}")
+
+
+def over_limit(scans: Sequence[Scan], rule: ProfileRule) -> Iterator[Found]:
+    """Yield what is over a rule's limit in some schemas together, if anything is."""
+    noun, count = _COUNTS[rule.check]
+    number, most = sum(map(count, scans)), rule.most or 0
+    if number > most:
+        whole = " in one request" if rule.scope is Scope.REQUEST else ""
+        sentence = f"{number:,} {noun}{whole}, and at most {most:,} are taken"
+        yield Found((), "", sentence)
+
+
+def _limit(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    yield from over_limit([scan], rule)
+
+
+def _long_enum(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    for place in scan.places:
+        for keyword, values in enumerated(place.keywords):
+            texts = [value for value in values if isinstance(value, str)]
+            number, most = sum(map(len, texts)), rule.most or 0
+            if len(texts) > rule.values[0] and number > most:
+                sentence = f"{number:,} characters in {len(texts):,} values"
+                tokens = (*place.tokens, keyword)
+                yield Found(
+                    tokens, keyword, f"{sentence}, and at most {most:,} are taken"
+                )
+
+
+def _schemas(scan: Scan) -> Iterator[Mapping[str, Json]]:
+    return (place.keywords for place in scan.places)
+
+
+def _optional_count(scan: Scan) -> int:
+    return sum(
+        name not in required_of(schema)
+        for schema in _schemas(scan)
+        for name in properties_of(schema)
+    )
+
+
+def _union_count(scan: Scan) -> int:
+    return sum(
+        "anyOf" in schema or isinstance(schema.get("type"), list)
+        for schema in _schemas(scan)
+    )
+
+
+def _characters(scan: Scan) -> int:
+    """Return the length of all names of properties and definitions, and of values."""
+    count = 0
+    for schema in _schemas(scan):
+        for keyword in ("properties", "$defs", "definitions"):
+            names = schema.get(keyword)
+            count += sum(map(len, names)) if isinstance(names, dict) else 0
+        for _, values in enumerated(schema):
+            count += sum(len(value) for value in values if isinstance(value, str))
+    return count
+
+
+def _enum_count(scan: Scan) -> int:
+    return sum(
+        len(values)
+        for schema in _schemas(scan)
+        for keyword, values in enumerated(schema)
+        if keyword == "enum"
+    )
+
+
+#: What is counted: the noun, and the number in one schema.
+_COUNTS: Final[Mapping[str, tuple[str, Callable[[Scan], int]]]] = {
+    "depth": ("levels of objects and arrays", lambda scan: scan.depth),
+    "properties": (
+        "properties",
+        lambda scan: sum(len(properties_of(it)) for it in _schemas(scan)),
+    ),
+    "optional-properties": ("optional properties", _optional_count),
+    "unions": ("unions (`anyOf` or a list of types)", _union_count),
+    "enum-values": ("values in `enum`", _enum_count),
+    "characters": ("characters in names and values", _characters),
+    "tools": ("tools", lambda _scan: 1),
+}
+_Check = Callable[[Scan, ProfileRule], Iterator[Found]]
+#: The check of each name in `curation.fit.profile.PARAMETERS`.
+CHECKS: Final[Mapping[str, _Check]] = {
+    "keyword": _keyword,
+    "other-keyword": _other_keyword,
+    "root-type": _root_type,
+    "root-keyword": _root_keyword,
+    "boolean-schema": _boolean_schema,
+    "untyped": _untyped,
+    "type-list": _type_list,
+    "open-object": _open_object,
+    "optional-property": _optional_property,
+    "undeclared-property": _undeclared_property,
+    "tuple": _tuple,
+    "array-without-items": _array_without_items,
+    "format": _format,
+    "enum-type": _enum_type,
+    "pattern": _pattern,
+    "remote-reference": _remote_reference,
+    "recursive-reference": _recursive_reference,
+    "required-recursion": _required_recursion,
+    "dangling-reference": _dangling_reference,
+    "no-pointer": _no_pointer,
+    "reference-in": _reference_in,
+    "beside-reference": _beside_reference,
+    "nested-identifier": _nested_identifier,
+    "long-enum": _long_enum,
+    **dict.fromkeys(_COUNTS, _limit),
+}
