@@ -33,6 +33,7 @@ CALLS = {
     "diff": ("diff", BUILD, BUILD),
     "engines": ("engines",),
     "explain": ("explain", "template", "--in", BUILD),
+    "fit": ("fit", "schema.json"),
     "instances": ("instances", "schema.json"),
     "sources": ("sources",),
     "stats": ("stats", BUILD),

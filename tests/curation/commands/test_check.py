@@ -408,11 +408,14 @@ def test_github_reads_one_command_a_problem(tmp_path: Path) -> None:
     assert all(line.startswith(("::warning file=", "::error file=")) for line in lines)
 
 
-def test_the_hook_of_pre_commit_is_this_command() -> None:
+@pytest.mark.parametrize(
+    ("index", "entry"), enumerate(["csbdata check", "csbdata fit"])
+)
+def test_the_hooks_of_pre_commit_are_commands(index: int, entry: str) -> None:
     """`.pre-commit-hooks.yaml` has what pre-commit wants, and names files that fit."""
     hooks = Path(__file__).parents[3] / ".pre-commit-hooks.yaml"
-    (hook,) = yaml.safe_load(hooks.read_text("utf-8"))
+    hook = yaml.safe_load(hooks.read_text("utf-8"))[index]
     assert {"id", "name", "entry", "language"} <= set(hook)
-    assert hook["entry"] == "csbdata check"
+    assert hook["entry"] == entry
     assert re.search(hook["files"], "schemas/person.schema.json")
     assert not re.search(hook["files"], "package.json")
