@@ -53,7 +53,7 @@ from evaluation.walking.engine_worker import Bounds
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from curation.core.json_types import Json
     from evaluation.setup.selected_engines import EngineUnderTest
@@ -69,8 +69,6 @@ _BOUNDS = Bounds(compile_seconds=4.0, run_seconds=4.0, memory_mb=2048)
 _BATCH = 40
 #: Schemas, and values, that one shrinking tries.
 _SCHEMAS, _VALUES = 120, 60
-#: Strings of a text that are made shorter, the longest first.
-_STRINGS = 4
 #: Schemas that others are drawn from.
 _POOL = 4_000
 #: Wrong walks of one rough kind after which only some are shrunk.
@@ -265,32 +263,7 @@ def shrunk(
     for _ in range(2):
         schema = shrink(schema, partial(same, value=value), _SCHEMAS)
         value = shrink(value, partial(same, schema), _VALUES)
-        for word in sorted(strings_in(value), key=len, reverse=True)[:_STRINGS]:
-            for less in ("", word[:1], word[: len(word) // 2]):
-                shorter = with_string(value, word, less)
-                if less != word and same(schema, shorter):
-                    value = shorter
-                    break
     return schema, replace(text, text=text_of(value))
-
-
-def strings_in(value: Json) -> set[str]:
-    """Return the strings in a value, but for names of members."""
-    if isinstance(value, str):
-        return {value}
-    inside: Iterable[Json] = ()
-    if isinstance(value, dict | list):
-        inside = value.values() if isinstance(value, dict) else value
-    return {word for each in inside for word in strings_in(each)}
-
-
-def with_string(value: Json, word: str, other: str) -> Json:
-    """Return a value with another string wherever it has this one."""
-    if isinstance(value, dict):
-        return {name: with_string(each, word, other) for name, each in value.items()}
-    if isinstance(value, list):
-        return [with_string(each, word, other) for each in value]
-    return other if value == word else value
 
 
 def is_as_said(schema: Json, text: Text) -> bool:

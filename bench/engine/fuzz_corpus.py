@@ -69,21 +69,21 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     def title(self) -> str:
         """One line."""
         where = f" at {self.place}" if self.place else ""
-        what = f" that `{self.keyword}` refuses" if self.keyword else ""
-        return f"{self.engine} {self.kind}{what}{where}"
+        return f"{self.engine} {self.deed}{where}"
+
+    @property
+    def deed(self) -> str:
+        """What the engine does, and the keyword that it should have heeded."""
+        return f"{self.kind} (`{self.keyword}`)" if self.keyword else self.kind
 
     def as_file(self) -> bytes:
         """Return its file: MaskBench's form, and what is said here beside it."""
         near = f"near_miss: {self.keyword}" if self.keyword else "valid"
         test = {"description": near, "valid": self.valid, "text": self.text}
-        own = {"config": "fuzz", "id": self.id, "keywords": self.keywords}
-        own |= {
-            name: value
-            for name, value in msgspec.to_builtins(self).items()
-            if name not in {"schema", "text", "valid"}
-        }
-        content = {"description": self.title, "schema": self.schema, "tests": [test]}
-        return msgspec.json.encode({**content, "csbdata": own}) + b"\n"
+        own = {"config": "fuzz", "id": self.id, **msgspec.to_builtins(self)}
+        content = {"description": self.title, "schema": own.pop("schema")}
+        content |= {"tests": [test], "csbdata": own}
+        return msgspec.json.encode(content) + b"\n"
 
     def as_issue(self) -> str:
         """Return the text of an issue for the engine's authors."""
@@ -160,33 +160,22 @@ class Corpus:
 
     def section(self) -> str:
         """Return the table of docs/findings.md: one row a class."""
-        rows = [
-            f"| {each.engine} | {each.kind}"
-            f"{f' (`{each.keyword}`)' if each.keyword else ''} | {each.place or '-'} "
-            f"| `{_cell(json.dumps(each.schema, ensure_ascii=False))}` "
-            f"| `{_cell(each.text)}` |"
+        head = "| engine | what it does | at | schema | text |\n|---|---|---|---|---|\n"
+        return head + "".join(
+            f"| {each.engine} | {each.deed} | {each.place or '-'} "
+            f"| {_cell(json.dumps(each.schema, ensure_ascii=False))} "
+            f"| {_cell(each.text)} |\n"
             for each in self.findings()
-        ]
-        head = [
-            "| engine | what it does | at | schema | text |",
-            "|---|---|---|---|---|",
-        ]
-        return "\n".join([*head, *rows, ""])
+        )
 
 
 def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
+    return f"`{text.replace('|', chr(92) + '|')}`"
 
 
 def _read(content: bytes) -> Finding:
     """Return the finding of a file."""
     value = json.loads(content)
-    test = value["tests"][0]
-    fields = {
-        name: value["csbdata"][name]
-        for name in Finding.__struct_fields__
-        if name in value["csbdata"]
-    }
-    return Finding(
-        **fields, schema=value["schema"], text=test["text"], valid=test["valid"]
-    )
+    (test,) = value["tests"]
+    fields = {**value["csbdata"], **test, "schema": value["schema"]}
+    return msgspec.convert(fields, Finding)

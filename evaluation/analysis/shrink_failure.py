@@ -108,6 +108,12 @@ def _less(value: Json) -> Iterator[Json]:
     elif isinstance(value, int) and not isinstance(value, bool):
         yield 1
         yield value // 10 if value > 0 else -(-value // 10)
+    elif isinstance(value, str) and len(value) > _LONG:
+        yield from (value[:1], value[: len(value) // 2])
+
+
+#: Characters of a string that is made shorter: no type has so many.
+_LONG: Final = 8
 
 
 def _parts(items: Sequence[_T]) -> Iterator[set[_T]]:

@@ -7,7 +7,7 @@ computes the masks.
 
 from __future__ import annotations
 
-import importlib.util
+import runpy
 import warnings
 from importlib.metadata import version
 from pathlib import Path
@@ -57,7 +57,8 @@ class Engine:
         self._arguments = {
             name: value for name, value in options.items() if value is not None
         }
-        self._masks = _beside("llguidance").load(tokenizer, {})
+        beside = runpy.run_path(str(Path(__file__).with_name("llguidance.py")))
+        self._masks = beside["load"](tokenizer, {})
         self.version = f"{version('guidance')}+llguidance.{version('llguidance')}"
 
     def compile(self, schema: str) -> object:
@@ -78,18 +79,6 @@ class Engine:
         """Return what llguidance warns of."""
         said: Sequence[str] = self._masks.warnings(grammar)
         return said
-
-
-def _beside(name: str) -> Any:  # noqa: ANN401 - a module
-    """Return the module of another engine's file."""
-    spec = importlib.util.spec_from_file_location(
-        f"_beside_{name}", Path(__file__).with_name(f"{name}.py")
-    )
-    if spec is None or spec.loader is None:
-        raise ImportError(f"there is no {name}.py beside {__file__}")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def load(tokenizer: Tokenizer, options: Mapping[str, object]) -> Engine:

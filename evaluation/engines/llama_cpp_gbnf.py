@@ -6,9 +6,10 @@ the work.
 
 from __future__ import annotations
 
-import importlib.util
+import runpy
 from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -86,16 +87,10 @@ class Engine:
         return ()
 
 
-def _beside(name: str) -> Any:  # noqa: ANN401 - a module
-    """Return the module of another engine's file."""
-    spec = importlib.util.spec_from_file_location(
-        f"_beside_{name}", Path(__file__).with_name(f"{name}.py")
-    )
-    if spec is None or spec.loader is None:
-        raise ImportError(f"there is no {name}.py beside {__file__}")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def _beside(name: str) -> SimpleNamespace:
+    """Return what the file of another engine defines."""
+    path = Path(__file__).with_name(f"{name}.py")
+    return SimpleNamespace(**runpy.run_path(str(path)))
 
 
 def load(tokenizer: Tokenizer, options: Mapping[str, object]) -> Engine:

@@ -113,12 +113,12 @@ def pair_tables(by_engine: Mapping[str, Sequence[Row]]) -> list[Table]:
     note = "; ".join(f"{each}: {each.explanation}" for each in PairOutcome)
     summary = Table(
         title="Pairs of keywords: outcomes",
-        columns=("engine", "enforced", *(each for each in PairOutcome)),
+        columns=("engine", *PairOutcome),
         rows=tuple(
             (
                 engine,
                 Rate(counted[PairOutcome.ENFORCED], counted.total()),
-                *(counted[each] for each in PairOutcome),
+                *(counted[each] for each in list(PairOutcome)[1:]),
             )
             for engine, counted in counts.items()
         ),
