@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _CONDITIONS = (
     "csbdata",
     "data",
+    "sources",
     "tokenizer",
     "limits",
     "settings",

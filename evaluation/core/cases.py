@@ -31,6 +31,10 @@ _LARGEST: Final = (1 << 63) - 1
 Whole: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=_LARGEST)]
 
 
+#: Tokens above which a text is walked after all others of its case.
+LONG_TEXT: Final = 512
+
+
 #: One over the records of its config in its cluster of near-duplicates: in a mean with
 #: these weights every cluster counts once.
 Weight: TypeAlias = Annotated[float, msgspec.Meta(gt=0, le=1)]

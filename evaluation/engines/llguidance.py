@@ -2,8 +2,9 @@
 
 Compiling makes an `LLMatcher`, which never raises: errors must be asked for after every
 step. Every text starts from a deep copy of it; copies share the lexer's states, so a
-later text reuses an earlier one's, and finds the lexer dead if an earlier text reached
-a limit. Versions before 0.6 have another interface and fewer options.
+later text reuses an earlier one's. The lexer of all is dead once a text reached a
+limit, so the text after it starts from a new matcher: a server makes one for each text,
+as `matcher=fresh` does. Versions before 0.6 have another interface and fewer options.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ OPTIONS = {
     "max_items_in_row": "int|null",
     "max_lexer_states": "int|null",
     "max_grammar_size": "int|null",
+    # For each text a `copy` of the compiled matcher, or a `fresh` one.
+    "matcher": "str|null",
 }
 PRESETS: dict[str, dict[str, object]] = {
     "faithful": {
@@ -74,10 +77,22 @@ _LIMITS = (
 )
 
 
+class _Grammar:
+    """A compiled matcher of which texts take copies."""
+
+    def __init__(self, text: str, matcher: Any) -> None:  # noqa: ANN401 (the engine's)
+        self.text = text
+        self.matcher = matcher
+        #: Whether a text has begun with it, and whether one has reached a limit.
+        self.used = False
+        self.dead = False
+
+
 class _Matcher:
     """One text under one grammar."""
 
-    def __init__(self, matcher: Any, size: int) -> None:  # noqa: ANN401 (the engine's)
+    def __init__(self, grammar: _Grammar, matcher: Any, size: int) -> None:  # noqa: ANN401 (the engine's)
+        self._grammar = grammar
         self._matcher = matcher
         self._size = size
         self._mask = bytearray(size)
@@ -101,7 +116,10 @@ class _Matcher:
         if not self._has_failed():
             return ""
         message: str = self._matcher.get_error()
-        return "" if _REFUSAL in message.partition("\n")[0] else message
+        if _REFUSAL in message.partition("\n")[0]:
+            return ""
+        self._grammar.dead = True
+        return message
 
 
 class _Engine:
@@ -121,6 +139,10 @@ class _Engine:
             if slices is None
             else {"slices": getattr(llguidance.LLTokenizer, f"{slices}_slices")()}
         )
+        matcher = options.get("matcher") or "copy"
+        if matcher not in {"copy", "fresh"}:
+            raise ValueError(f"matcher is copy or fresh, not {matcher}")
+        self._fresh = matcher == "fresh"
         self._tokens = llguidance.LLTokenizer(
             tokenizer.tokenizer_json,
             n_vocab=tokenizer.vocab_size,
@@ -132,7 +154,9 @@ class _Engine:
         lexer_limits = {
             name: value
             for name, value in options.items()
-            if value is not None and name != "slices" and value != _OWN.get(name)
+            if value is not None
+            and name not in {"slices", "matcher"}
+            and value != _OWN.get(name)
         }
         limits: Any = {
             name: lexer_limits.pop(name) for name in _LIMITS if name in lexer_limits
@@ -154,18 +178,24 @@ class _Engine:
         )
         return self.compile_grammar(grammar)
 
-    def compile_grammar(self, grammar: str) -> object:
+    def compile_grammar(self, grammar: str) -> _Grammar:
         """Return a matcher of a grammar in llguidance's notation."""
-        matcher = self._library.LLMatcher(
-            self._tokens, grammar, log_level=0, **self._limits
-        )
+        matcher = self._make(grammar)
         if matcher.is_error():
             raise ValueError(matcher.get_error())
-        return matcher
+        return _Grammar(grammar, matcher)
 
-    def start(self, grammar: Any) -> _Matcher:  # noqa: ANN401 (the engine's)
-        """Return a copy of the matcher."""
-        return _Matcher(grammar.deep_copy(), self._mask_bytes)
+    def _make(self, grammar: str) -> Any:  # noqa: ANN401 (the engine's)
+        return self._library.LLMatcher(
+            self._tokens, grammar, log_level=0, **self._limits
+        )
+
+    def start(self, grammar: _Grammar) -> _Matcher:
+        """Return a copy of the matcher, or a fresh one."""
+        if grammar.dead or (self._fresh and grammar.used):
+            grammar.matcher, grammar.dead = self._make(grammar.text), False
+        grammar.used = True
+        return _Matcher(grammar, grammar.matcher.deep_copy(), self._mask_bytes)
 
     def kernel(self, mask: bytearray) -> Callable[[], object] | None:
         """Return what applies a mask to logits of 32 bits, by its kernel for numpy.
@@ -182,9 +212,9 @@ class _Engine:
         logits = numpy.zeros((1, self._size), dtype=numpy.float32)
         return lambda: apply(logits, bits)
 
-    def warnings(self, grammar: Any) -> Sequence[str]:  # noqa: ANN401 (the engine's)
+    def warnings(self, grammar: _Grammar) -> Sequence[str]:
         """Return what the compiler warns of."""
-        return list(grammar.get_grammar_warnings())
+        return list(grammar.matcher.get_grammar_warnings())
 
 
 class _OldMatcher:
@@ -245,7 +275,7 @@ class _OldEngine:
         import numpy
 
         self.version = version("llguidance")
-        unknown = {"lenient", "whitespace_pattern", *_LIMITS}
+        unknown = {"lenient", "matcher", "whitespace_pattern", *_LIMITS}
         unsupported = sorted(name for name in unknown if options.get(name))
         if unsupported:
             raise ValueError(

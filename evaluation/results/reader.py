@@ -22,7 +22,7 @@ import orjson
 from curation.system.errors import BadData, NoInput
 from curation.system.user_files import refuse_large
 from curation.system.words import counted
-from evaluation.core.cases import InstanceResult, Result, Row
+from evaluation.core.cases import LONG_TEXT, InstanceResult, Result, Row
 from evaluation.core.run_header import RunHeader
 
 if TYPE_CHECKING:
@@ -78,7 +78,8 @@ def _without_waits(row: Row) -> Row:
         compile_ns -= waited
     first_ns = row.first_mask_ns
     timed = ((a, b) for a, b in zip(row.walks, walks, strict=True) if a.mask_ns)
-    first = next(timed, None)
+    # Of the text that was walked first.
+    first = min(timed, key=lambda pair: pair[0].tokens > LONG_TEXT, default=None)
     if first_ns is not None and first is not None:
         first_ns = max(0, first_ns - first[0].mask_ns[0] + first[1].mask_ns[0])
     return replace(

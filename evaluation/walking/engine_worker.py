@@ -22,6 +22,7 @@ from curation.workers.outcomes import MEMORY_WORDS, Ending, ProcessResult
 from curation.workers.process import Child, Program
 from curation.workers.shared_memory import SharedMemory
 from curation.workers.worker import Worker, WorkerDidNotStart
+from evaluation.core.cases import LONG_TEXT
 from evaluation.walking.engine_process import MOST_PRINTED_BYTES
 from evaluation.walking.rows import build_row
 
@@ -54,6 +55,9 @@ class WalkQuestion(msgspec.Struct, frozen=True, kw_only=True):
     #: Of which texts forced tokens are counted: of the first valid one, since asking
     #: for them costs as much as a commit.
     forced: Sequence[bool] = ()
+    #: The places of the texts in the order in which they are walked: long ones last, so
+    #: that a limit which one of them reaches costs no other its walk.
+    order: Sequence[int] = ()
 
 
 _HERE = Path(__file__).parent
@@ -333,6 +337,10 @@ class EngineWorker:
                 seconds=bounds.run_seconds,
                 wall_seconds=bounds.run_seconds * bounds.wall_times,
                 forced=_counts_forced(pending),
+                order=sorted(
+                    range(len(pending.tokens)),
+                    key=lambda place: len(pending.tokens[place] or ()) > LONG_TEXT,
+                ),
             )
             questions.append((walk, bounds.run_seconds + _GRACE))
         return questions

@@ -80,7 +80,7 @@ class WalkedText(msgspec.Struct, frozen=True, array_like=True):
 class WalkAnswer(WorkerAnswer, frozen=True, kw_only=True):
     """The answer to `walks`."""
 
-    #: Of the walks that were begun, in order.
+    #: Of all walks, in order; not run are those that were not reached.
     walks: tuple[WalkedText, ...] = ()
     first_mask_ns: Whole | None = None
     #: Nanoseconds of applying a mask to logits; None where the engine has no kernel.

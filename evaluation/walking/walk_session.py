@@ -58,6 +58,7 @@ _WARM_MASKS = 16
 #: Of so many schemas the first has the engine's kernel timed: what one application
 #: takes depends on the vocabulary, hardly on the mask, and may be milliseconds.
 _APPLIED_ONE_OF = 64
+_UNSPELT = "no tokens of this vocabulary spell it"
 #: Masks whose items are bytes as they are.
 _BYTES = (bytearray, bytes)
 
@@ -134,26 +135,31 @@ class WalkSession:
         if not self._compiled:
             return {"walks": []}
         deadline = Deadline(question["seconds"], question["wall_seconds"], self._waits)
-        walks: list[list[object]] = []
-        first, late, mask = None, False, None
         texts = question["walks"]
+        walks: list[list[object]] = [
+            [_NOT_RUN, None, [], [], None, _UNSPELT if tokens is None else "", None]
+            for tokens in texts
+        ]
+        first, late, mask = None, False, None
         counted = question.get("forced") or [True] * len(texts)
-        for tokens, forced in zip(texts, counted, strict=True):
+        for place in question.get("order") or range(len(texts)):
+            if texts[place] is None:
+                continue
             if late:
                 break
-            if tokens is None:
-                why = "no tokens of this vocabulary spell it"
-                walks.append([_NOT_RUN, None, [], [], None, why, None])
-                continue
             walk = _Walk(
-                tokens, self._mask_bytes, deadline, self._checks_commit, forced
+                texts[place],
+                self._mask_bytes,
+                deadline,
+                self._checks_commit,
+                counted[place],
             )
             self._waits.since_last()
             walk.run(self._engine, self._grammar)
             mask = mask or walk.first_mask
             first = walk.first_ns if first is None else first
             late = walk.late
-            walks.append([*walk.result(), self._waits.since_last()])
+            walks[place] = [*walk.result(), self._waits.since_last()]
         return {
             "walks": walks,
             "first_mask_ns": first,

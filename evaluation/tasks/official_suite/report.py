@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import Explained
+from curation.download.pins import load_pins
+from curation.system.package_data import raw_folder
 from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict
 from evaluation.reporting.charts import heat_map
 from evaluation.reporting.report import Plot, Report
@@ -197,6 +199,12 @@ def report(run: RunRows) -> Report:
     return Report(tables=tuple(tables), plots=tuple(maps))
 
 
+def published_suite() -> str:
+    """Return the archive and commit of the published figures: the first pin."""
+    pin = next(iter(load_pins(raw_folder() / "test_suite.toml").values()))
+    return f"{pin.name}@{pin.commit}"
+
+
 def _cases(config: str, engines: Mapping[str, list[CaseOutcome]], suite: str) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
@@ -207,11 +215,14 @@ def _cases(config: str, engines: Mapping[str, list[CaseOutcome]], suite: str) ->
         )
         for name, outcomes in engines.items()
     ]
+    published = published_suite()
+    another = suite != published
+    note = f" Another suite than the published figures', {published}: cases differ."
     return Table(
         title=f"JSON Schema Test Suite, {config}: cases and instances",
         columns=("engine", "cases passed", "valid accepted", "invalid blocked"),
         rows=tuple(rows),
-        note=f"{_CASES_NOTE} Suite: {suite}.",
+        note=f"{_CASES_NOTE} Suite: {suite}.{another * note}",
         name=f"suite {config} cases",
     )
 

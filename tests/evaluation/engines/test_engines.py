@@ -203,13 +203,6 @@ _FAILURES = {
         ['"' + "ab" * 150 + '"'],
         "too many states",
     ),
-    "copies of what met a limit": (
-        "llguidance",
-        {"max_lexer_states": 60},
-        '{"type": "string", "maxLength": 400}',
-        ['"' + "ab" * 150 + '"', '"b"'],
-        "too many states",
-    ),
     "a limit met in a commit": (
         "llguidance",
         {"max_items_in_row": 20},

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from evaluation.core.cases import Case, InstanceResult, Result, Row, WalkVerdict
 from evaluation.reporting.tables import Rate
 from evaluation.results.outcomes import FAULTS
+from evaluation.results.reader import open_run
 from evaluation.tasks.official_suite.report import (
     SuiteFailure,
     by_category,
@@ -18,14 +19,31 @@ from evaluation.tasks.official_suite.report import (
     find_leaders,
     levels,
     outcome,
+    published_suite,
+    report,
 )
 from evaluation.tasks.official_suite.task import SuiteCase, SuiteTest, case_of
 from tests.evaluation import policies
+from tests.evaluation.made_runs import row, write_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
+    from curation.core.json_types import UntypedJson
     from evaluation.core.cases import InstanceWalk
+
+
+def test_another_suite_than_the_published_is_said_in_the_table(tmp_path: Path) -> None:
+    """Its cases differ, and so do its figures; the published one needs no word."""
+    for suite, words in ((published_suite(), 0), ("package@1.0", 1)):
+        label: UntypedJson = {"suite": suite, "category": "const", "valid": 1}
+        rows = [row(task="test-suite", config="2020-12", label=label)]
+        run = open_run(write_run(tmp_path / suite, rows))
+        table = report(run).tables[0]
+        assert suite in table.note
+        assert table.note.count("Another suite than the published figures'") == words
+
 
 VERDICTS = st.sampled_from(
     [each for each in WalkVerdict if each is not WalkVerdict.NOT_RUN]
