@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Final, Self, TypeVar
 from curation.fit.relation_worker import (
     AlgebraAnswer,
     AlgebraQuestion,
+    FormAnswer,
+    FormQuestion,
     PlainSchema,
     ValueAnswer,
     ValueQuestion,
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.schema.dialects import Dialect
 
-_Answer = TypeVar("_Answer", AlgebraAnswer, ValueAnswer)
+_Answer = TypeVar("_Answer", AlgebraAnswer, ValueAnswer, FormAnswer)
 _PROGRAM: Final = Program(file=Path(__file__).with_name("relation_worker.py"))
 #: Seconds of processor time for the proofs of one pair, and for its values.
 PROOF_SECONDS: Final = 5.0
@@ -158,6 +160,11 @@ class Comparer:
         question = AlgebraQuestion(first=first, second=second)
         return self._ask(question, PROOF_SECONDS, AlgebraAnswer, _no_proof)
 
+    def form(self, schema: PlainSchema) -> FormAnswer:
+        """Return the canonical form of a schema, which accepts the same values."""
+        question = FormQuestion(schema=schema)
+        return self._ask(question, PROOF_SECONDS, FormAnswer, _no_form)
+
     def values(
         self,
         first: PlainSchema,
@@ -184,7 +191,7 @@ class Comparer:
 
     def _ask(
         self,
-        question: AlgebraQuestion | ValueQuestion,
+        question: AlgebraQuestion | ValueQuestion | FormQuestion,
         seconds: float,
         kind: type[_Answer],
         without: Callable[[str], _Answer],
@@ -236,6 +243,10 @@ class Comparer:
 
 def _no_proof(failure: str) -> AlgebraAnswer:
     return AlgebraAnswer(failure=failure)
+
+
+def _no_form(failure: str) -> FormAnswer:
+    return FormAnswer(failure=failure)
 
 
 def _holds(counterexample: str | None, *, proven: bool) -> bool | None:

@@ -10,6 +10,7 @@ import gc
 import json
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from typing import TypeAlias
 
 import jsonschema_rs
 import msgspec
@@ -51,6 +52,19 @@ class ValueQuestion(msgspec.Struct, frozen=True, kw_only=True, tag="values"):
     given: tuple[str, ...] = ()
     #: Schemas, in 2020-12, of values that one of both accepts and the other refuses.
     differences: tuple[str, ...] = ()
+
+
+class FormQuestion(msgspec.Struct, frozen=True, kw_only=True, tag="form"):
+    """What is the canonical form of a schema?"""
+
+    schema: PlainSchema
+
+
+class FormAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """The schema in few keywords, as JSON text; None if it has no such form."""
+
+    text: str | None = None
+    failure: str = ""
 
 
 class AlgebraAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -131,6 +145,15 @@ def prove(question: AlgebraQuestion) -> AlgebraAnswer:
         apart=not any(covers) and _are_apart(first, second),
         differences=tuple(differences),
     )
+
+
+def form(question: FormQuestion) -> FormAnswer:
+    """Return the canonical form of a schema, which accepts the same values."""
+    try:
+        canonical = _canonical(question.schema, question.schema.dialect)
+        return FormAnswer(text=json.dumps(canonical.to_json_schema()))
+    except (*_FAILURES, TypeError) as error:
+        return FormAnswer(failure=f"{type(error).__name__}: {error}"[:200])
 
 
 def _covers(
@@ -216,15 +239,22 @@ def _candidates(
             yield near_miss.value
 
 
-def start(_setup: Json) -> Callable[[Json], AlgebraAnswer | ValueAnswer]:
+_Answer: TypeAlias = AlgebraAnswer | ValueAnswer | FormAnswer
+
+
+def start(_setup: Json) -> Callable[[Json], _Answer]:
     """Return the handler of one question."""
     gc.disable()
 
-    def answer(request: Json) -> AlgebraAnswer | ValueAnswer:
-        question = msgspec.convert(request, AlgebraQuestion | ValueQuestion)
+    def answer(request: Json) -> _Answer:
+        question = msgspec.convert(
+            request, AlgebraQuestion | ValueQuestion | FormQuestion
+        )
         try:
             if isinstance(question, AlgebraQuestion):
                 return prove(question)
+            if isinstance(question, FormQuestion):
+                return form(question)
             return search(question)
         finally:
             gc.collect(0)

@@ -1,0 +1,360 @@
+"""Rewrite a schema so that a target takes it, and say of each step what it changes.
+
+The findings of `curation.fit.verdict` ask for rewrites; safe ones come first. How a
+step changes the values that are meant is proven by the algebra or by the rule of the
+rewrite, refuted with a value, or unknown. A step that loses all known values is not
+made.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Literal
+
+from curation.fit.decoding import Codec
+from curation.fit.positions import Position, positions
+from curation.fit.relation import Comparer, text_of
+from curation.fit.relation_worker import AlgebraAnswer
+from curation.fit.rewrites import (
+    EXACT,
+    NORMALISED,
+    SAFE,
+    UNSAFE,
+    Claim,
+    Rewrite,
+    Sites,
+    annotated,
+    tidied,
+)
+from curation.fit.shapes import SHAPE, Shaped
+from curation.fit.verdict import FAILING, Finding, judge_fit
+from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.json.pointer import Tokens, pointer, tokens_of
+from curation.json.text import plain
+from curation.schema.dialects import DRAFT_2020_12, Dialect
+from curation.schema.subschemas import edited
+from curation.schema.translation import CannotPortError, ported
+from curation.system.words import counted
+
+if TYPE_CHECKING:
+    from curation.core.json_types import Json
+    from curation.fit.profile import Profile
+
+_DIALECT: Final = DRAFT_2020_12
+#: Steps after which a schema is given up.
+_MOST_STEPS: Final = 60
+#: Claims that are safe.
+SAFE_CLAIMS: Final = frozenset({Claim.EQUAL, Claim.NARROWER})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One rewrite that was made."""
+
+    rewrite: str
+    sentence: str
+    claim: Claim
+    #: How the claim is known.
+    evidence: str
+    #: JSON pointers of the schemas that are rewritten.
+    pointers: tuple[str, ...]
+    #: JSON text of a value that shows it, if one does.
+    value: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fit:
+    """A schema rewritten for a target."""
+
+    target: str
+    original: CompiledSchema
+    #: What is meant, with marks where answers have another shape.
+    shaped: Shaped
+    steps: tuple[Step, ...]
+    #: What the target still does not take.
+    failing: tuple[Finding, ...]
+    #: What it takes and does not hold.
+    ignored: tuple[Finding, ...]
+
+    @property
+    def schema(self) -> Json:
+        """The schema that is sent."""
+        return self.shaped.schema
+
+    @property
+    def meaning(self) -> Json:
+        """The schema of decoded answers."""
+        return meaning_of(self.shaped.marked)
+
+    @property
+    def fits(self) -> bool:
+        """Whether the target takes it."""
+        return not self.failing
+
+    @property
+    def claim(self) -> Claim:
+        """How decoded answers relate to the original: the steps together."""
+        claims = {step.claim for step in self.steps} - {Claim.EQUAL}
+        if len(claims) > 1:
+            return Claim.UNKNOWN if Claim.UNKNOWN in claims else Claim.DIFFERS
+        return claims.pop() if claims else Claim.EQUAL
+
+    @property
+    def codec(self) -> Codec:
+        """The mapping between answers and values."""
+        return Codec(self.shaped)
+
+
+def meaning_of(marked: Json) -> Json:
+    """Return a marked schema without its marks."""
+
+    def unmarked(_tokens: Tokens, schema: Json) -> Json:
+        if not isinstance(schema, dict) or SHAPE not in schema:
+            return schema
+        return {name: value for name, value in schema.items() if name != SHAPE}
+
+    return edited(marked, _DIALECT, unmarked)
+
+
+def rewrite(
+    schema: Json,
+    dialect: Dialect,
+    profile: Profile,
+    comparer: Comparer,
+    *,
+    allow: Literal["safe", "any"] = "safe",
+    known: Sequence[Json] = (),
+) -> Fit:
+    """Return a schema rewritten so that a target takes it, as far as that is possible.
+
+    Args:
+        schema: A schema that jsonschema-rs can use.
+        dialect: That in which it is read.
+        profile: The target.
+        comparer: Decides how steps change it.
+        allow: `safe` makes only steps after which decoded answers are valid.
+        known: Values of the schema, of which one at least is to be kept.
+    """
+    original = CompiledSchema(plain(schema), dialect)
+    return _Rewriting(original, profile, comparer, allow, known).run()
+
+
+class _Rewriting:
+    def __init__(
+        self,
+        original: CompiledSchema,
+        profile: Profile,
+        comparer: Comparer,
+        allow: str,
+        known: Sequence[Json],
+    ) -> None:
+        self.original, self.profile, self.comparer = original, profile, comparer
+        self.allow, self.known = allow, known
+        self.steps: list[Step] = []
+        #: Rewrites that were tried in vain, with what they were asked.
+        self.blocked: set[tuple[object, ...]] = set()
+        #: Whether the algebra has an answer in time.
+        self.has_algebra = True
+        self.shaped = Shaped(original.value, original.dialect)
+
+    def run(self) -> Fit:
+        findings = self._findings()
+        if any(it.effect in FAILING for it in findings):
+            self._port()
+            findings = self._findings()
+        while any(it.effect in FAILING for it in findings):
+            if len(self.steps) >= _MOST_STEPS or not self._step(findings):
+                break
+            findings = self._findings()
+        return Fit(
+            target=self.profile.name,
+            original=self.original,
+            shaped=self.shaped,
+            steps=tuple(self.steps),
+            failing=tuple(it for it in findings if it.effect in FAILING),
+            ignored=tuple(it for it in findings if it.effect not in FAILING),
+        )
+
+    def _findings(self) -> tuple[Finding, ...]:
+        return judge_fit(self.shaped.schema, self.profile)
+
+    def _port(self) -> None:
+        """Write the schema in 2020-12, in which all rewrites are made."""
+        value, dialect = self.original.value, self.original.dialect
+        try:
+            new = ported(value, dialect, _DIALECT)
+        except CannotPortError:
+            return
+        if isinstance(new, dict) and isinstance(value, dict) and "$schema" in value:
+            new = {"$schema": _DIALECT.uri, **new}
+        if dialect is not _DIALECT:
+            self.steps.append(
+                Step(
+                    rewrite="ported",
+                    sentence=f"the schema of {dialect.name} is written in 2020-12",
+                    claim=Claim.EQUAL,
+                    evidence="by its rule",
+                    pointers=("",),
+                )
+            )
+        self.shaped = Shaped(new, _DIALECT)
+
+    def _step(self, findings: Sequence[Finding]) -> bool:
+        """Make the first rewrite that may be made; return whether there was one."""
+        if self.shaped.dialect is not _DIALECT:
+            return False
+        failing = [it for it in findings if it.effect in FAILING]
+        places = positions(self.shaped.marked, _DIALECT)
+        for candidate in (*EXACT, *SAFE, *(UNSAFE if self.allow == "any" else ())):
+            for sites in self._sites(candidate, failing, places):
+                key = (candidate.name, candidate.exact, frozenset(sites.keywords))
+                if (*key, *sites.keywords.values()) in self.blocked:
+                    continue
+                self.blocked.add((*key, *sites.keywords.values()))
+                if self._try(candidate, sites, places):
+                    return True
+        return False
+
+    def _sites(
+        self,
+        candidate: Rewrite,
+        failing: Sequence[Finding],
+        places: Mapping[Tokens, Position],
+    ) -> Iterator[Sites]:
+        """Yield where findings ask for a rewrite; of an exact one by keyword."""
+        asked: dict[str, dict[Tokens, set[str]]] = {}
+        most = 0
+        for finding in failing:
+            if not candidate.answers(finding.rule, finding.keyword):
+                continue
+            tokens = self.shaped.source(_site_of(finding))
+            if candidate.shapes and not places[tokens].plain:
+                continue
+            if candidate is NORMALISED and finding.rule == "open-object":
+                # Closed beside another schema, it would refuse what that declares.
+                if places[tokens].plain:
+                    continue
+            group = finding.keyword if candidate.exact else ""
+            keywords = asked.setdefault(group, {}).setdefault(tokens, set())
+            keywords.add(finding.keyword)
+            most = self._most(finding.rule)
+        for sites in asked.values():
+            yield Sites(
+                keywords={it: frozenset(words) for it, words in sites.items()},
+                most=most,
+            )
+
+    def _most(self, check: str) -> int:
+        limits = [it.most for it in self.profile.rules if it.check == check]
+        return limits[0] or 0
+
+    def _try(
+        self, candidate: Rewrite, sites: Sites, places: Mapping[Tokens, Position]
+    ) -> bool:
+        """Make a rewrite if it changes something and does no harm."""
+        before = self.shaped.marked
+        if candidate is NORMALISED:
+            after = self._normalised()
+        else:
+            after = candidate.apply(before, sites)
+        if after is before or json.dumps(after) == json.dumps(before):
+            return False
+        step = self._judged(candidate, sites, after, places)
+        wanted = {Claim.EQUAL} if candidate.exact else SAFE_CLAIMS
+        if step.claim not in wanted and (candidate.exact or self.allow == "safe"):
+            return False
+        if not self._keeps_one(after):
+            return False
+        self.shaped = Shaped(after, _DIALECT)
+        self.steps.append(step)
+        return True
+
+    def _normalised(self) -> Json:
+        """Return the canonical form, or the schema itself if there is none."""
+        marked = self.shaped.marked
+        text = json.dumps(marked)
+        if SHAPE in text or not self.has_algebra:
+            return marked
+        form = self.comparer.form(text_of(marked, _DIALECT)).text
+        if form is None or len(form) > _GROWTH * len(text) + 10_000:
+            return marked
+        return annotated(tidied(json.loads(form)), marked)
+
+    def _keeps_one(self, marked: Json) -> bool:
+        """Return whether one of the known values that were valid still is."""
+        before = CompiledSchema(self.shaped.marked, _DIALECT)
+        after = CompiledSchema(marked, _DIALECT)
+        try:
+            valid = [value for value in self.known if before.is_valid(value)]
+            return not valid or any(map(after.is_valid, valid))
+        except ValueError:
+            return False
+
+    def _judged(
+        self,
+        candidate: Rewrite,
+        sites: Sites,
+        after: Json,
+        places: Mapping[Tokens, Position],
+    ) -> Step:
+        """Return the step to a marked schema, with what it changes."""
+        before, after = meaning_of(self.shaped.marked), meaning_of(after)
+        texts = text_of(before, _DIALECT), text_of(after, _DIALECT)
+        proofs = AlgebraAnswer()
+        if self.has_algebra and texts[0] != texts[1] and candidate is not NORMALISED:
+            proofs = self.comparer.proofs(*texts)
+            self.has_algebra = "no answer within" not in proofs.failure
+        edited_places = places if candidate.everywhere else sites.keywords
+        rule = candidate.claim if candidate is NORMALISED else None
+        if texts[0] == texts[1]:
+            rule = Claim.EQUAL
+        elif all(places[tokens].monotone for tokens in edited_places):
+            rule = candidate.claim
+        claim = _claim(
+            kept=proofs.first_in_second or rule in (Claim.EQUAL, Claim.WIDER),
+            safe=proofs.second_in_first or rule in (Claim.EQUAL, Claim.NARROWER),
+        )
+        by_algebra = _claim(kept=proofs.first_in_second, safe=proofs.second_in_first)
+        step = Step(
+            rewrite=candidate.name,
+            sentence=candidate.sentence,
+            claim=claim,
+            evidence="proven" if claim == by_algebra else "by its rule",
+            pointers=tuple(pointer(tokens) for tokens in sites.keywords),
+        )
+        if claim is not Claim.UNKNOWN:
+            return step
+        values = self.comparer.values(
+            *texts, given=map(json.dumps, self.known), differences=proofs.differences
+        )
+        if values.only_second is None:
+            tried = f"unknown, {counted(values.tried, 'value')} tried"
+            return replace(step, evidence=tried)
+        return replace(
+            step,
+            claim=Claim.DIFFERS if values.only_first else Claim.WIDER,
+            evidence="shown by a value",
+            value=values.only_second,
+        )
+
+
+#: How many times as long as the schema its canonical form may be.
+_GROWTH: Final = 4
+
+
+def _claim(*, kept: bool, safe: bool) -> Claim:
+    if kept and safe:
+        return Claim.EQUAL
+    return Claim.WIDER if kept else Claim.NARROWER if safe else Claim.UNKNOWN
+
+
+def _site_of(finding: Finding) -> Tokens:
+    """Return the tokens of the schema object that a finding is about."""
+    tokens = tokens_of(finding.pointer)
+    if finding.rule == "optional-property":
+        return tokens[:-2]
+    if finding.keyword and tokens[-1:] == (finding.keyword,):
+        return tokens[:-1]
+    return tokens

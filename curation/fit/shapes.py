@@ -1,0 +1,237 @@
+"""Schemas whose answers have another shape than the values that are meant.
+
+A *marked* schema says what is meant, and at some of its objects, under `SHAPE`, the
+shape in which a target is asked for it. The mark is no keyword of any draft: validators
+ignore it. `Shaped` is the schema that is sent, with the place in it of each part of the
+marked one; `curation.fit.decoding` maps answers back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from curation.json.pointer import Tokens, fragment_of
+from curation.references.schema import Schema
+from curation.schema.keywords import CONTAINERS
+from curation.schema.subschemas import children
+
+if TYPE_CHECKING:
+    from curation.core.json_types import Json
+    from curation.schema.dialects import Dialect
+
+#: The member of a schema object that holds its `Shape`.
+SHAPE: Final = "csbdata:shape"
+#: Names of the members of objects that stand for other things.
+KEY, VALUE, MORE, ITEM = "key", "value", "more", "item"
+_ABOUT: Final = ("title", "description")
+
+
+class Shape(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How the values of one marked schema object are asked for."""
+
+    #: Properties that are null in an answer where the value lacks them.
+    nullable: tuple[str, ...] = ()
+    #: An object that is an array of objects with key and value.
+    pairs: bool = False
+    #: Leading elements of an array that are members of an object, and whether the
+    #: others are one more member.
+    items: int = 0
+    more: bool = False
+    #: An array whose repeated elements are dropped.
+    distinct: bool = False
+    #: An array that is cut at its `maxItems`.
+    cut: bool = False
+    #: A value that is the member of an object, at the root.
+    wrapped: bool = False
+    #: Keywords that the target does not hold: to be validated afterwards.
+    dropped: Mapping[str, msgspec.Raw] = {}
+
+
+def shape_of(schema: Json) -> Shape:
+    """Return the shape that a marked schema says; that of any value without a mark."""
+    mark = schema.get(SHAPE) if isinstance(schema, dict) else None
+    return Shape() if mark is None else msgspec.convert(mark, Shape)
+
+
+def with_shape(schema: dict[str, Json], shape: Shape) -> dict[str, Json]:
+    """Return a schema with a mark."""
+    return {**schema, SHAPE: msgspec.to_builtins(shape)}
+
+
+@dataclass(slots=True)
+class Shaped:
+    """The schema that is sent for a marked one."""
+
+    marked: Json
+    dialect: Dialect
+    schema: Json = True
+    #: Tokens in the marked schema to tokens in the one that is sent.
+    places: dict[Tokens, Tokens] = field(default_factory=dict)
+    _sources: dict[Tokens, Tokens] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Make the schema, with references that lead to where their targets went."""
+        self.schema = self._with_references(self._whole())
+
+    def source(self, tokens: Tokens) -> Tokens:
+        """Return the tokens in the marked schema of a place in the one that is sent."""
+        for length in range(len(tokens), 0, -1):
+            if tokens[:length] in self._sources:
+                return self._sources[tokens[:length]]
+        return ()
+
+    def _whole(self) -> Json:
+        root = self.marked
+        if not isinstance(root, dict) or not shape_of(root).wrapped:
+            return self._part(root, (), ())
+        around = {name: root[name] for name in root if name in {*CONTAINERS, "$schema"}}
+        inner = {name: value for name, value in root.items() if name not in around}
+        sent = self._part(around, (), ())
+        value = self._part(inner, (), ("properties", VALUE))
+        return {**(sent if isinstance(sent, dict) else {}), **_object({VALUE: value})}
+
+    def _with_references(self, sent: Json) -> Json:
+        document = Schema(self.marked, self.dialect)
+        for reference in document.scanned.references:
+            target = document.lookup(reference.text, reference.base)
+            place = self.places.get(reference.tokens)
+            if target is None or place is None:
+                continue
+            there = self.places.get(target.tokens)
+            if there is not None and there != target.tokens:
+                _put(sent, (*place, reference.keyword), fragment_of(there))
+        return sent
+
+    def _part(self, schema: Json, here: Tokens, there: Tokens) -> Json:
+        """Return what is sent for a part, and note the places of all parts in it."""
+        self.places[here], self._sources[there] = there, here
+        if not isinstance(schema, dict):
+            return schema
+        shape = shape_of(schema)
+        if shape.pairs:
+            return self._pairs(schema, here, there)
+        if shape.items:
+            return self._members(schema, shape, here, there)
+        sent = {name: value for name, value in schema.items() if name != SHAPE}
+        for path, child in children(schema, self.dialect):
+            inside = (*there, *path)
+            if path[0] == "properties" and path[1] in shape.nullable:
+                value = self._nullable(child, (*here, *path), inside)
+            else:
+                value = self._part(child, (*here, *path), inside)
+            _put_inside(sent, path, value)
+        if shape.nullable:
+            properties = schema["properties"]
+            sent["required"] = list(properties) if isinstance(properties, dict) else []
+        if shape.distinct:
+            sent.pop("uniqueItems")
+        if shape.cut:
+            sent.pop("maxItems")
+        return _described(sent, shape)
+
+    def _nullable(self, schema: Json, here: Tokens, there: Tokens) -> Json:
+        kind = schema.get("type") if isinstance(schema, dict) else None
+        shape = shape_of(schema)
+        changed = shape.pairs or shape.items
+        if isinstance(schema, dict) and isinstance(kind, str) and not changed:
+            sent = self._part(schema, here, there)
+            if isinstance(sent, dict) and "const" not in sent:
+                sent["type"] = [kind, "null"]
+                if isinstance(sent.get("enum"), list):
+                    sent["enum"] = [*schema["enum"], None]
+                return sent
+        keys = schema.keys() if isinstance(schema, dict) else ()
+        if isinstance(schema, dict) and keys <= {"anyOf", *_ABOUT}:
+            sent = self._part(schema, here, there)
+            if isinstance(sent, dict):
+                sent["anyOf"] = [*sent["anyOf"], {"type": "null"}]
+            return sent
+        value = self._part(schema, here, (*there, "anyOf", "0"))
+        return {"anyOf": [value, {"type": "null"}]}
+
+    def _pairs(self, schema: dict[str, Json], here: Tokens, there: Tokens) -> Json:
+        inside = (*there, "items", "properties")
+        names = schema.get("propertyNames", {})
+        key = self._part(names, (*here, "propertyNames"), (*inside, KEY))
+        value = self._part(
+            schema["additionalProperties"],
+            (*here, "additionalProperties"),
+            (*inside, VALUE),
+        )
+        key = {"type": "string", **(key if isinstance(key, dict) else {})}
+        sent: dict[str, Json] = {
+            **{name: schema[name] for name in _ABOUT if name in schema},
+            "type": "array",
+            "items": _object({KEY: key, VALUE: value}),
+        }
+        if "minProperties" in schema:
+            sent["minItems"] = schema["minProperties"]
+        return _described(sent, shape_of(schema))
+
+    def _members(
+        self, schema: dict[str, Json], shape: Shape, here: Tokens, there: Tokens
+    ) -> Json:
+        members: dict[str, Json] = {}
+        prefix = schema.get("prefixItems")
+        leading = len(prefix) if isinstance(prefix, list) else 0
+        for index in range(shape.items):
+            name = f"{ITEM}{index + 1}"
+            place = (*there, "properties", name)
+            path = ("prefixItems", str(index)) if index < leading else ("items",)
+            part = prefix[index] if index < leading else schema.get("items", True)
+            members[name] = self._part(part, (*here, *path), place)
+        if shape.more:
+            place = (*there, "properties", MORE)
+            items = self._part(
+                schema.get("items", True), (*here, "items"), (*place, "items")
+            )
+            more: dict[str, Json] = {"type": "array", "items": items}
+            most = schema.get("maxItems")
+            if isinstance(most, int) and not shape.cut:
+                more["maxItems"] = most - shape.items
+            members[MORE] = more
+        about = {name: schema[name] for name in _ABOUT if name in schema}
+        return _described({**about, **_object(members)}, shape)
+
+
+def _object(members: dict[str, Json]) -> dict[str, Json]:
+    return {
+        "type": "object",
+        "properties": members,
+        "required": list(members),
+        "additionalProperties": False,
+    }
+
+
+def _described(sent: dict[str, Json], shape: Shape) -> dict[str, Json]:
+    """Return a schema that says in words what the target does not hold."""
+    if shape.dropped:
+        words = "; ".join(
+            f"{name}: {bytes(text).decode()}" for name, text in shape.dropped.items()
+        )
+        own = sent.get("description")
+        parts = [own] if isinstance(own, str) and own else []
+        sent["description"] = " ".join([*parts, f"({words})"])
+    return sent
+
+
+def _put_inside(sent: dict[str, Json], path: Tokens, value: Json) -> None:
+    """Put a part where it belongs; containers on the way are copied once each."""
+    keyword, *rest = path
+    if not rest:
+        sent[keyword] = value
+        return
+    holder = sent[keyword]
+    copy: Json = list(holder) if isinstance(holder, list) else dict(holder)
+    copy[int(rest[0]) if isinstance(copy, list) else rest[0]] = value
+    sent[keyword] = copy
+
+
+def _put(value: Json, tokens: Tokens, new: Json) -> None:
+    for token in tokens[:-1]:
+        value = value[int(token) if isinstance(value, list) else token]
+    value[tokens[-1]] = new
