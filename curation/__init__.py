@@ -5,6 +5,7 @@
     curation.build(curation.BuildRequest(out=Path("build/sample"), sample=True))
     curation.check({"type": "object"}).problems
     curation.witnesses({"type": "integer", "minimum": 3}).witnesses
+    curation.fit_schema({"type": "object"}, "openai-strict").schema
     curation.verify("build/sample").failures
     curation.push(curation.PushRequest(folder=Path("build/sample"), repo="me/bench"))
 
@@ -19,6 +20,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from curation.checking.schema_check import SchemaReport, check
     from curation.download.acquire import FetchSettings
+    from curation.fit.answers import decode, fit_schema
+    from curation.fit.rewriting import Fit
     from curation.instances.dataset.make_instances import SchemaInstances
     from curation.instances.dataset.worker import witnesses
     from curation.pipeline.build import BuildResult, build
@@ -35,6 +38,7 @@ __all__ = [
     "CsbdataError",
     "ExtraSource",
     "FetchSettings",
+    "Fit",
     "PushRequest",
     "PushResult",
     "SchemaInstances",
@@ -42,6 +46,8 @@ __all__ = [
     "Verification",
     "build",
     "check",
+    "decode",
+    "fit_schema",
     "push",
     "verify",
     "witnesses",
@@ -54,6 +60,7 @@ _MODULES: Final = {
     "CsbdataError": "curation.system.errors",
     "ExtraSource": "curation.pipeline.inputs",
     "FetchSettings": "curation.download.acquire",
+    "Fit": "curation.fit.rewriting",
     "PushRequest": "curation.publish.push",
     "PushResult": "curation.publish.push",
     "SchemaInstances": "curation.instances.dataset.make_instances",
@@ -61,6 +68,8 @@ _MODULES: Final = {
     "Verification": "curation.verification",
     "build": "curation.pipeline.build",
     "check": "curation.checking.schema_check",
+    "decode": "curation.fit.answers",
+    "fit_schema": "curation.fit.answers",
     "push": "curation.publish.push",
     "verify": "curation.publish.verify",
     "witnesses": "curation.instances.dataset.worker",

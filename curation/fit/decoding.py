@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from curation.fit.shapes import ITEM, KEY, MORE, SHAPE, VALUE, Shape, Shaped, shape_of
+from curation.fit.shapes import ITEM, KEY, MORE, VALUE, Shape, Shaped, shape_of
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.json.pointer import Tokens, at
 from curation.json.values import identity
 
 if TYPE_CHECKING:
-    from curation.core.json_types import Json
+    from curation.core.json_types import UntypedJson
 
+_Object: TypeAlias = "dict[str, UntypedJson]"
 #: Levels of references and branches without a step into the value.
 _DEEPEST: Final = 200
 
@@ -41,7 +42,7 @@ class Codec:
     def _meant(self) -> CompiledSchema:
         return CompiledSchema(self.shaped.marked, self.shaped.dialect)
 
-    def decode(self, answer: Json) -> Json:
+    def decode(self, answer: UntypedJson) -> UntypedJson:
         """Return the value that an answer stands for.
 
         Raises:
@@ -53,32 +54,38 @@ class Codec:
             answer = answer[VALUE]
         return self._mapped(answer, (), _decoded, self._is_sent)
 
-    def encode(self, value: Json) -> Json:
+    def encode(self, value: UntypedJson) -> UntypedJson:
         """Return the answer that stands for a value.
 
         Raises:
-            UndecodableError: no answer stands for it.
+            UndecodableError: no answer stands for it alone.
         """
         answer = self._mapped(value, (), _encoded, self._is_meant)
-        return {VALUE: answer} if shape_of(self.shaped.marked).wrapped else answer
+        if shape_of(self.shaped.marked).wrapped:
+            answer = {VALUE: answer}
+        if not self._sent.is_valid(answer):
+            raise UndecodableError("no answer stands for the value")
+        if identity(self.decode(answer)) != identity(value):
+            raise UndecodableError("its answer stands for another value")
+        return answer
 
-    def _is_sent(self, value: Json, tokens: Tokens) -> bool:
+    def _is_sent(self, value: UntypedJson, tokens: Tokens) -> bool:
         place = self.shaped.places[tokens]
         return self._sent.accepts(self._sent.location_at(place), value)
 
-    def _is_meant(self, value: Json, tokens: Tokens) -> bool:
+    def _is_meant(self, value: UntypedJson, tokens: Tokens) -> bool:
         return self._meant.accepts(self._meant.location_at(tokens), value)
 
     def _mapped(
         self,
-        value: Json,
+        value: UntypedJson,
         tokens: Tokens,
         change: _Change,
-        accepts: Callable[[Json, Tokens], bool],
-    ) -> Json:
+        accepts: Callable[[UntypedJson, Tokens], bool],
+    ) -> UntypedJson:
         """Return a value mapped by the schema that stands at some tokens."""
         for _ in range(_DEEPEST):
-            schema = at(self.shaped.marked, tokens)
+            schema: UntypedJson = at(self.shaped.marked, tokens)
             if not isinstance(schema, dict):
                 return value
             if "$ref" in schema:
@@ -86,7 +93,7 @@ class Codec:
                 if target is None:
                     return value
                 tokens = target.tokens
-            elif "anyOf" in schema and SHAPE not in schema:
+            elif "anyOf" in schema:
                 branches = range(len(schema["anyOf"]))
                 paths = [(*tokens, "anyOf", str(index)) for index in branches]
                 fitting = [path for path in paths if accepts(value, path)]
@@ -100,19 +107,19 @@ class Codec:
             else:
                 break
 
-        def inside(part: Json, *path: str) -> Json:
+        def inside(part: UntypedJson, *path: str) -> UntypedJson:
             return self._mapped(part, (*tokens, *path), change, accepts)
 
         return change(value, schema, shape_of(schema), inside)
 
 
-_Inside = Callable[..., "Json"]
-_Change = Callable[["Json", "dict[str, Json]", Shape, _Inside], "Json"]
+_Inside = Callable[..., "UntypedJson"]
+_Change = Callable[["UntypedJson", "_Object", Shape, _Inside], "UntypedJson"]
 
 
 def _decoded(
-    value: Json, schema: dict[str, Json], shape: Shape, inside: _Inside
-) -> Json:
+    value: UntypedJson, schema: _Object, shape: Shape, inside: _Inside
+) -> UntypedJson:
     if shape.pairs:
         if not isinstance(value, list):
             return value
@@ -148,8 +155,8 @@ def _decoded(
 
 
 def _encoded(
-    value: Json, schema: dict[str, Json], shape: Shape, inside: _Inside
-) -> Json:
+    value: UntypedJson, schema: _Object, shape: Shape, inside: _Inside
+) -> UntypedJson:
     if isinstance(value, dict):
         if shape.pairs:
             return [
@@ -171,9 +178,7 @@ def _encoded(
     return members | ({MORE: elements[shape.items :]} if shape.more else {})
 
 
-def _members(
-    value: dict[str, Json], schema: dict[str, Json], inside: _Inside
-) -> dict[str, Json]:
+def _members(value: _Object, schema: _Object, inside: _Inside) -> _Object:
     properties = schema.get("properties") or {}
     rest = isinstance(schema.get("additionalProperties"), dict)
     mapped = {}
@@ -186,8 +191,8 @@ def _members(
 
 
 def _elements(
-    value: list[Json], schema: dict[str, Json], inside: _Inside
-) -> list[Json]:
+    value: list[UntypedJson], schema: _Object, inside: _Inside
+) -> list[UntypedJson]:
     leading = len(schema.get("prefixItems") or ())
     others = isinstance(schema.get("items"), dict)
     return [

@@ -59,7 +59,8 @@ def positions(schema: Json, dialect: Dialect) -> dict[Tokens, Position]:
     """
     document = Schema(schema, dialect)
     everywhere = list(subschema_locations(schema, dialect))
-    start = Position(all(_SCOPED.isdisjoint(it.keywords) for it in everywhere), True)
+    scoped = any(not _SCOPED.isdisjoint(it.keywords) for it in everywhere)
+    start = Position(monotone=not scoped, plain=True)
     found: dict[Tokens, Position] = {}
     pending: list[tuple[Tokens, Json, Position]] = [((), schema, start)]
     while pending:
@@ -74,7 +75,7 @@ def positions(schema: Json, dialect: Dialect) -> dict[Tokens, Position]:
         asserting = part.keys() - _SILENT
         alone = asserting <= {"anyOf"} or asserting <= {"$ref"}
         if not alone and asserting & _IN_PLACE:
-            found[tokens] = Position(position.monotone, False)
+            found[tokens] = Position(monotone=position.monotone, plain=False)
         for path, child in children(part, dialect):
             if path[0] in CONTAINERS:
                 continue
@@ -88,6 +89,6 @@ def positions(schema: Json, dialect: Dialect) -> dict[Tokens, Position]:
             location = document.location_at(tokens)
             target = document.target(location)
             if target is not None and not target.document:
-                step = Position(True, alone)
+                step = Position(monotone=True, plain=alone)
                 pending.append((target.tokens, target.schema, position & step))
     return {it.tokens: found.get(it.tokens, start) for it in everywhere}

@@ -22,6 +22,7 @@ from curation.fit.relation_worker import (
     PlainSchema,
     ValueAnswer,
     ValueQuestion,
+    WitnessQuestion,
 )
 from curation.schema.subschemas import skeleton_digest
 from curation.system.words import counted
@@ -188,6 +189,11 @@ class Comparer:
             differences=tuple(differences),
         )
         return self._ask(question, VALUE_SECONDS, ValueAnswer, lambda _: ValueAnswer())
+
+    def witnesses(self, schema: PlainSchema) -> tuple[str, ...]:
+        """Return some values of a schema as JSON texts; none if there is no time."""
+        result = self._worker.ask(WitnessQuestion(schema=schema), VALUE_SECONDS)
+        return result.answer_as(tuple[str, ...]) if result.ending is Ending.OK else ()
 
     def _ask(
         self,

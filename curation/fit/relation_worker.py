@@ -60,6 +60,12 @@ class FormQuestion(msgspec.Struct, frozen=True, kw_only=True, tag="form"):
     schema: PlainSchema
 
 
+class WitnessQuestion(msgspec.Struct, frozen=True, kw_only=True, tag="witnesses"):
+    """What are some values of a schema?"""
+
+    schema: PlainSchema
+
+
 class FormAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The schema in few keywords, as JSON text; None if it has no such form."""
 
@@ -156,6 +162,12 @@ def form(question: FormQuestion) -> FormAnswer:
         return FormAnswer(failure=f"{type(error).__name__}: {error}"[:200])
 
 
+def witnesses(question: WitnessQuestion) -> tuple[str, ...]:
+    """Return some values of a schema as JSON texts."""
+    found = find_witnesses(_compiled(question.schema), budget=_WITNESSES)
+    return tuple(json.dumps(witness.value) for witness in found.witnesses)
+
+
 def _covers(
     large: jsonschema_rs.CanonicalSchema, small: jsonschema_rs.CanonicalSchema
 ) -> bool:
@@ -239,7 +251,7 @@ def _candidates(
             yield near_miss.value
 
 
-_Answer: TypeAlias = AlgebraAnswer | ValueAnswer | FormAnswer
+_Answer: TypeAlias = AlgebraAnswer | ValueAnswer | FormAnswer | tuple[str, ...]
 
 
 def start(_setup: Json) -> Callable[[Json], _Answer]:
@@ -248,13 +260,15 @@ def start(_setup: Json) -> Callable[[Json], _Answer]:
 
     def answer(request: Json) -> _Answer:
         question = msgspec.convert(
-            request, AlgebraQuestion | ValueQuestion | FormQuestion
+            request, AlgebraQuestion | ValueQuestion | FormQuestion | WitnessQuestion
         )
         try:
             if isinstance(question, AlgebraQuestion):
                 return prove(question)
             if isinstance(question, FormQuestion):
                 return form(question)
+            if isinstance(question, WitnessQuestion):
+                return witnesses(question)
             return search(question)
         finally:
             gc.collect(0)

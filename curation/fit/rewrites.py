@@ -8,16 +8,16 @@ of the part never mean more values of the whole (`curation.fit.positions`).
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 
 from curation.fit.shapes import Shape, shape_of, with_shape
+from curation.instances.constraints.keyword_values import KNOWN_FORMATS
 from curation.json.pointer import Tokens, at
 from curation.schema.dialects import DRAFT_2020_12
 from curation.schema.keywords import (
@@ -29,8 +29,10 @@ from curation.schema.keywords import (
 from curation.schema.subschemas import edited, subschema_locations
 
 if TYPE_CHECKING:
-    from curation.core.json_types import Json
+    from curation.core.json_types import UntypedJson
 
+_Object: TypeAlias = "dict[str, UntypedJson]"
+_Names: TypeAlias = frozenset[str]
 _DIALECT: Final = DRAFT_2020_12
 #: Any value that is neither an array nor an object.
 SCALARS: Final[tuple[str, ...]] = ("string", "number", "boolean", "null")
@@ -74,7 +76,7 @@ class Rewrite:
     rules: frozenset[str]
     #: The keywords of those findings; all where there are none.
     keywords: frozenset[str] = frozenset()
-    apply: Callable[[Json, Sites], Json]
+    apply: Callable[[UntypedJson, Sites], UntypedJson]
     #: Whether it gives answers another shape, which is right only where no other
     #: schema speaks of the same value.
     shapes: bool = False
@@ -91,12 +93,12 @@ class Rewrite:
 
 #: From a schema object and the keywords of its findings to what shall stand there; the
 #: same object where the rewrite does not apply.
-_EditObject = Callable[["dict[str, Json]", frozenset[str]], "Json"]
+_EditObject = Callable[["_Object", "_Names"], "UntypedJson"]
 
 
-def _at_sites(edit: _EditObject) -> Callable[[Json, Sites], Json]:
-    def apply(schema: Json, sites: Sites) -> Json:
-        def change(tokens: Tokens, part: Json) -> Json:
+def _at_sites(edit: _EditObject) -> Callable[[UntypedJson, Sites], UntypedJson]:
+    def apply(schema: UntypedJson, sites: Sites) -> UntypedJson:
+        def change(tokens: Tokens, part: UntypedJson) -> UntypedJson:
             if tokens not in sites.keywords or not isinstance(part, dict):
                 return part
             return edit(part, sites.keywords[tokens])
@@ -106,21 +108,21 @@ def _at_sites(edit: _EditObject) -> Callable[[Json, Sites], Json]:
     return apply
 
 
-def _without(schema: Mapping[str, Json], *names: str) -> dict[str, Json]:
+def _without(schema: Mapping[str, UntypedJson], *names: str) -> _Object:
     return {name: value for name, value in schema.items() if name not in names}
 
 
-def asserting(schema: Mapping[str, Json]) -> frozenset[str]:
+def asserting(schema: Mapping[str, UntypedJson]) -> frozenset[str]:
     """Return the keywords of a schema that may refuse something."""
     return frozenset(schema.keys() & _ASSERTING)
 
 
-def _names(schema: Mapping[str, Json]) -> list[str]:
+def _names(schema: Mapping[str, UntypedJson]) -> list[str]:
     required = schema.get("required")
     return list(required) if isinstance(required, list) else []
 
 
-def _properties(schema: Mapping[str, Json]) -> dict[str, Json]:
+def _properties(schema: Mapping[str, UntypedJson]) -> _Object:
     properties = schema.get("properties")
     return properties if isinstance(properties, dict) else {}
 
@@ -128,7 +130,7 @@ def _properties(schema: Mapping[str, Json]) -> dict[str, Json]:
 # equal
 
 
-def any_of(schema: dict[str, Json], _keywords: frozenset[str]) -> Json:
+def any_of(schema: _Object, _keywords: _Names) -> UntypedJson:
     """Write `oneOf` as `anyOf`: equal where its branches exclude each other."""
     if "oneOf" not in schema or "anyOf" in schema:
         return schema
@@ -137,13 +139,20 @@ def any_of(schema: dict[str, Json], _keywords: frozenset[str]) -> Json:
     }
 
 
-def without(schema: dict[str, Json], keywords: frozenset[str]) -> Json:
+def without(schema: _Object, keywords: _Names) -> UntypedJson:
     """Take out keywords: equal where something else implies them."""
     kept = _without(schema, *keywords)
     return kept if len(kept) < len(schema) else schema
 
 
-def without_idle(schema: dict[str, Json], _keywords: frozenset[str]) -> Json:
+def without_unknown_format(schema: _Object, _keywords: _Names) -> UntypedJson:
+    """Take out a format that no validator asserts."""
+    if schema.get("format") in KNOWN_FORMATS:
+        return schema
+    return _without(schema, "format")
+
+
+def without_idle(schema: _Object, _keywords: _Names) -> UntypedJson:
     """Take out keywords about other types than the only one of a schema."""
     kind = schema.get("type")
     own = "number" if kind == "integer" else kind
@@ -151,7 +160,7 @@ def without_idle(schema: dict[str, Json], _keywords: frozenset[str]) -> Json:
     return _without(schema, *idle) if idle and isinstance(kind, str) else schema
 
 
-def unnamed(schema: Json, _sites: Sites) -> Json:
+def unnamed(schema: UntypedJson, _sites: Sites) -> UntypedJson:
     """Take out identifiers and anchors that no reference uses."""
     references = [
         place.keywords["$ref"]
@@ -161,21 +170,21 @@ def unnamed(schema: Json, _sites: Sites) -> Json:
     if not all(str(reference).startswith("#/") for reference in references):
         return schema
 
-    def change(_tokens: Tokens, part: Json) -> Json:
+    def change(_tokens: Tokens, part: UntypedJson) -> UntypedJson:
         names = ("$id", "id", "$anchor")
         return _without(part, *names) if isinstance(part, dict) else part
 
     return edited(schema, _DIALECT, change)
 
 
-def const_as_enum(schema: dict[str, Json], _keywords: frozenset[str]) -> Json:
+def const_as_enum(schema: _Object, _keywords: _Names) -> UntypedJson:
     """Write `const` as an `enum` of one."""
     if "const" not in schema or "enum" in schema:
         return schema
     return {**_without(schema, "const"), "enum": [schema["const"]]}
 
 
-def length_as_pattern(schema: dict[str, Json], _keywords: frozenset[str]) -> Json:
+def length_as_pattern(schema: _Object, _keywords: _Names) -> UntypedJson:
     """Write the limits of a string's length as a pattern."""
     if schema.get("type") != "string" or "pattern" in schema:
         return schema
@@ -188,21 +197,25 @@ def length_as_pattern(schema: dict[str, Json], _keywords: frozenset[str]) -> Jso
 _RANGE: Final = 64
 
 
-def range_as_enum(schema: dict[str, Json], _keywords: frozenset[str]) -> Json:
+def range_as_enum(schema: _Object, _keywords: _Names) -> UntypedJson:
     """Write a small range of integers as an `enum`."""
     if schema.get("type") != "integer" or "enum" in schema or "multipleOf" in schema:
         return schema
-    try:
-        above = schema.get("minimum", schema.get("exclusiveMinimum"))
-        first = int(above) + ("minimum" not in schema)
-        below = schema.get("maximum", schema.get("exclusiveMaximum"))
-        last = int(below) - ("maximum" not in schema)
-        exact = above == int(above) and below == int(below)
-    except (TypeError, OverflowError):
-        return schema
-    if not exact or not 0 <= last - first < _RANGE or len(_BOUNDS & {*schema}) > 2:
+    first = _limit(schema, "minimum", "exclusiveMinimum", 1)
+    last = _limit(schema, "maximum", "exclusiveMaximum", -1)
+    if first is None or last is None or not 0 <= last - first < _RANGE:
         return schema
     return {**_without(schema, *_BOUNDS), "enum": list(range(first, last + 1))}
+
+
+def _limit(schema: _Object, name: str, exclusive: str, step: int) -> int | None:
+    """Return the limit of integers that one of two keywords says, if it is whole."""
+    if (name in schema) == (exclusive in schema):
+        return None
+    value = schema.get(name, schema.get(exclusive))
+    if not isinstance(value, int | float) or value != value // 1:
+        return None
+    return int(value) + (0 if name in schema else step)
 
 
 _BOUNDS: Final = frozenset(
@@ -210,7 +223,7 @@ _BOUNDS: Final = frozenset(
 )
 
 
-def root_inlined(schema: Json, _sites: Sites) -> Json:
+def root_inlined(schema: UntypedJson, _sites: Sites) -> UntypedJson:
     """Put what the root's reference leads to at the root."""
     if not isinstance(schema, dict):
         return schema
@@ -218,7 +231,6 @@ def root_inlined(schema: Json, _sites: Sites) -> Json:
     if not isinstance(reference, str) or not reference.startswith("#/"):
         return schema
     target = at(schema, tuple(reference[2:].split("/")))
-    own = {name: schema[name] for name in schema if name in {*CONTAINERS, "$schema"}}
     if not isinstance(target, dict) or asserting(schema) != {"$ref"}:
         return schema
     return {**target, **_without(schema, "$ref")}
@@ -227,7 +239,7 @@ def root_inlined(schema: Json, _sites: Sites) -> Json:
 # narrower
 
 
-def closed(schema: dict[str, Json], _keywords: frozenset[str]) -> Json:
+def closed(schema: _Object, _keywords: _Names) -> UntypedJson:
     """Close an object that has properties; declare those that it requires."""
     declared = _properties(schema)
     rest = schema.get("additionalProperties", True)
@@ -247,7 +259,7 @@ def closed(schema: dict[str, Json], _keywords: frozenset[str]) -> Json:
     }
 
 
-def declared(schema: dict[str, Json], _keywords: frozenset[str]) -> Json:
+def declared(schema: _Object, _keywords: _Names) -> UntypedJson:
     """Declare the properties that an open object requires."""
     rest = schema.get("additionalProperties", True)
     known = _properties(schema)
@@ -257,7 +269,7 @@ def declared(schema: dict[str, Json], _keywords: frozenset[str]) -> Json:
     return {**schema, "properties": {**known, **dict.fromkeys(missing, rest)}}
 
 
-def without_patterns(schema: dict[str, Json], _keywords: frozenset[str]) -> Json:
+def without_patterns(schema: _Object, _keywords: _Names) -> UntypedJson:
     """Forbid the properties that `patternProperties` is about."""
     patterns, properties = schema.get("patternProperties"), _properties(schema)
     if not isinstance(patterns, dict) or not properties:
@@ -274,10 +286,10 @@ def without_patterns(schema: dict[str, Json], _keywords: frozenset[str]) -> Json
     return {**kept, "properties": narrowed, "additionalProperties": False}
 
 
-def of_scalars(schema: Json, sites: Sites) -> Json:
+def of_scalars(schema: UntypedJson, sites: Sites) -> UntypedJson:
     """Let a schema of any value be one of strings, numbers, booleans and null."""
 
-    def change(tokens: Tokens, part: Json) -> Json:
+    def change(tokens: Tokens, part: UntypedJson) -> UntypedJson:
         if tokens not in sites.keywords or part is False:
             return part
         about = part if isinstance(part, dict) else {}
@@ -288,7 +300,7 @@ def of_scalars(schema: Json, sites: Sites) -> Json:
     return edited(schema, _DIALECT, change)
 
 
-def with_type(schema: dict[str, Json], _keywords: frozenset[str]) -> Json:
+def with_type(schema: _Object, _keywords: _Names) -> UntypedJson:
     """Name the type that the keywords of a schema are about."""
     for kind, marks in _MARKS.items():
         if "type" not in schema and not marks.isdisjoint(schema):
@@ -304,7 +316,7 @@ _MARKS: Final[Mapping[str, frozenset[str]]] = {
 }
 
 
-def items_of_scalars(schema: dict[str, Json], _keywords: frozenset[str]) -> Json:
+def items_of_scalars(schema: _Object, _keywords: _Names) -> UntypedJson:
     """Let the elements of an array be scalars where nothing is said of them."""
     if "items" in schema and schema["items"] is not True:
         return schema
@@ -326,7 +338,7 @@ _PATTERNS: Final[Mapping[str, str]] = {
 }
 
 
-def format_as_pattern(schema: dict[str, Json], _keywords: frozenset[str]) -> Json:
+def format_as_pattern(schema: _Object, _keywords: _Names) -> UntypedJson:
     """Write a format as a pattern that only texts of the format match."""
     name = schema.get("format")
     if not isinstance(name, str) or name not in _PATTERNS or "pattern" in schema:
@@ -334,7 +346,7 @@ def format_as_pattern(schema: dict[str, Json], _keywords: frozenset[str]) -> Jso
     return {**_without(schema, "format"), "pattern": _PATTERNS[name]}
 
 
-def with_required(schema: dict[str, Json], _keywords: frozenset[str]) -> Json:
+def with_required(schema: _Object, _keywords: _Names) -> UntypedJson:
     """Require as many properties as an object must have at least."""
     least, required = schema.get("minProperties"), _names(schema)
     if not isinstance(least, int):
@@ -346,7 +358,7 @@ def with_required(schema: dict[str, Json], _keywords: frozenset[str]) -> Json:
     return {**_without(schema, "minProperties"), "required": names}
 
 
-def fewer_values(schema: dict[str, Json], keywords: frozenset[str]) -> Json:
+def fewer_values(schema: _Object, _keywords: _Names) -> UntypedJson:
     """Keep the values of an `enum` that are scalars."""
     values = schema.get("enum")
     if not isinstance(values, list):
@@ -355,16 +367,16 @@ def fewer_values(schema: dict[str, Json], keywords: frozenset[str]) -> Json:
     return {**schema, "enum": kept} if 0 < len(kept) < len(values) else schema
 
 
-def shorter_enums(schema: Json, sites: Sites) -> Json:
+def shorter_enums(schema: UntypedJson, sites: Sites) -> UntypedJson:
     """Keep the first values of the longest `enum`s."""
     enums = [
-        len(place.keywords["enum"])
+        len(values)
         for place in subschema_locations(schema, _DIALECT)
-        if isinstance(place.keywords.get("enum"), list)
+        if isinstance(values := place.keywords.get("enum"), list)
     ]
     most = max(1, (sites.most or sum(enums) // 2) // max(1, len(enums)))
 
-    def change(_tokens: Tokens, part: Json) -> Json:
+    def change(_tokens: Tokens, part: UntypedJson) -> UntypedJson:
         values = part.get("enum") if isinstance(part, dict) else None
         if not isinstance(part, dict) or not isinstance(values, list):
             return part
@@ -373,7 +385,7 @@ def shorter_enums(schema: Json, sites: Sites) -> Json:
     return edited(schema, _DIALECT, change)
 
 
-def first_branches(schema: Json, sites: Sites) -> Json:
+def first_branches(schema: UntypedJson, sites: Sites) -> UntypedJson:
     """Keep the first of several types or branches, the innermost places first."""
     places = [
         place.tokens
@@ -382,7 +394,7 @@ def first_branches(schema: Json, sites: Sites) -> Json:
     ]
     many = frozenset(sorted(places, key=len)[sites.most :])
 
-    def change(tokens: Tokens, part: Json) -> Json:
+    def change(tokens: Tokens, part: UntypedJson) -> UntypedJson:
         if tokens not in many or not isinstance(part, dict):
             return part
         kind = part.get("type")
@@ -398,7 +410,7 @@ def first_branches(schema: Json, sites: Sites) -> Json:
     return edited(schema, _DIALECT, change)
 
 
-def optional_dropped(schema: Json, sites: Sites) -> Json:
+def optional_dropped(schema: UntypedJson, sites: Sites) -> UntypedJson:
     """Forbid the optional properties beyond a number, the innermost first."""
     optional = [
         (*place.tokens, "properties", name)
@@ -409,7 +421,7 @@ def optional_dropped(schema: Json, sites: Sites) -> Json:
     return cut(schema, sorted(optional, key=len)[sites.most :])
 
 
-def cut_at_recursion(schema: Json, sites: Sites) -> Json:
+def cut_at_recursion(schema: UntypedJson, sites: Sites) -> UntypedJson:
     """Forbid values in which a schema stands inside itself."""
     return cut(schema, list(sites.keywords))
 
@@ -417,7 +429,7 @@ def cut_at_recursion(schema: Json, sites: Sites) -> Json:
 _STEPS: Final = frozenset({"properties", "items", "additionalProperties"})
 
 
-def cut_at_depth(schema: Json, sites: Sites) -> Json:
+def cut_at_depth(schema: UntypedJson, sites: Sites) -> UntypedJson:
     """Forbid values that nest deeper than a number of levels."""
     deep = [
         place.tokens
@@ -428,21 +440,21 @@ def cut_at_depth(schema: Json, sites: Sites) -> Json:
     return cut(schema, deep)
 
 
-def cut(schema: Json, places: list[Tokens]) -> Json:
+def cut(schema: UntypedJson, places: list[Tokens]) -> UntypedJson:
     """Return a schema that accepts no value for the parts at some places.
 
     The same schema if it would accept nothing at all.
     """
     forbidden = set(places)
 
-    def change(tokens: Tokens, part: Json) -> Json:
+    def change(tokens: Tokens, part: UntypedJson) -> UntypedJson:
         return False if tokens in forbidden else _without_false(part)
 
     result = edited(schema, _DIALECT, change)
     return schema if result is False else result
 
 
-def _without_false(schema: Json) -> Json:
+def _without_false(schema: UntypedJson) -> UntypedJson:
     """Return a schema without the parts that accept nothing, or false."""
     if not isinstance(schema, dict):
         return schema
@@ -459,10 +471,10 @@ def _without_false(schema: Json) -> Json:
     return False if schema.get("anyOf") == [] else schema
 
 
-def tidied(schema: Json) -> Json:
+def tidied(schema: UntypedJson) -> UntypedJson:
     """Return a canonical form in the keywords that people write: closed objects."""
 
-    def change(_tokens: Tokens, part: Json) -> Json:
+    def change(_tokens: Tokens, part: UntypedJson) -> UntypedJson:
         if not isinstance(part, dict) or part.get("type") != "object":
             return _without_false(part) if isinstance(part, dict) else part
         names = part.get("propertyNames")
@@ -477,18 +489,19 @@ def tidied(schema: Json) -> Json:
                 "additionalProperties": False,
             }
         patterns = part.get("patternProperties")
-        if isinstance(patterns, dict) and isinstance(names, dict):
-            if [*patterns] == [names.get("pattern")] and not _properties(part):
-                (rest,) = patterns.values()
-                part = _without(part, "patternProperties")
-                part["additionalProperties"] = rest
+        pattern = names.get("pattern") if isinstance(names, dict) else None
+        if patterns and [*patterns] == [pattern] and not _properties(part):
+            part = {
+                **_without(part, "patternProperties"),
+                "additionalProperties": patterns[pattern],
+            }
         return _without_false(part)
 
     result = edited(schema, _DIALECT, change)
     return schema if result is False else result
 
 
-def _enumerated(names: Json) -> list[str] | None:
+def _enumerated(names: UntypedJson) -> list[str] | None:
     """Return the names that a schema of names enumerates, or None."""
     if not isinstance(names, dict) or names.keys() - {"type"} not in (
         {"enum"},
@@ -499,7 +512,7 @@ def _enumerated(names: Json) -> list[str] | None:
     return [value for value in values if isinstance(value, str)]
 
 
-def annotated(schema: Json, like: Json) -> Json:
+def annotated(schema: UntypedJson, like: UntypedJson) -> UntypedJson:
     """Return a schema with the titles and descriptions of one of the same shape."""
     if not isinstance(schema, dict) or not isinstance(like, dict):
         return schema
@@ -519,7 +532,7 @@ def annotated(schema: Json, like: Json) -> Json:
 # other shapes
 
 
-def nullable(schema: dict[str, Json], _keywords: frozenset[str]) -> Json:
+def nullable(schema: _Object, _keywords: _Names) -> UntypedJson:
     """Ask for null where an optional property is absent; it cannot be null itself."""
     properties = _properties(schema)
     optional = [name for name in properties if name not in _names(schema)]
@@ -530,7 +543,7 @@ def nullable(schema: dict[str, Json], _keywords: frozenset[str]) -> Json:
     parts = {name: _without_null(properties[name]) for name in optional}
     asked = tuple(name for name in optional if parts[name] is not None)
     required = [name for name in properties if name not in asked]
-    result: dict[str, Json] = {
+    result: _Object = {
         **schema,
         "properties": {**properties, **{name: parts[name] for name in asked}},
     }
@@ -546,7 +559,7 @@ _OF_OBJECTS: Final = frozenset(
 )
 
 
-def _without_null(schema: Json) -> Json | None:
+def _without_null(schema: UntypedJson) -> UntypedJson | None:
     """Return a schema of the values that are not null; None if that is not plain."""
     if not isinstance(schema, dict):
         return None
@@ -576,7 +589,7 @@ def _without_null(schema: Json) -> Json | None:
     return None
 
 
-def pairs(schema: dict[str, Json], _keywords: frozenset[str]) -> Json:
+def pairs(schema: _Object, _keywords: _Names) -> UntypedJson:
     """Ask for a map as an array of objects with key and value."""
     allowed = _OF_OBJECTS | {"patternProperties", "propertyNames", "minProperties"}
     if _properties(schema) or _names(schema) or not asserting(schema) <= allowed:
@@ -612,7 +625,7 @@ _OF_NAMES: Final = frozenset(
 )
 
 
-def members(schema: dict[str, Json], _keywords: frozenset[str]) -> Json:
+def members(schema: _Object, _keywords: _Names) -> UntypedJson:
     """Ask for the leading elements of an array as members of an object."""
     prefix = schema.get("prefixItems")
     leading = len(prefix) if isinstance(prefix, list) else 0
@@ -640,7 +653,7 @@ def members(schema: dict[str, Json], _keywords: frozenset[str]) -> Json:
 _OF_ARRAYS: Final = frozenset({"type", "items", "prefixItems", "minItems", "maxItems"})
 
 
-def distinct(schema: dict[str, Json], _keywords: frozenset[str]) -> Json:
+def distinct(schema: _Object, _keywords: _Names) -> UntypedJson:
     """Drop repeated elements from answers, as `uniqueItems` asks."""
     if schema.get("minItems", 0) not in (0, 1) or asserting(schema) - _OF_ARRAYS - {
         "uniqueItems"
@@ -652,7 +665,7 @@ def distinct(schema: dict[str, Json], _keywords: frozenset[str]) -> Json:
     return with_shape(schema, shape)
 
 
-def shortened_array(schema: dict[str, Json], _keywords: frozenset[str]) -> Json:
+def shortened_array(schema: _Object, _keywords: _Names) -> UntypedJson:
     """Cut arrays in answers at their `maxItems`."""
     most = schema.get("maxItems")
     if not isinstance(most, int) or asserting(schema) - _OF_ARRAYS - {"uniqueItems"}:
@@ -662,7 +675,7 @@ def shortened_array(schema: dict[str, Json], _keywords: frozenset[str]) -> Json:
     return with_shape(schema, msgspec.structs.replace(shape_of(schema), cut=True))
 
 
-def wrapped(schema: Json, _sites: Sites) -> Json:
+def wrapped(schema: UntypedJson, _sites: Sites) -> UntypedJson:
     """Ask for the value as the member of an object."""
     if not isinstance(schema, dict) or shape_of(schema).wrapped:
         return schema
@@ -672,20 +685,19 @@ def wrapped(schema: Json, _sites: Sites) -> Json:
 # wider
 
 
-def dropped(schema: dict[str, Json], keywords: frozenset[str]) -> Json:
+def dropped(schema: _Object, keywords: _Names) -> UntypedJson:
     """Say in the description what the target does not hold."""
     taken = {name: schema[name] for name in keywords if name in schema}
     if not taken:
         return schema
     shape = shape_of(schema)
-    texts = {name: msgspec.Raw(json.dumps(it).encode()) for name, it in taken.items()}
     return with_shape(
         _without(schema, *taken),
-        msgspec.structs.replace(shape, dropped={**shape.dropped, **texts}),
+        msgspec.structs.replace(shape, dropped={**shape.dropped, **taken}),
     )
 
 
-def emptied(schema: dict[str, Json], _keywords: frozenset[str]) -> Json:
+def emptied(schema: _Object, _keywords: _Names) -> UntypedJson:
     """Close an object of which no property is known."""
     if schema.get("additionalProperties") is False or _properties(schema):
         return schema
@@ -693,11 +705,11 @@ def emptied(schema: dict[str, Json], _keywords: frozenset[str]) -> Json:
     return {**kept, "type": "object", "properties": {}, "additionalProperties": False}
 
 
-def _named(  # noqa: PLR0913 - the fields of a rewrite
+def _named(  # noqa: PLR0913, PLR0917 - the fields of a rewrite
     name: str,
     sentence: str,
     claim: Claim,
-    apply: Callable[[Json, Sites], Json],
+    apply: Callable[[UntypedJson, Sites], UntypedJson],
     rules: str,
     keywords: str = "",
     **flags: bool,
@@ -713,6 +725,13 @@ def _named(  # noqa: PLR0913 - the fields of a rewrite
     )
 
 
+#: Keywords that change what others mean: without one of them the rest may refuse more.
+COUPLED: Final = frozenset(
+    {
+        *("properties", "patternProperties", "prefixItems", "items", "if", "contains"),
+        *("minContains", "additionalItems", "type", "$ref", "$id", "$anchor"),
+    }
+)
 #: Rewrites that count only where they are proven equal, in the order of trial.
 EXACT: Final = (
     _named(
@@ -762,6 +781,13 @@ SAFE: Final = (
         Claim.EQUAL,
         root_inlined,
         "root-type root-keyword",
+    ),
+    _named(
+        "unknown-format-dropped",
+        "a format is dropped that no draft defines",
+        Claim.EQUAL,
+        _at_sites(without_unknown_format),
+        "format",
     ),
     _named(
         "unnamed",

@@ -9,6 +9,7 @@ made.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
@@ -18,6 +19,7 @@ from curation.fit.positions import Position, positions
 from curation.fit.relation import Comparer, text_of
 from curation.fit.relation_worker import AlgebraAnswer
 from curation.fit.rewrites import (
+    COUPLED,
     EXACT,
     NORMALISED,
     SAFE,
@@ -31,15 +33,16 @@ from curation.fit.rewrites import (
 from curation.fit.shapes import SHAPE, Shaped
 from curation.fit.verdict import FAILING, Finding, judge_fit
 from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.instances.constraints.keyword_values import asserted_formats
 from curation.json.pointer import Tokens, pointer, tokens_of
 from curation.json.text import plain
 from curation.schema.dialects import DRAFT_2020_12, Dialect
-from curation.schema.subschemas import edited
+from curation.schema.subschemas import edited, subschemas
 from curation.schema.translation import CannotPortError, ported
 from curation.system.words import counted
 
 if TYPE_CHECKING:
-    from curation.core.json_types import Json
+    from curation.core.json_types import Json, UntypedJson
     from curation.fit.profile import Profile
 
 _DIALECT: Final = DRAFT_2020_12
@@ -79,7 +82,7 @@ class Fit:
     ignored: tuple[Finding, ...]
 
     @property
-    def schema(self) -> Json:
+    def schema(self) -> UntypedJson:
         """The schema that is sent."""
         return self.shaped.schema
 
@@ -95,8 +98,9 @@ class Fit:
 
     @property
     def claim(self) -> Claim:
-        """How decoded answers relate to the original: the steps together."""
+        """How decoded answers relate to the original, with what is ignored."""
         claims = {step.claim for step in self.steps} - {Claim.EQUAL}
+        claims |= {Claim.WIDER} if self.ignored else set()
         if len(claims) > 1:
             return Claim.UNKNOWN if Claim.UNKNOWN in claims else Claim.DIFFERS
         return claims.pop() if claims else Claim.EQUAL
@@ -118,7 +122,7 @@ def meaning_of(marked: Json) -> Json:
     return edited(marked, _DIALECT, unmarked)
 
 
-def rewrite(
+def rewrite(  # noqa: PLR0913 - a schema, a target, and how far to go
     schema: Json,
     dialect: Dialect,
     profile: Profile,
@@ -157,6 +161,8 @@ class _Rewriting:
         self.blocked: set[tuple[object, ...]] = set()
         #: Whether the algebra has an answer in time.
         self.has_algebra = True
+        #: Searches for values that refute a step.
+        self.searches = 0
         self.shaped = Shaped(original.value, original.dialect)
 
     def run(self) -> Fit:
@@ -184,17 +190,21 @@ class _Rewriting:
         """Write the schema in 2020-12, in which all rewrites are made."""
         value, dialect = self.original.value, self.original.dialect
         try:
-            new = ported(value, dialect, _DIALECT)
-        except CannotPortError:
+            new = edited(ported(value, dialect, _DIALECT), _DIALECT, _legal_names)
+            CompiledSchema(new, _DIALECT).validator  # noqa: B018 - may it be used?
+        except (CannotPortError, ValueError):
             return
         if isinstance(new, dict) and isinstance(value, dict) and "$schema" in value:
             new = {"$schema": _DIALECT.uri, **new}
         if dialect is not _DIALECT:
+            # 2020-12 asserts formats that older drafts do not have.
+            more = asserted_formats(_DIALECT) - asserted_formats(dialect)
+            used = {str(part.get("format")) for part in subschemas(value, dialect)}
             self.steps.append(
                 Step(
                     rewrite="ported",
                     sentence=f"the schema of {dialect.name} is written in 2020-12",
-                    claim=Claim.EQUAL,
+                    claim=Claim.NARROWER if used & more else Claim.EQUAL,
                     evidence="by its rule",
                     pointers=("",),
                 )
@@ -232,10 +242,10 @@ class _Rewriting:
             tokens = self.shaped.source(_site_of(finding))
             if candidate.shapes and not places[tokens].plain:
                 continue
-            if candidate is NORMALISED and finding.rule == "open-object":
-                # Closed beside another schema, it would refuse what that declares.
-                if places[tokens].plain:
-                    continue
+            is_open = finding.rule == "open-object"
+            # Closed beside another schema, it would refuse what that declares.
+            if candidate is NORMALISED and is_open and places[tokens].plain:
+                continue
             group = finding.keyword if candidate.exact else ""
             keywords = asked.setdefault(group, {}).setdefault(tokens, set())
             keywords.add(finding.keyword)
@@ -271,7 +281,7 @@ class _Rewriting:
         self.steps.append(step)
         return True
 
-    def _normalised(self) -> Json:
+    def _normalised(self) -> UntypedJson:
         """Return the canonical form, or the schema itself if there is none."""
         marked = self.shaped.marked
         text = json.dumps(marked)
@@ -283,10 +293,11 @@ class _Rewriting:
         return annotated(tidied(json.loads(form)), marked)
 
     def _keeps_one(self, marked: Json) -> bool:
-        """Return whether one of the known values that were valid still is."""
+        """Return whether a known value that was valid still is, where one was."""
         before = CompiledSchema(self.shaped.marked, _DIALECT)
         after = CompiledSchema(marked, _DIALECT)
         try:
+            after.validator  # noqa: B018 - may it be used?
             valid = [value for value in self.known if before.is_valid(value)]
             return not valid or any(map(after.is_valid, valid))
         except ValueError:
@@ -312,6 +323,9 @@ class _Rewriting:
             rule = Claim.EQUAL
         elif all(places[tokens].monotone for tokens in edited_places):
             rule = candidate.claim
+            names = frozenset().union(*sites.keywords.values())
+            if candidate.name in _DROPPING and names & COUPLED:
+                rule = None
         claim = _claim(
             kept=proofs.first_in_second or rule in (Claim.EQUAL, Claim.WIDER),
             safe=proofs.second_in_first or rule in (Claim.EQUAL, Claim.NARROWER),
@@ -326,6 +340,9 @@ class _Rewriting:
         )
         if claim is not Claim.UNKNOWN:
             return step
+        if self.searches >= _MOST_SEARCHES:
+            return replace(step, evidence="unknown, no values tried")
+        self.searches += 1
         values = self.comparer.values(
             *texts, given=map(json.dumps, self.known), differences=proofs.differences
         )
@@ -340,6 +357,22 @@ class _Rewriting:
         )
 
 
+#: The names that 2020-12 allows for anchors.
+_ANCHOR: Final = re.compile(r"[A-Za-z_][-A-Za-z0-9._]*")
+
+
+def _legal_names(_tokens: Tokens, schema: Json) -> Json:
+    """Return a schema without an anchor that no reference can use in 2020-12."""
+    anchor = schema.get("$anchor", "a") if isinstance(schema, dict) else "a"
+    if not isinstance(schema, dict) or _ANCHOR.fullmatch(str(anchor)):
+        return schema
+    return {name: value for name, value in schema.items() if name != "$anchor"}
+
+
+#: Rewrites that take out the keywords of the findings.
+_DROPPING: Final = frozenset({"implied-keyword-dropped", "dropped"})
+#: Searches for values after which a step is unknown without one.
+_MOST_SEARCHES: Final = 4
 #: How many times as long as the schema its canonical form may be.
 _GROWTH: Final = 4
 

@@ -8,9 +8,10 @@ marked one; `curation.fit.decoding` maps answers back.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
 
@@ -20,9 +21,10 @@ from curation.schema.keywords import CONTAINERS
 from curation.schema.subschemas import children
 
 if TYPE_CHECKING:
-    from curation.core.json_types import Json
+    from curation.core.json_types import UntypedJson
     from curation.schema.dialects import Dialect
 
+_Object: TypeAlias = "dict[str, UntypedJson]"
 #: The member of a schema object that holds its `Shape`.
 SHAPE: Final = "csbdata:shape"
 #: Names of the members of objects that stand for other things.
@@ -48,16 +50,16 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     #: A value that is the member of an object, at the root.
     wrapped: bool = False
     #: Keywords that the target does not hold: to be validated afterwards.
-    dropped: Mapping[str, msgspec.Raw] = {}
+    dropped: Mapping[str, Any] = {}
 
 
-def shape_of(schema: Json) -> Shape:
+def shape_of(schema: UntypedJson) -> Shape:
     """Return the shape that a marked schema says; that of any value without a mark."""
     mark = schema.get(SHAPE) if isinstance(schema, dict) else None
     return Shape() if mark is None else msgspec.convert(mark, Shape)
 
 
-def with_shape(schema: dict[str, Json], shape: Shape) -> dict[str, Json]:
+def with_shape(schema: _Object, shape: Shape) -> _Object:
     """Return a schema with a mark."""
     return {**schema, SHAPE: msgspec.to_builtins(shape)}
 
@@ -66,9 +68,9 @@ def with_shape(schema: dict[str, Json], shape: Shape) -> dict[str, Json]:
 class Shaped:
     """The schema that is sent for a marked one."""
 
-    marked: Json
+    marked: UntypedJson
     dialect: Dialect
-    schema: Json = True
+    schema: UntypedJson = True
     #: Tokens in the marked schema to tokens in the one that is sent.
     places: dict[Tokens, Tokens] = field(default_factory=dict)
     _sources: dict[Tokens, Tokens] = field(default_factory=dict)
@@ -84,7 +86,7 @@ class Shaped:
                 return self._sources[tokens[:length]]
         return ()
 
-    def _whole(self) -> Json:
+    def _whole(self) -> UntypedJson:
         root = self.marked
         if not isinstance(root, dict) or not shape_of(root).wrapped:
             return self._part(root, (), ())
@@ -94,7 +96,7 @@ class Shaped:
         value = self._part(inner, (), ("properties", VALUE))
         return {**(sent if isinstance(sent, dict) else {}), **_object({VALUE: value})}
 
-    def _with_references(self, sent: Json) -> Json:
+    def _with_references(self, sent: UntypedJson) -> UntypedJson:
         document = Schema(self.marked, self.dialect)
         for reference in document.scanned.references:
             target = document.lookup(reference.text, reference.base)
@@ -106,7 +108,7 @@ class Shaped:
                 _put(sent, (*place, reference.keyword), fragment_of(there))
         return sent
 
-    def _part(self, schema: Json, here: Tokens, there: Tokens) -> Json:
+    def _part(self, schema: UntypedJson, here: Tokens, there: Tokens) -> UntypedJson:
         """Return what is sent for a part, and note the places of all parts in it."""
         self.places[here], self._sources[there] = there, here
         if not isinstance(schema, dict):
@@ -133,7 +135,9 @@ class Shaped:
             sent.pop("maxItems")
         return _described(sent, shape)
 
-    def _nullable(self, schema: Json, here: Tokens, there: Tokens) -> Json:
+    def _nullable(
+        self, schema: UntypedJson, here: Tokens, there: Tokens
+    ) -> UntypedJson:
         kind = schema.get("type") if isinstance(schema, dict) else None
         shape = shape_of(schema)
         changed = shape.pairs or shape.items
@@ -144,8 +148,7 @@ class Shaped:
                 if isinstance(sent.get("enum"), list):
                     sent["enum"] = [*schema["enum"], None]
                 return sent
-        keys = schema.keys() if isinstance(schema, dict) else ()
-        if isinstance(schema, dict) and keys <= {"anyOf", *_ABOUT}:
+        if isinstance(schema, dict) and schema.keys() <= {"anyOf", *_ABOUT}:
             sent = self._part(schema, here, there)
             if isinstance(sent, dict):
                 sent["anyOf"] = [*sent["anyOf"], {"type": "null"}]
@@ -153,7 +156,7 @@ class Shaped:
         value = self._part(schema, here, (*there, "anyOf", "0"))
         return {"anyOf": [value, {"type": "null"}]}
 
-    def _pairs(self, schema: dict[str, Json], here: Tokens, there: Tokens) -> Json:
+    def _pairs(self, schema: _Object, here: Tokens, there: Tokens) -> UntypedJson:
         inside = (*there, "items", "properties")
         names = schema.get("propertyNames", {})
         key = self._part(names, (*here, "propertyNames"), (*inside, KEY))
@@ -163,7 +166,7 @@ class Shaped:
             (*inside, VALUE),
         )
         key = {"type": "string", **(key if isinstance(key, dict) else {})}
-        sent: dict[str, Json] = {
+        sent: _Object = {
             **{name: schema[name] for name in _ABOUT if name in schema},
             "type": "array",
             "items": _object({KEY: key, VALUE: value}),
@@ -173,11 +176,11 @@ class Shaped:
         return _described(sent, shape_of(schema))
 
     def _members(
-        self, schema: dict[str, Json], shape: Shape, here: Tokens, there: Tokens
-    ) -> Json:
-        members: dict[str, Json] = {}
-        prefix = schema.get("prefixItems")
-        leading = len(prefix) if isinstance(prefix, list) else 0
+        self, schema: _Object, shape: Shape, here: Tokens, there: Tokens
+    ) -> UntypedJson:
+        members: _Object = {}
+        prefix: UntypedJson = schema.get("prefixItems") or []
+        leading = len(prefix)
         for index in range(shape.items):
             name = f"{ITEM}{index + 1}"
             place = (*there, "properties", name)
@@ -189,16 +192,16 @@ class Shaped:
             items = self._part(
                 schema.get("items", True), (*here, "items"), (*place, "items")
             )
-            more: dict[str, Json] = {"type": "array", "items": items}
+            more: _Object = {"type": "array", "items": items}
             most = schema.get("maxItems")
             if isinstance(most, int) and not shape.cut:
                 more["maxItems"] = most - shape.items
             members[MORE] = more
-        about = {name: schema[name] for name in _ABOUT if name in schema}
+        about: _Object = {name: schema[name] for name in _ABOUT if name in schema}
         return _described({**about, **_object(members)}, shape)
 
 
-def _object(members: dict[str, Json]) -> dict[str, Json]:
+def _object(members: _Object) -> _Object:
     return {
         "type": "object",
         "properties": members,
@@ -207,11 +210,11 @@ def _object(members: dict[str, Json]) -> dict[str, Json]:
     }
 
 
-def _described(sent: dict[str, Json], shape: Shape) -> dict[str, Json]:
+def _described(sent: _Object, shape: Shape) -> _Object:
     """Return a schema that says in words what the target does not hold."""
     if shape.dropped:
         words = "; ".join(
-            f"{name}: {bytes(text).decode()}" for name, text in shape.dropped.items()
+            f"{name}: {json.dumps(value)}" for name, value in shape.dropped.items()
         )
         own = sent.get("description")
         parts = [own] if isinstance(own, str) and own else []
@@ -219,19 +222,19 @@ def _described(sent: dict[str, Json], shape: Shape) -> dict[str, Json]:
     return sent
 
 
-def _put_inside(sent: dict[str, Json], path: Tokens, value: Json) -> None:
+def _put_inside(sent: _Object, path: Tokens, value: UntypedJson) -> None:
     """Put a part where it belongs; containers on the way are copied once each."""
     keyword, *rest = path
     if not rest:
         sent[keyword] = value
         return
     holder = sent[keyword]
-    copy: Json = list(holder) if isinstance(holder, list) else dict(holder)
+    copy: UntypedJson = list(holder) if isinstance(holder, list) else dict(holder)
     copy[int(rest[0]) if isinstance(copy, list) else rest[0]] = value
     sent[keyword] = copy
 
 
-def _put(value: Json, tokens: Tokens, new: Json) -> None:
+def _put(value: UntypedJson, tokens: Tokens, new: UntypedJson) -> None:
     for token in tokens[:-1]:
         value = value[int(token) if isinstance(value, list) else token]
     value[tokens[-1]] = new

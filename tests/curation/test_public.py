@@ -21,6 +21,7 @@ PUBLIC = [
     "CsbdataError",
     "ExtraSource",
     "FetchSettings",
+    "Fit",
     "PushRequest",
     "PushResult",
     "SchemaInstances",
@@ -28,12 +29,14 @@ PUBLIC = [
     "Verification",
     "build",
     "check",
+    "decode",
+    "fit_schema",
     "push",
     "verify",
     "witnesses",
 ]
 #: What does something; the others are what it takes and returns.
-FUNCTIONS = ("build", "check", "push", "verify", "witnesses")
+FUNCTIONS = ("build", "check", "decode", "fit_schema", "push", "verify", "witnesses")
 
 
 def test_exactly_these_names_are_public() -> None:

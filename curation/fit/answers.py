@@ -1,0 +1,105 @@
+"""Fit a schema to a target, and turn the target's answers into values of the schema."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Literal
+
+from curation.core.documents import Rejected
+from curation.fit.decoding import UndecodableError
+from curation.fit.profile import load_profile
+from curation.fit.relation import Comparer, text_of
+from curation.fit.rewriting import rewrite
+from curation.instances.constraints.interpretations import read_schema
+from curation.system.errors import BadData
+
+if TYPE_CHECKING:
+    from curation.core.json_types import Json
+    from curation.fit.rewriting import Fit
+    from curation.instances.constraints.compiled_schema import CompiledSchema
+
+
+def fit_schema(
+    schema: Mapping[str, object] | bool | str,  # noqa: FBT001 (a boolean is a schema)
+    target: str,
+    *,
+    dialect: str = "",
+    allow: Literal["safe", "any"] = "safe",
+    comparer: Comparer | None = None,
+) -> Fit:
+    """Return a schema rewritten so that a target takes it, as far as that is possible.
+
+    Args:
+        schema: The schema, or its JSON text.
+        target: The name of a profile, or the path of one.
+        dialect: Its name, such as `draft-07`; empty to decide by `$schema`.
+        allow: `safe` makes only rewrites after which decoded answers are valid by the
+            schema; `any` also drops what is left, which is then said in descriptions.
+        comparer: A running one, for many schemas; else one is started.
+
+    Raises:
+        BadData: no validator can use the schema.
+        BadUsage: there is no such target.
+
+    Example:
+        >>> schema = {"type": "object", "properties": {"name": {"type": "string"}}}
+        >>> fit = fit_schema(schema, "openai-strict")
+        >>> fit.fits, [step.rewrite for step in fit.steps]
+        (True, ['closed', 'nullable'])
+        >>> decode({"name": None}, fit)
+        {}
+    """
+    profile = load_profile(target)
+    compiled = _read(schema if isinstance(schema, str) else json.dumps(schema), dialect)
+    with ExitStack() as stack:
+        comparer = comparer or stack.enter_context(Comparer())
+        known = comparer.witnesses(text_of(compiled.value, compiled.dialect))
+        return rewrite(
+            compiled.value,
+            compiled.dialect,
+            profile,
+            comparer,
+            allow=allow,
+            known=[json.loads(text) for text in known],
+        )
+
+
+def _read(text: str, dialect: str) -> CompiledSchema:
+    compiled = read_schema(text, dialect)
+    if isinstance(compiled, Rejected):
+        raise BadData(f"{compiled.reason}: {compiled.detail}")
+    try:
+        compiled.validator  # noqa: B018 - compiled here, so that a fault shows
+    except (ValueError, TypeError) as error:
+        detail = str(error).partition("\n")[0]
+        raise BadData(f"no validator can use the schema: {detail}") from error
+    return compiled
+
+
+def decode(answer: Json, fit: Fit) -> Json:
+    """Return the value that an answer stands for, valid by the original schema.
+
+    Args:
+        answer: What the target gave for `fit.schema`, parsed.
+        fit: What `fit_schema` returned.
+
+    Raises:
+        BadData: the answer has another shape than was asked for, or its value is not
+            valid by the original schema.
+
+    Example:
+        >>> schema = {"type": "object", "properties": {"name": {"type": "string"}}}
+        >>> decode({"name": "Ada"}, fit_schema(schema, "openai-strict"))
+        {'name': 'Ada'}
+    """
+    try:
+        value: Json = fit.codec.decode(answer)
+    except UndecodableError as error:
+        raise BadData(str(error), "the answer") from error
+    if not fit.original.is_valid(value):
+        failed = fit.original.errors(value)[0]
+        what = f"its value fails `{failed.keyword}` at {failed.schema_pointer}"
+        raise BadData(f"{what} of the original schema", "the answer")
+    return value

@@ -1,0 +1,122 @@
+"""What a target will not hold of a schema, as a schema and in words.
+
+The rest is what decoded answers are validated with afterwards: a value that the sent
+schema and the rest accept is valid by what is meant. It holds the keywords that were
+dropped or are ignored, where they stand, and nothing else; beside a schema of which it
+cannot be said by itself (in branches of `anyOf` and the like) the whole branch stands.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from curation.fit.rewriting import meaning_of
+from curation.fit.shapes import SHAPE, shape_of
+from curation.json.pointer import Tokens, pointer, tokens_of
+from curation.schema.keywords import CONTAINERS
+from curation.schema.subschemas import children, edited, subschema_locations
+from curation.system.escaping import shortened
+
+if TYPE_CHECKING:
+    from curation.core.json_types import UntypedJson
+    from curation.fit.rewriting import Fit
+
+_Object: TypeAlias = "dict[str, UntypedJson]"
+#: Applicators through which a keyword can be said by itself.
+_THROUGH: Final = frozenset({"properties", "items", "allOf", "$ref", *CONTAINERS})
+#: Without these, what is said of others would change.
+_TOGETHER: Final = (
+    frozenset({"items", "prefixItems", "additionalItems", "contains", "minContains"}),
+    frozenset({"properties", "patternProperties", "additionalProperties"}),
+    frozenset({"if", "then", "else"}),
+)
+_SHOWN: Final = 200
+
+
+def lost_keywords(fit: Fit) -> dict[Tokens, frozenset[str]]:
+    """Return the keywords that the target does not hold, by the schema object."""
+    lost: dict[Tokens, set[str]] = {}
+    for finding in fit.ignored:
+        tokens = tokens_of(finding.pointer)
+        if finding.keyword and tokens[-1:] == (finding.keyword,):
+            tokens = tokens[:-1]
+        lost.setdefault(fit.shaped.source(tokens), set()).add(finding.keyword)
+    for place in subschema_locations(fit.shaped.marked, fit.shaped.dialect):
+        dropped = shape_of(place.schema).dropped
+        if dropped:
+            lost.setdefault(place.tokens, set()).update(dropped)
+    return {tokens: frozenset(names) - {""} for tokens, names in lost.items()}
+
+
+def whole(fit: Fit) -> UntypedJson:
+    """Return what is meant, with the keywords that were dropped back in their place."""
+
+    def restored(_tokens: Tokens, schema: UntypedJson) -> UntypedJson:
+        if not isinstance(schema, dict) or SHAPE not in schema:
+            return schema
+        return {**schema, **shape_of(schema).dropped}
+
+    return meaning_of(edited(fit.shaped.marked, fit.shaped.dialect, restored))
+
+
+def rest_of(fit: Fit) -> UntypedJson:
+    """Return the schema with which decoded answers are validated; true for nothing."""
+    lost = lost_keywords(fit)
+    if not lost:
+        return True
+    schema = whole(fit)
+    part = _part(schema, (), lost, fit)
+    return part if isinstance(part, dict) else True
+
+
+def _part(
+    schema: UntypedJson, tokens: Tokens, lost: dict[Tokens, frozenset[str]], fit: Fit
+) -> UntypedJson:
+    """Return what of a schema is lost, or None if nothing is."""
+    if not isinstance(schema, dict):
+        return None
+    names = set(lost.get(tokens, ()))
+    kept: _Object = {name: schema[name] for name in schema if name == "$schema"}
+    for path, child in children(schema, fit.shaped.dialect):
+        below = (*tokens, *path)
+        inside = any(it[: len(below)] == below for it in lost)
+        if path[0] not in _THROUGH and inside:
+            names.add(path[0])
+        elif inside or (path[0] in CONTAINERS and "$ref" in json.dumps(schema)):
+            part = _part(child, below, lost, fit)
+            _put(kept, path, {} if part is None else part)
+    for group in _TOGETHER:
+        if names & group:
+            names |= group
+    if "$ref" in schema:
+        names.add("$ref")
+    kept.update({name: schema[name] for name in schema if name in names})
+    return kept or None
+
+
+def _put(kept: _Object, path: Tokens, part: UntypedJson) -> None:
+    keyword, *rest = path
+    if not rest:
+        kept[keyword] = part
+    elif keyword == "allOf":
+        kept.setdefault(keyword, []).append(part)
+    elif isinstance(kept.setdefault(keyword, {}), dict):
+        kept[keyword][rest[0]] = part
+
+
+def sentences(fit: Fit) -> Iterator[str]:
+    """Yield what is lost in words, for a prompt.
+
+    Example:
+        >>> list(sentences(fit))
+        ['/properties/tags: `uniqueItems` must be true']
+    """
+    schema = whole(fit)
+    for place in subschema_locations(schema, fit.shaped.dialect):
+        for name in sorted(lost_keywords(fit).get(place.tokens, ())):
+            if name in place.keywords:
+                text = shortened(json.dumps(place.keywords[name]), _SHOWN)
+                where = pointer(place.tokens) or "the root"
+                yield f"{where}: `{name}` must be {text}"

@@ -1,0 +1,293 @@
+"""Rewrites of schemas for targets: what they claim, and answers mapped back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+
+import csbdata
+from curation.fit.answers import decode, fit_schema
+from curation.fit.decoding import UndecodableError
+from curation.fit.positions import positions
+from curation.fit.profile import load_profile
+from curation.fit.relation import Comparer, text_of
+from curation.fit.rest import rest_of, sentences, whole
+from curation.fit.rewrites import EXACT, SAFE, UNSAFE, Claim
+from curation.fit.rewriting import SAFE_CLAIMS
+from curation.fit.verdict import is_taken, judge_fit
+from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.instances.near_misses.search import find_near_misses
+from curation.instances.search.witnesses import Budget, find_witnesses
+from curation.instances.strategies import schemas
+from curation.json.values import identity
+from curation.schema.dialects import DRAFT_2020_12
+from curation.system.errors import BadData
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from curation.core.json_types import Json
+    from curation.fit.rewriting import Fit
+
+OPENAI, ANTHROPIC = "openai-strict", "anthropic"
+
+
+@pytest.fixture(scope="module")
+def comparer() -> Iterator[Comparer]:
+    """Return one child for all comparisons."""
+    with Comparer() as comparer:
+        yield comparer
+
+
+def _object(**properties: Json) -> dict[str, Json]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+_STRING: Json = {"type": "string"}
+_TREE: dict[str, Json] = {
+    "type": "object",
+    "properties": {"name": _STRING, "inner": {"$ref": "#"}},
+    "required": ["name"],
+}
+#: By the rewrite that is made: target, the schema, and how the meaning changes.
+EXAMPLES: dict[str, tuple[str, dict[str, Json], Claim]] = {
+    "one-of-as-any-of": (
+        OPENAI,
+        _object(a={"oneOf": [_STRING, {"type": "null"}]}),
+        Claim.EQUAL,
+    ),
+    "implied-keyword-dropped": (
+        ANTHROPIC,
+        _object(a={"enum": [1, 2], "minimum": 1}),
+        Claim.EQUAL,
+    ),
+    "unknown-format-dropped": (
+        ANTHROPIC,
+        _object(a={"type": "string", "format": "not-a-format"}),
+        Claim.EQUAL,
+    ),
+    "normalised": (
+        OPENAI,
+        {"allOf": [_object(a=_STRING), {"required": ["a"]}]},
+        Claim.EQUAL,
+    ),
+    "length-as-pattern": (
+        ANTHROPIC,
+        _object(a={"type": "string", "maxLength": 3}),
+        Claim.EQUAL,
+    ),
+    "range-as-enum": (
+        ANTHROPIC,
+        _object(a={"type": "integer", "minimum": 1, "exclusiveMaximum": 4}),
+        Claim.EQUAL,
+    ),
+    "distinct": (
+        OPENAI,
+        _object(a={"type": "array", "items": _STRING, "uniqueItems": True}),
+        Claim.EQUAL,
+    ),
+    "shortened": (
+        ANTHROPIC,
+        _object(a={"type": "array", "items": _STRING, "maxItems": 2}),
+        Claim.EQUAL,
+    ),
+    "members": (
+        ANTHROPIC,
+        _object(a={"type": "array", "items": _STRING, "minItems": 2}),
+        Claim.EQUAL,
+    ),
+    "pairs": (
+        OPENAI,
+        _object(a={"type": "object", "additionalProperties": {"type": "integer"}}),
+        Claim.EQUAL,
+    ),
+    "closed": (
+        ANTHROPIC,
+        {"type": "object", "properties": {"a": _STRING}},
+        Claim.NARROWER,
+    ),
+    "without-patterns": (
+        OPENAI,
+        _object(a=_STRING) | {"patternProperties": {"^x-": _STRING}},
+        Claim.NARROWER,
+    ),
+    "format-as-pattern": (
+        OPENAI,
+        _object(a={"type": "string", "format": "uri"}),
+        Claim.NARROWER,
+    ),
+    "with-required": (
+        OPENAI,
+        _object(a=_STRING) | {"required": [], "minProperties": 1},
+        Claim.EQUAL,
+    ),
+    "scalars": (ANTHROPIC, _object(a={"description": "anything"}), Claim.NARROWER),
+    "cut-at-recursion": (ANTHROPIC, _TREE, Claim.NARROWER),
+    "optional-dropped": (
+        ANTHROPIC,
+        _object(**{f"p{number}": _STRING for number in range(30)}) | {"required": []},
+        Claim.NARROWER,
+    ),
+    "nullable": (OPENAI, _object(a=_STRING) | {"required": []}, Claim.EQUAL),
+    "wrapped": (OPENAI, {"type": "array", "items": _STRING}, Claim.EQUAL),
+    "root-inlined": (
+        OPENAI,
+        {"$ref": "#/$defs/a", "$defs": {"a": _object(b=_STRING)}},
+        Claim.EQUAL,
+    ),
+    "idle-dropped": (
+        OPENAI,
+        _object(a=_STRING) | {"required": [], "items": _STRING},
+        Claim.EQUAL,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_rewrite_makes_a_schema_fit(name: str, comparer: Comparer) -> None:
+    """The target takes what is sent, and the claim of the named step is the weakest."""
+    target, schema, claim = EXAMPLES[name]
+    profile = load_profile(target)
+    assert not is_taken(judge_fit(schema, profile))
+    fit = fit_schema(schema, target, comparer=comparer)
+    assert is_taken(judge_fit(fit.schema, profile)), fit.failing
+    assert name in [step.rewrite for step in fit.steps]
+    assert fit.claim is claim, fit.steps
+    _assert_true(fit)
+
+
+def _assert_true(fit: Fit, *, may_be_mute: bool = False) -> None:
+    """Check a fit against values: fresh ones, witnesses and near misses.
+
+    Where several branches of an `anyOf` have one answer, that of a later one may be
+    mute: no answer stands for it.
+    """
+    compiled = fit.original
+    sent = CompiledSchema(fit.schema, fit.shaped.dialect)
+    meant = CompiledSchema(fit.meaning, fit.shaped.dialect)
+    witnesses = find_witnesses(compiled).witnesses
+    for witness in witnesses:
+        if fit.claim in (Claim.EQUAL, Claim.WIDER):
+            assert meant.is_valid(witness.value), (witness.value, fit.steps)
+        if meant.is_valid(witness.value):
+            try:
+                answer = fit.codec.encode(witness.value)
+            except UndecodableError as error:
+                assert may_be_mute, (witness.value, error, fit.steps)  # noqa: PT017
+                continue
+            assert sent.is_valid(answer)
+            assert identity(fit.codec.decode(answer)) == identity(witness.value)
+    if fit.claim not in SAFE_CLAIMS:
+        return
+    for near_miss in find_near_misses(compiled, witnesses):
+        assert not meant.is_valid(near_miss.value), (near_miss.value, fit.steps)
+    for fresh in find_witnesses(sent, budget=Budget(count=12)).witnesses:
+        value = fit.codec.decode(fresh.value)
+        assert compiled.is_valid(value), (fresh.value, fit.schema, fit.steps)
+
+
+@settings(max_examples=40, deadline=None)
+@given(schema=schemas(leaves=8))
+@pytest.mark.parametrize("target", [OPENAI, ANTHROPIC])
+def test_claims_hold_for_any_schema(target: str, schema: dict[str, Json]) -> None:
+    """Witnesses stay where it is equal; nothing false is let through where it is safe.
+
+    Answers encoded and decoded again are what they were.
+    """
+    fit = fit_schema(schema, target, comparer=_SHARED)
+    assert fit.claim in SAFE_CLAIMS or fit.ignored
+    _assert_true(fit, may_be_mute=True)
+
+
+_SHARED = Comparer()
+
+
+def test_each_rewrite_has_a_name_of_its_own() -> None:
+    """A step names what made it."""
+    names = [it.name for it in (*EXACT, *SAFE)]
+    assert len(set(names)) == len(names)
+    assert {it.name for it in UNSAFE} >= {"dropped"}
+    assert EXAMPLES.keys() <= {*names}
+
+
+def test_an_object_is_not_called_narrower_where_less_is_more(
+    comparer: Comparer,
+) -> None:
+    """Closed beneath `not`, an object would let through what was refused."""
+    inner: Json = {"type": "object", "properties": {"a": _STRING}, "required": ["a"]}
+    schema: dict[str, Json] = {"type": ["object", "array"], "not": inner}
+    places = positions(schema, DRAFT_2020_12)
+    assert places[()].monotone
+    assert not places[("not",)].monotone
+    fit = fit_schema(schema, ANTHROPIC, comparer=comparer)
+    assert fit.claim in SAFE_CLAIMS
+    _assert_true(fit)
+
+
+def test_one_of_with_branches_that_overlap_is_no_any_of(comparer: Comparer) -> None:
+    """A value of both branches shows it, and a safe fit does not take it."""
+    schema = _object(
+        a={"oneOf": [{"type": "string", "maxLength": 3}, {"type": "string"}]}
+    )
+    fit = fit_schema(schema, OPENAI, comparer=comparer)
+    assert "one-of-as-any-of" not in [step.rewrite for step in fit.steps]
+    _assert_true(fit)
+
+
+def test_what_no_safe_rewrite_mends_is_dropped_and_said(comparer: Comparer) -> None:
+    """The description has it, and the rest refuses what the target lets through."""
+    schema = _object(
+        a={"type": "array", "items": _STRING, "minItems": 2, "uniqueItems": True}
+    )
+    safe = fit_schema(schema, OPENAI, comparer=comparer)
+    assert [finding.keyword for finding in safe.failing] == ["uniqueItems"]
+    fit = fit_schema(schema, OPENAI, allow="any", comparer=comparer)
+    assert (fit.fits, fit.claim) == (True, Claim.WIDER)
+    assert "uniqueItems: true" in str(fit.schema)
+    assert list(sentences(fit)) == ["/properties/a: `uniqueItems` must be true"]
+    rest = CompiledSchema(rest_of(fit), DRAFT_2020_12)
+    repeated: Json = {"a": ["b", "b"]}
+    assert CompiledSchema(fit.schema, DRAFT_2020_12).is_valid(repeated)
+    assert not rest.is_valid(repeated)
+    with pytest.raises(BadData, match="uniqueItems"):
+        decode(repeated, fit)
+    both: Json = {"allOf": [fit.meaning, rest_of(fit)]}
+    proofs = comparer.proofs(
+        text_of(both, DRAFT_2020_12), text_of(whole(fit), DRAFT_2020_12)
+    )
+    assert proofs.first_in_second
+
+
+def test_what_is_ignored_is_the_rest(comparer: Comparer) -> None:
+    """A target that ignores a keyword takes the schema; answers are validated."""
+    schema = _object(a={"type": "string", "pattern": "^a"})
+    fit = fit_schema(schema, "gemini", comparer=comparer)
+    assert (fit.fits, fit.schema, fit.claim) == (True, schema, Claim.WIDER)
+    assert not CompiledSchema(rest_of(fit), DRAFT_2020_12).is_valid({"a": "b"})
+    assert rest_of(fit_schema(_object(a=_STRING), OPENAI, comparer=comparer)) is True
+
+
+@pytest.mark.parametrize("answer", [5, {}, {"value": 5}, {"value": [{"key": "a"}]}])
+def test_an_answer_of_another_shape_is_refused(
+    comparer: Comparer, answer: Json
+) -> None:
+    """What was not asked for is one clear line and no value."""
+    schema = {"anyOf": [{"type": "object", "additionalProperties": _STRING}]}
+    fit = fit_schema(schema, OPENAI, comparer=comparer)
+    assert decode({"value": [{"key": "a", "value": "b"}]}, fit) == {"a": "b"}
+    with pytest.raises(BadData, match="the answer"):
+        decode(answer, fit)
+
+
+@pytest.mark.parametrize("schema", ["5", '{"$ref": "https://example.com/a"}', "{"])
+def test_a_schema_that_cannot_be_used_is_refused(schema: str) -> None:
+    """One line says why, before anything is rewritten."""
+    with pytest.raises(BadData):
+        csbdata.fit_schema(schema, OPENAI)
