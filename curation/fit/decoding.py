@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from curation.fit.shapes import ITEM, KEY, MORE, VALUE, Shape, Shaped, shape_of
+from curation.fit.shapes import ITEM, KEY, MORE, VALUE, AnswerShape, Shaped, shape_of
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.json.pointer import Tokens, at
 from curation.json.values import identity
@@ -114,11 +114,11 @@ class Codec:
 
 
 _Inside = Callable[..., "UntypedJson"]
-_Change = Callable[["UntypedJson", "_Object", Shape, _Inside], "UntypedJson"]
+_Change = Callable[["UntypedJson", "_Object", AnswerShape, _Inside], "UntypedJson"]
 
 
 def _decoded(
-    value: UntypedJson, schema: _Object, shape: Shape, inside: _Inside
+    value: UntypedJson, schema: _Object, shape: AnswerShape, inside: _Inside
 ) -> UntypedJson:
     if shape.pairs:
         if not isinstance(value, list):
@@ -155,7 +155,7 @@ def _decoded(
 
 
 def _encoded(
-    value: UntypedJson, schema: _Object, shape: Shape, inside: _Inside
+    value: UntypedJson, schema: _Object, shape: AnswerShape, inside: _Inside
 ) -> UntypedJson:
     if isinstance(value, dict):
         if shape.pairs:

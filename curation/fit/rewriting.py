@@ -15,23 +15,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from curation.fit.decoding import Codec
+from curation.fit.edits import Claim, Sites
+from curation.fit.equal_edits import annotated, tidied
 from curation.fit.positions import Position, positions
 from curation.fit.relation import Comparer, text_of
 from curation.fit.relation_worker import AlgebraAnswer
-from curation.fit.rewrites import (
-    COUPLED,
-    EXACT,
-    NORMALISED,
-    SAFE,
-    UNSAFE,
-    Claim,
-    Rewrite,
-    Sites,
-    annotated,
-    tidied,
-)
+from curation.fit.rewrites import COUPLED, EXACT, NORMALISED, SAFE, UNSAFE, Rewrite
 from curation.fit.shapes import SHAPE, Shaped
-from curation.fit.verdict import FAILING, Finding, judge_fit
+from curation.fit.verdict import FAILING, FitFinding, judge_fit
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.keyword_values import asserted_formats
 from curation.json.pointer import Tokens, pointer, tokens_of
@@ -77,9 +68,9 @@ class Fit:
     shaped: Shaped
     steps: tuple[Step, ...]
     #: What the target still does not take.
-    failing: tuple[Finding, ...]
+    failing: tuple[FitFinding, ...]
     #: What it takes and does not hold.
-    ignored: tuple[Finding, ...]
+    ignored: tuple[FitFinding, ...]
 
     @property
     def schema(self) -> UntypedJson:
@@ -183,7 +174,7 @@ class _Rewriting:
             ignored=tuple(it for it in findings if it.effect not in FAILING),
         )
 
-    def _findings(self) -> tuple[Finding, ...]:
+    def _findings(self) -> tuple[FitFinding, ...]:
         return judge_fit(self.shaped.schema, self.profile)
 
     def _port(self) -> None:
@@ -211,7 +202,7 @@ class _Rewriting:
             )
         self.shaped = Shaped(new, _DIALECT)
 
-    def _step(self, findings: Sequence[Finding]) -> bool:
+    def _step(self, findings: Sequence[FitFinding]) -> bool:
         """Make the first rewrite that may be made; return whether there was one."""
         if self.shaped.dialect is not _DIALECT:
             return False
@@ -230,7 +221,7 @@ class _Rewriting:
     def _sites(
         self,
         candidate: Rewrite,
-        failing: Sequence[Finding],
+        failing: Sequence[FitFinding],
         places: Mapping[Tokens, Position],
     ) -> Iterator[Sites]:
         """Yield where findings ask for a rewrite; of an exact one by keyword."""
@@ -383,7 +374,7 @@ def _claim(*, kept: bool, safe: bool) -> Claim:
     return Claim.WIDER if kept else Claim.NARROWER if safe else Claim.UNKNOWN
 
 
-def _site_of(finding: Finding) -> Tokens:
+def _site_of(finding: FitFinding) -> Tokens:
     """Return the tokens of the schema object that a finding is about."""
     tokens = tokens_of(finding.pointer)
     if finding.rule == "optional-property":

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from curation.schema.dialects import Dialect
 
 _Object: TypeAlias = "dict[str, UntypedJson]"
-#: The member of a schema object that holds its `Shape`.
+#: The member of a schema object that holds its `AnswerShape`.
 SHAPE: Final = "csbdata:shape"
 #: Names of the members of objects that stand for other things.
 KEY, VALUE, MORE, ITEM = "key", "value", "more", "item"
 _ABOUT: Final = ("title", "description")
 
 
-class Shape(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class AnswerShape(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How the values of one marked schema object are asked for."""
 
     #: Properties that are null in an answer where the value lacks them.
@@ -53,13 +53,13 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     dropped: Mapping[str, Any] = {}
 
 
-def shape_of(schema: UntypedJson) -> Shape:
+def shape_of(schema: UntypedJson) -> AnswerShape:
     """Return the shape that a marked schema says; that of any value without a mark."""
     mark = schema.get(SHAPE) if isinstance(schema, dict) else None
-    return Shape() if mark is None else msgspec.convert(mark, Shape)
+    return AnswerShape() if mark is None else msgspec.convert(mark, AnswerShape)
 
 
-def with_shape(schema: _Object, shape: Shape) -> _Object:
+def with_shape(schema: _Object, shape: AnswerShape) -> _Object:
     """Return a schema with a mark."""
     return {**schema, SHAPE: msgspec.to_builtins(shape)}
 
@@ -176,7 +176,7 @@ class Shaped:
         return _described(sent, shape_of(schema))
 
     def _members(
-        self, schema: _Object, shape: Shape, here: Tokens, there: Tokens
+        self, schema: _Object, shape: AnswerShape, here: Tokens, there: Tokens
     ) -> UntypedJson:
         members: _Object = {}
         prefix: UntypedJson = schema.get("prefixItems") or []
@@ -210,7 +210,7 @@ def _object(members: _Object) -> _Object:
     }
 
 
-def _described(sent: _Object, shape: Shape) -> _Object:
+def _described(sent: _Object, shape: AnswerShape) -> _Object:
     """Return a schema that says in words what the target does not hold."""
     if shape.dropped:
         words = "; ".join(

@@ -1,0 +1,89 @@
+"""What edits of schemas share: where they are asked for, and how a claim is named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from curation.schema.dialects import DRAFT_2020_12
+from curation.schema.keywords import ANNOTATIONS, CONTAINERS, KNOWN_KEYWORDS
+from curation.schema.subschemas import edited
+
+if TYPE_CHECKING:
+    from curation.core.json_types import UntypedJson
+    from curation.json.pointer import Tokens
+
+SchemaObject: TypeAlias = "dict[str, UntypedJson]"
+Keywords: TypeAlias = frozenset[str]
+DIALECT: Final = DRAFT_2020_12
+#: Any value that is neither an array nor an object.
+SCALARS: Final[tuple[str, ...]] = ("string", "number", "boolean", "null")
+_ASSERTING: Final = KNOWN_KEYWORDS - (ANNOTATIONS - {"format"}) - CONTAINERS - {"$id"}
+
+
+class Claim(StrEnum):
+    """How the values that are meant change by a rewrite."""
+
+    EQUAL = "equal"
+    """Not at all."""
+    NARROWER = "narrower"
+    """Some can no longer be said; what is said is valid by the schema before."""
+    WIDER = "wider"
+    """Answers must be validated afterwards."""
+    DIFFERS = "differs"
+    """Some can no longer be said, and answers must be validated afterwards."""
+    UNKNOWN = "unknown"
+    """Neither proof nor value decides it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sites:
+    """Where a rewrite is asked for."""
+
+    #: Tokens of the schema objects, each with the keywords of the findings there.
+    keywords: Mapping[Tokens, frozenset[str]]
+    #: The limit that is exceeded, if it is one.
+    most: int = 0
+
+
+#: From a schema object and the keywords of its findings to what shall stand there; the
+#: same object where the rewrite does not apply.
+EditObject = Callable[["SchemaObject", "Keywords"], "UntypedJson"]
+
+
+def at_sites(edit: EditObject) -> Callable[[UntypedJson, Sites], UntypedJson]:
+    """Return an edit of whole schemas that is made at each site."""
+
+    def apply(schema: UntypedJson, sites: Sites) -> UntypedJson:
+        def change(tokens: Tokens, part: UntypedJson) -> UntypedJson:
+            if tokens not in sites.keywords or not isinstance(part, dict):
+                return part
+            return edit(part, sites.keywords[tokens])
+
+        return edited(schema, DIALECT, change)
+
+    return apply
+
+
+def without(schema: Mapping[str, UntypedJson], *names: str) -> SchemaObject:
+    """Return a schema object without some keywords."""
+    return {name: value for name, value in schema.items() if name not in names}
+
+
+def asserting(schema: Mapping[str, UntypedJson]) -> frozenset[str]:
+    """Return the keywords of a schema that may refuse something."""
+    return frozenset(schema.keys() & _ASSERTING)
+
+
+def required_names(schema: Mapping[str, UntypedJson]) -> list[str]:
+    """Return the names that a schema object requires."""
+    required = schema.get("required")
+    return list(required) if isinstance(required, list) else []
+
+
+def properties_of(schema: Mapping[str, UntypedJson]) -> SchemaObject:
+    """Return the properties of a schema object by name."""
+    properties = schema.get("properties")
+    return properties if isinstance(properties, dict) else {}

@@ -1,0 +1,200 @@
+"""Edits that change no value, where what they rely on is proven; the canonical form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from curation.fit.edits import (
+    DIALECT,
+    Keywords,
+    SchemaObject,
+    Sites,
+    asserting,
+    properties_of,
+    required_names,
+    without,
+)
+from curation.fit.narrowing import without_false
+from curation.instances.constraints.keyword_values import KNOWN_FORMATS
+from curation.json.pointer import Tokens, at
+from curation.schema.keywords import CONTAINERS, TYPE_OF_KEYWORD
+from curation.schema.subschemas import edited, subschema_locations
+
+if TYPE_CHECKING:
+    from curation.core.json_types import UntypedJson
+
+#: Most members of a range of integers that is written out.
+MOST_WRITTEN: Final = 64
+NUMBER_BOUNDS: Final = frozenset(
+    {"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"}
+)
+
+
+def one_of_as_any_of(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+    """Write `oneOf` as `anyOf`: equal where its branches exclude each other."""
+    if "oneOf" not in schema or "anyOf" in schema:
+        return schema
+    return {
+        "anyOf" if name == "oneOf" else name: value for name, value in schema.items()
+    }
+
+
+def implied_keyword_dropped(schema: SchemaObject, keywords: Keywords) -> UntypedJson:
+    """Take out keywords: equal where something else implies them."""
+    kept = without(schema, *keywords)
+    return kept if len(kept) < len(schema) else schema
+
+
+def unknown_format_dropped(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+    """Take out a format that no validator asserts."""
+    if schema.get("format") in KNOWN_FORMATS:
+        return schema
+    return without(schema, "format")
+
+
+def idle_dropped(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+    """Take out keywords about other types than the only one of a schema."""
+    kind = schema.get("type")
+    own = "number" if kind == "integer" else kind
+    idle = [it for it in schema if TYPE_OF_KEYWORD.get(it, own) != own]
+    return without(schema, *idle) if idle and isinstance(kind, str) else schema
+
+
+def unnamed(schema: UntypedJson, _sites: Sites) -> UntypedJson:
+    """Take out identifiers and anchors that no reference uses."""
+    references = [
+        place.keywords["$ref"]
+        for place in subschema_locations(schema, DIALECT)
+        if "$ref" in place.keywords
+    ]
+    if not all(str(reference).startswith("#/") for reference in references):
+        return schema
+
+    def change(_tokens: Tokens, part: UntypedJson) -> UntypedJson:
+        names = ("$id", "id", "$anchor")
+        return without(part, *names) if isinstance(part, dict) else part
+
+    return edited(schema, DIALECT, change)
+
+
+def const_as_enum(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+    """Write `const` as an `enum` of one."""
+    if "const" not in schema or "enum" in schema:
+        return schema
+    return {**without(schema, "const"), "enum": [schema["const"]]}
+
+
+def length_as_pattern(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+    """Write the limits of a string's length as a pattern."""
+    if schema.get("type") != "string" or "pattern" in schema:
+        return schema
+    least, most = schema.get("minLength", 0), schema.get("maxLength", "")
+    pattern = rf"^[\s\S]{{{least},{most}}}$"
+    return {**without(schema, "minLength", "maxLength"), "pattern": pattern}
+
+
+def range_as_enum(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+    """Write a small range of integers as an `enum`."""
+    if schema.get("type") != "integer" or "enum" in schema or "multipleOf" in schema:
+        return schema
+    first = _limit(schema, "minimum", "exclusiveMinimum", 1)
+    last = _limit(schema, "maximum", "exclusiveMaximum", -1)
+    if first is None or last is None or not 0 <= last - first < MOST_WRITTEN:
+        return schema
+    return {**without(schema, *NUMBER_BOUNDS), "enum": list(range(first, last + 1))}
+
+
+def _limit(schema: SchemaObject, name: str, exclusive: str, step: int) -> int | None:
+    """Return the limit of integers that one of two keywords says, if it is whole."""
+    if (name in schema) == (exclusive in schema):
+        return None
+    value = schema.get(name, schema.get(exclusive))
+    if not isinstance(value, int | float) or value != value // 1:
+        return None
+    return int(value) + (0 if name in schema else step)
+
+
+def root_inlined(schema: UntypedJson, _sites: Sites) -> UntypedJson:
+    """Put what the root's reference leads to at the root."""
+    if not isinstance(schema, dict):
+        return schema
+    reference = schema.get("$ref")
+    if not isinstance(reference, str) or not reference.startswith("#/"):
+        return schema
+    target = at(schema, tuple(reference[2:].split("/")))
+    if not isinstance(target, dict) or asserting(schema) != {"$ref"}:
+        return schema
+    return {**target, **without(schema, "$ref")}
+
+
+def declared(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+    """Declare the properties that an open object requires."""
+    rest = schema.get("additionalProperties", True)
+    known = properties_of(schema)
+    missing = [name for name in required_names(schema) if name not in known]
+    if not missing or rest is False or "patternProperties" in schema:
+        return schema
+    return {**schema, "properties": {**known, **dict.fromkeys(missing, rest)}}
+
+
+def normalised(schema: UntypedJson, _sites: Sites) -> UntypedJson:
+    """Write a schema in its canonical form, in which `anyOf` says what others say."""
+    return schema
+
+
+def tidied(schema: UntypedJson) -> UntypedJson:
+    """Return a canonical form in the keywords that people write: closed objects."""
+
+    def change(_tokens: Tokens, part: UntypedJson) -> UntypedJson:
+        if not isinstance(part, dict) or part.get("type") != "object":
+            return without_false(part) if isinstance(part, dict) else part
+        names = part.get("propertyNames")
+        values = _enumerated(names)
+        if values is not None:
+            known = properties_of(part)
+            rest = part.get("additionalProperties", True)
+            members = {**known, **{it: rest for it in values if it not in known}}
+            part = {
+                **without(part, "propertyNames"),
+                "properties": members,
+                "additionalProperties": False,
+            }
+        patterns = part.get("patternProperties")
+        pattern = names.get("pattern") if isinstance(names, dict) else None
+        if patterns and [*patterns] == [pattern] and not properties_of(part):
+            part = {
+                **without(part, "patternProperties"),
+                "additionalProperties": patterns[pattern],
+            }
+        return without_false(part)
+
+    result = edited(schema, DIALECT, change)
+    return schema if result is False else result
+
+
+def _enumerated(names: UntypedJson) -> list[str] | None:
+    """Return the names that a schema of names enumerates, or None."""
+    if not isinstance(names, dict) or names.keys() - {"type"} not in (
+        {"enum"},
+        {"const"},
+    ):
+        return None
+    values = names["enum"] if "enum" in names else [names["const"]]
+    return [value for value in values if isinstance(value, str)]
+
+
+def annotated(schema: UntypedJson, like: UntypedJson) -> UntypedJson:
+    """Return a schema with the titles and descriptions of one of the same shape."""
+    if not isinstance(schema, dict) or not isinstance(like, dict):
+        return schema
+    about = {name: like[name] for name in ("title", "description") if name in like}
+    result = {**about, **schema}
+    if isinstance(schema.get("items"), dict):
+        result["items"] = annotated(schema["items"], like.get("items"))
+    for holder in ("properties", *CONTAINERS):
+        parts, others = schema.get(holder), like.get(holder)
+        if isinstance(parts, dict) and isinstance(others, dict):
+            result[holder] = {
+                name: annotated(part, others.get(name)) for name, part in parts.items()
+            }
+    return result

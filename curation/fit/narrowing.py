@@ -1,0 +1,251 @@
+"""Edits after which fewer values can be said, each of them valid by what was before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from curation.fit.edits import (
+    DIALECT,
+    SCALARS,
+    Keywords,
+    SchemaObject,
+    Sites,
+    asserting,
+    properties_of,
+    required_names,
+    without,
+)
+from curation.schema.subschemas import edited, subschema_locations
+
+if TYPE_CHECKING:
+    from curation.core.json_types import UntypedJson
+    from curation.json.pointer import Tokens
+
+_MARKS: Final[Mapping[str, frozenset[str]]] = {
+    "object": frozenset({"properties", "required", "additionalProperties"}),
+    "array": frozenset({"items", "prefixItems", "minItems", "maxItems"}),
+    "string": frozenset({"pattern", "format", "minLength", "maxLength"}),
+    "number": frozenset(
+        {"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf"}
+    ),
+}
+#: Formats that targets lack, each with a pattern whose every match has the format.
+_PATTERNS: Final[Mapping[str, str]] = {
+    "uri": r"^https?://[a-z][a-z0-9-]{0,30}[a-z0-9]\.[a-z]{2,20}(/[A-Za-z0-9._~-]+)*/?$",
+    "iri": r"^https?://[a-z][a-z0-9-]{0,30}[a-z0-9]\.[a-z]{2,20}(/[A-Za-z0-9._~-]+)*/?$",
+    "uri-reference": r"^(/[A-Za-z0-9._~-]+)+/?$",
+    "iri-reference": r"^(/[A-Za-z0-9._~-]+)+/?$",
+    "uri-template": r"^(/[A-Za-z0-9._~-]+)+/?$",
+    "json-pointer": r"^(/[A-Za-z0-9._-]*)*$",
+    "relative-json-pointer": r"^(0|[1-9][0-9]{0,8})(/[A-Za-z0-9._-]*)*$",
+    "regex": r"^[A-Za-z0-9 _-]*$",
+    "idn-hostname": r"^[a-z][a-z0-9]{0,30}(\.[a-z][a-z0-9]{1,30})*$",
+    "idn-email": r"^[a-z][a-z0-9]{0,30}@[a-z][a-z0-9]{1,30}\.[a-z]{2,20}$",
+}
+_STEPS: Final = frozenset({"properties", "items", "additionalProperties"})
+
+
+def closed(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+    """Close an object that has properties; declare those that it requires."""
+    declared = properties_of(schema)
+    rest = schema.get("additionalProperties", True)
+    missing = [name for name in required_names(schema) if name not in declared]
+    if not (declared or missing) or rest is False:
+        return schema
+    properties = {**declared, **dict.fromkeys(missing, rest)}
+    return {
+        **schema,
+        "type": "object",
+        "properties": {
+            name: part
+            for name, part in properties.items()
+            if part is not False or name in required_names(schema)
+        },
+        "additionalProperties": False,
+    }
+
+
+def without_patterns(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+    """Forbid the properties that `patternProperties` is about."""
+    patterns, properties = schema.get("patternProperties"), properties_of(schema)
+    if not isinstance(patterns, dict) or not properties:
+        return schema
+    narrowed = dict(properties)
+    for pattern, part in patterns.items():
+        try:
+            matching = [name for name in properties if re.search(pattern, name)]
+        except re.error:
+            return schema
+        for name in matching:
+            narrowed[name] = {"allOf": [narrowed[name], part]}
+    kept = without(schema, "patternProperties")
+    return {**kept, "properties": narrowed, "additionalProperties": False}
+
+
+def emptied(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+    """Close an object of which no property is known."""
+    if schema.get("additionalProperties") is False or properties_of(schema):
+        return schema
+    kept = without(schema, "patternProperties", "propertyNames")
+    return {**kept, "type": "object", "properties": {}, "additionalProperties": False}
+
+
+def scalars(schema: UntypedJson, sites: Sites) -> UntypedJson:
+    """Let a schema of any value be one of strings, numbers, booleans and null."""
+
+    def change(tokens: Tokens, part: UntypedJson) -> UntypedJson:
+        if tokens not in sites.keywords or part is False:
+            return part
+        about = part if isinstance(part, dict) else {}
+        if asserting(about):
+            return part
+        return {"type": list(SCALARS), **about}
+
+    return edited(schema, DIALECT, change)
+
+
+def with_type(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+    """Name the type that the keywords of a schema are about."""
+    for kind, marks in _MARKS.items():
+        if "type" not in schema and not marks.isdisjoint(schema):
+            return {"type": kind, **schema}
+    return schema
+
+
+def items_of_scalars(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+    """Let the elements of an array be scalars where nothing is said of them."""
+    if "items" in schema and schema["items"] is not True:
+        return schema
+    return {**schema, "items": {"type": list(SCALARS)}}
+
+
+def format_as_pattern(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+    """Write a format as a pattern that only texts of the format match."""
+    name = schema.get("format")
+    if not isinstance(name, str) or name not in _PATTERNS or "pattern" in schema:
+        return schema
+    return {**without(schema, "format"), "pattern": _PATTERNS[name]}
+
+
+def with_required(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+    """Require as many properties as an object must have at least."""
+    least, required = schema.get("minProperties"), required_names(schema)
+    if not isinstance(least, int):
+        return schema
+    others = [name for name in properties_of(schema) if name not in required]
+    names = [*required, *others[: max(0, least - len(required))]]
+    if len(names) < least:
+        return schema
+    return {**without(schema, "minProperties"), "required": names}
+
+
+def scalar_values(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+    """Keep the values of an `enum` that are scalars."""
+    values = schema.get("enum")
+    if not isinstance(values, list):
+        return schema
+    kept = [value for value in values if not isinstance(value, dict | list)]
+    return {**schema, "enum": kept} if 0 < len(kept) < len(values) else schema
+
+
+def shorter_enums(schema: UntypedJson, sites: Sites) -> UntypedJson:
+    """Keep the first values of the longest `enum`s."""
+    enums = [
+        len(values)
+        for place in subschema_locations(schema, DIALECT)
+        if isinstance(values := place.keywords.get("enum"), list)
+    ]
+    most = max(1, (sites.most or sum(enums) // 2) // max(1, len(enums)))
+
+    def change(_tokens: Tokens, part: UntypedJson) -> UntypedJson:
+        values = part.get("enum") if isinstance(part, dict) else None
+        if not isinstance(part, dict) or not isinstance(values, list):
+            return part
+        return part if len(values) <= most else {**part, "enum": values[:most]}
+
+    return edited(schema, DIALECT, change)
+
+
+def first_branches(schema: UntypedJson, sites: Sites) -> UntypedJson:
+    """Keep the first of several types or branches, the innermost places first."""
+    places = [
+        place.tokens
+        for place in subschema_locations(schema, DIALECT)
+        if isinstance(place.keywords.get("type"), list) or "anyOf" in place.keywords
+    ]
+    many = frozenset(sorted(places, key=len)[sites.most :])
+
+    def change(tokens: Tokens, part: UntypedJson) -> UntypedJson:
+        if tokens not in many or not isinstance(part, dict):
+            return part
+        kind = part.get("type")
+        if isinstance(kind, list):
+            part = {**part, "type": next((it for it in kind if it != "null"), "null")}
+        branches = part.get("anyOf")
+        if isinstance(branches, list) and isinstance(branches[0], dict):
+            inner = without(part, "anyOf")
+            if not asserting(inner):
+                return {**inner, **branches[0]}
+        return part
+
+    return edited(schema, DIALECT, change)
+
+
+def optional_dropped(schema: UntypedJson, sites: Sites) -> UntypedJson:
+    """Forbid the optional properties beyond a number, the innermost first."""
+    optional = [
+        (*place.tokens, "properties", name)
+        for place in subschema_locations(schema, DIALECT)
+        for name in properties_of(place.keywords)
+        if name not in required_names(place.keywords)
+    ]
+    return cut(schema, sorted(optional, key=len)[sites.most :])
+
+
+def cut_at_recursion(schema: UntypedJson, sites: Sites) -> UntypedJson:
+    """Forbid values in which a schema stands inside itself."""
+    return cut(schema, list(sites.keywords))
+
+
+def cut_at_depth(schema: UntypedJson, sites: Sites) -> UntypedJson:
+    """Forbid values that nest deeper than a number of levels."""
+    deep = [
+        place.tokens
+        for place in subschema_locations(schema, DIALECT)
+        if sum(token in _STEPS for token in place.tokens) >= sites.most
+        and ({"properties", "items"} & place.keywords.keys())
+    ]
+    return cut(schema, deep)
+
+
+def cut(schema: UntypedJson, places: list[Tokens]) -> UntypedJson:
+    """Return a schema that accepts no value for the parts at some places.
+
+    The same schema if it would accept nothing at all.
+    """
+    forbidden = set(places)
+
+    def change(tokens: Tokens, part: UntypedJson) -> UntypedJson:
+        return False if tokens in forbidden else without_false(part)
+
+    result = edited(schema, DIALECT, change)
+    return schema if result is False else result
+
+
+def without_false(schema: UntypedJson) -> UntypedJson:
+    """Return a schema without the parts that accept nothing, or false."""
+    if not isinstance(schema, dict):
+        return schema
+    properties = properties_of(schema)
+    empty = {name for name, part in properties.items() if part is False}
+    if empty & {*required_names(schema)} or schema.get("items") is False:
+        return False
+    if empty and schema.get("additionalProperties") is False:
+        kept = {name: part for name, part in properties.items() if name not in empty}
+        schema = {**schema, "properties": kept}
+    branches = schema.get("anyOf")
+    if isinstance(branches, list) and False in branches:
+        schema = {**schema, "anyOf": [it for it in branches if it is not False]}
+    return False if schema.get("anyOf") == [] else schema

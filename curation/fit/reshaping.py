@@ -1,0 +1,188 @@
+"""Edits after which answers have another shape, or another description.
+
+What is meant changes only as far as a value cannot be said in the new shape.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from curation.fit.edits import (
+    SCALARS,
+    Keywords,
+    SchemaObject,
+    Sites,
+    asserting,
+    properties_of,
+    required_names,
+    without,
+)
+from curation.fit.shapes import AnswerShape, shape_of, with_shape
+
+if TYPE_CHECKING:
+    from curation.core.json_types import UntypedJson
+
+#: Most elements of an array that are members of an object.
+_MOST_MEMBERS: Final = 64
+_OF_OBJECTS: Final = frozenset(
+    {"type", "properties", "required", "additionalProperties"}
+)
+_OF_NAMES: Final = frozenset(
+    {"pattern", "enum", "const", "minLength", "maxLength", "format"}
+)
+_OF_ARRAYS: Final = frozenset({"type", "items", "prefixItems", "minItems", "maxItems"})
+
+
+def nullable(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+    """Ask for null where an optional property is absent; it cannot be null itself."""
+    properties = properties_of(schema)
+    optional = [name for name in properties if name not in required_names(schema)]
+    if not optional or schema.get("type") != "object" or "$ref" in schema:
+        return schema
+    if not asserting(schema) <= _OF_OBJECTS:
+        return schema
+    parts = {name: _without_null(properties[name]) for name in optional}
+    asked = tuple(name for name in optional if parts[name] is not None)
+    required = [name for name in properties if name not in asked]
+    result: SchemaObject = {
+        **schema,
+        "properties": {**properties, **{name: parts[name] for name in asked}},
+    }
+    if required:
+        result["required"] = required
+    if not asked:
+        return result
+    return with_shape(result, msgspec.structs.replace(shape_of(schema), nullable=asked))
+
+
+def _without_null(schema: UntypedJson) -> UntypedJson | None:
+    """Return a schema of the values that are not null; None if that is not plain."""
+    if not isinstance(schema, dict):
+        return None
+    kind = schema.get("type")
+    if isinstance(kind, str):
+        return None if kind == "null" else schema
+    if isinstance(kind, list):
+        kinds = [name for name in kind if name != "null"]
+        if not kinds:
+            return None
+        rest = {**schema, "type": kinds[0] if len(kinds) == 1 else kinds}
+        if isinstance(schema.get("enum"), list):
+            rest["enum"] = [value for value in schema["enum"] if value is not None]
+        return rest
+    values = schema.get("enum", [schema["const"]] if "const" in schema else None)
+    if isinstance(values, list):
+        kept = [value for value in values if value is not None]
+        if len(kept) == len(values):
+            return schema
+        return {**schema, "enum": kept} if kept and "enum" in schema else None
+    branches = schema.get("anyOf")
+    if isinstance(branches, list):
+        kept = [part for it in branches if (part := _without_null(it)) is not None]
+        dropped = [it for it in branches if _without_null(it) is None]
+        if kept and all(it == {"type": "null"} for it in dropped):
+            return {**schema, "anyOf": kept}
+    return None
+
+
+def pairs(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+    """Ask for a map as an array of objects with key and value."""
+    allowed = _OF_OBJECTS | {"patternProperties", "propertyNames", "minProperties"}
+    if (
+        properties_of(schema)
+        or required_names(schema)
+        or not asserting(schema) <= allowed
+    ):
+        return schema
+    if schema.get("type") != "object" or schema.get("minProperties", 0) not in (0, 1):
+        return schema
+    if shape_of(schema).pairs:
+        return schema
+    rest = schema.get("additionalProperties", True)
+    patterns = schema.get("patternProperties") or {}
+    names = schema.get("propertyNames", {})
+    if patterns:
+        if len(patterns) > 1 or "propertyNames" in schema:
+            return schema
+        (pattern, rest), names = next(iter(patterns.items())), {}
+        names = {"pattern": pattern}
+    if not isinstance(names, dict) or names.keys() - {"type"} - _OF_NAMES or not rest:
+        return schema
+    return with_shape(
+        {
+            **without(schema, "patternProperties", "required", "properties"),
+            **({"propertyNames": names} if names else {}),
+            "additionalProperties": {"type": list(SCALARS)}
+            if rest is True or rest == {}
+            else rest,
+        },
+        AnswerShape(pairs=True),
+    )
+
+
+def members(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+    """Ask for the leading elements of an array as members of an object."""
+    prefix = schema.get("prefixItems")
+    leading = len(prefix) if isinstance(prefix, list) else 0
+    least = schema.get("minItems", 0)
+    most = schema.get("maxItems")
+    if schema.get("type") != "array" or not isinstance(least, int):
+        return schema
+    count = max(leading, least)
+    if (
+        not 0 < count <= _MOST_MEMBERS
+        or asserting(schema) - _OF_ARRAYS
+        or shape_of(schema).items
+    ):
+        return schema
+    rest = schema.get("items", True)
+    if isinstance(most, int) and most < count:
+        return schema
+    more = rest is not False and most != count and not (leading and rest is True)
+    result = {**schema, "minItems": count}
+    if not more:
+        result["maxItems"] = count
+    return with_shape(result, AnswerShape(items=count, more=more))
+
+
+def distinct(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+    """Drop repeated elements from answers, as `uniqueItems` asks."""
+    if schema.get("minItems", 0) not in (0, 1) or asserting(schema) - _OF_ARRAYS - {
+        "uniqueItems"
+    }:
+        return schema
+    if shape_of(schema).items or schema.get("uniqueItems") is not True:
+        return schema
+    shape = msgspec.structs.replace(shape_of(schema), distinct=True)
+    return with_shape(schema, shape)
+
+
+def shortened(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+    """Cut arrays in answers at their `maxItems`."""
+    most = schema.get("maxItems")
+    if not isinstance(most, int) or asserting(schema) - _OF_ARRAYS - {"uniqueItems"}:
+        return schema
+    if most < 1 or most < schema.get("minItems", 0):
+        return schema
+    return with_shape(schema, msgspec.structs.replace(shape_of(schema), cut=True))
+
+
+def wrapped(schema: UntypedJson, _sites: Sites) -> UntypedJson:
+    """Ask for the value as the member of an object."""
+    if not isinstance(schema, dict) or shape_of(schema).wrapped:
+        return schema
+    return with_shape(schema, msgspec.structs.replace(shape_of(schema), wrapped=True))
+
+
+def dropped(schema: SchemaObject, keywords: Keywords) -> UntypedJson:
+    """Say in the description what the target does not hold."""
+    taken = {name: schema[name] for name in keywords if name in schema}
+    if not taken:
+        return schema
+    shape = shape_of(schema)
+    return with_shape(
+        without(schema, *taken),
+        msgspec.structs.replace(shape, dropped={**shape.dropped, **taken}),
+    )
