@@ -1,8 +1,9 @@
 """Formatron: JSON Schema to a grammar of KBNF, whose Earley parser computes masks.
 
-Its documents say what of a schema it takes: an object or an array at the root with
-`$id` and `$schema`, members in the order of `properties` and no others. Both keywords
-are added where a schema has none. It ends a text as soon as that is complete.
+Its documents say what of a schema it takes: an object or an array at the root, with
+`$id` and the `$schema` of 2020-12, members in the order of `properties` and no others.
+Every schema is given it as one of that draft, with an `$id` where it has none. It ends
+a text as soon as that is complete.
 """
 
 from __future__ import annotations
@@ -49,10 +50,8 @@ PRESETS: dict[str, dict[str, object]] = {
 }
 #: Of a token that the grammar, or its vocabulary, does not have.
 _REFUSALS = ("is rejected", "does not exist", "is finished")
-_NEEDED = {
-    "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "$id": "https://example.com/schema.json",
-}
+_NEWEST = "https://json-schema.org/draft/2020-12/schema"
+_ID = "https://example.com/schema.json"
 
 
 class Engine:
@@ -88,7 +87,7 @@ class Engine:
         if not isinstance(parsed, dict):
             raise TypeError("only a schema that is an object is understood")
         builder = self._builder()
-        extractor = builder.json(self._read({**_NEEDED, **parsed}))
+        extractor = builder.json(self._read({"$id": _ID, **parsed, "$schema": _NEWEST}))
         builder.append_str(f"{extractor}")
         # Its decoder serves only what it extracts from texts.
         return builder.build(self._vocabulary, str)._engine  # noqa: SLF001 - as in its own integrations
