@@ -1,37 +1,43 @@
 """A ratchet: the outcome of every schema under one engine, one line each.
 
 Small, sorted text for the engine's own repository. Outcomes are ordered as in
-`regression_gate.RANKS`: a schema may become better, not worse.
+`regression_gate.Standing`: a schema may become better, not worse.
 
     # csbdata ratchet: llguidance faithful
     masks<TAB>Github_easy/o1<TAB>passed
+    masks<TAB>Github_easy/o2<TAB>over_constrained<TAB>3:17 5:2
 
-Fields are percent-encoded if they hold white space, `%` or `#`.
+Behind an outcome stand the texts that are wrong, from 0, each with the number of
+tokens before that. Fields are percent-encoded if they hold white space, `%` or `#`.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import quote, unquote
 
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import BadData, BadUsage, NoInput
 from curation.system.words import counted
-from evaluation.analysis.regression_gate import criterion_of, rank_of
+from evaluation.analysis.regression_gate import Standing, criterion_of, standing
 from evaluation.reporting.tables import Cell, Table
 from evaluation.results.measurements import measure_run
 from evaluation.results.outcomes import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from evaluation.results.reader import RecordedRun
 
 #: Task, and config and id with a slash between them.
 Place: TypeAlias = tuple[str, str]
-_FIELDS = 3
+_FIELDS = (3, 4)
+#: A text that is wrong, and the tokens before that.
+_WRONG = re.compile(r"(\d{1,9}):(\d{1,9})")
 #: What stays as it is in a field; `quote` encodes white space, `%` and `#`.
 _PLAIN = "/!$&'()*+,:;<=>?@[\\]^`{|}~\""
 
@@ -41,8 +47,8 @@ class RatchetDifference:
     """What a run says beside the file."""
 
     #: Schemas that are worse now, with what they were and are.
-    worse: Mapping[Place, tuple[Outcome, Outcome]]
-    better: Mapping[Place, tuple[Outcome, Outcome]]
+    worse: Mapping[Place, tuple[Standing, Standing]]
+    better: Mapping[Place, tuple[Standing, Standing]]
     #: Schemas of the file that the run has not.
     missing: Sequence[Place]
     #: Schemas of the run that the file has not.
@@ -50,7 +56,7 @@ class RatchetDifference:
     #: How many schemas both have.
     common: int
     #: The file's outcomes with what is better or new; what is worse is as it was.
-    tightened: Mapping[Place, Outcome]
+    tightened: Mapping[Place, Standing]
 
     @property
     def holds(self) -> bool:
@@ -68,7 +74,7 @@ class RatchetDifference:
 
 def outcomes_by_place(
     run: RecordedRun, engine: str | None, tasks: Sequence[str]
-) -> tuple[str, dict[Place, Outcome]]:
+) -> tuple[str, dict[Place, Standing]]:
     """Return an engine's label, and the outcome of every schema under it.
 
     Args:
@@ -80,15 +86,16 @@ def outcomes_by_place(
         BadUsage: the run has several engines, and none was named.
         NoInput: the run has no schema of these tasks, or not this engine.
     """
-    by_engine: dict[str, dict[Place, Outcome]] = {}
+    by_engine: dict[str, dict[Place, Standing]] = {}
     for task in tasks or run.tasks:
         for label, cases in measure_run(run, task, criterion_of(task)).items():
             own = by_engine.setdefault(label, {})
             for case in cases:
                 place = (task, "/".join(case.case_key))
-                now = Outcome.PASSED if case.passed else case.outcome
+                now = standing(case)
                 # Of a schema that was asked again the worst counts.
-                own[place] = max(own.get(place, now), now, key=rank_of)
+                earlier = own.get(place, now)
+                own[place] = earlier if earlier.is_worse(now) else now
     if not by_engine:
         raise NoInput("no schema of these tasks", str(run.folder))
     if engine is None and len(by_engine) > 1:
@@ -104,7 +111,7 @@ def outcomes_by_place(
     return label, by_engine[label]
 
 
-def read_ratchet(path: Path) -> dict[Place, Outcome]:
+def read_ratchet(path: Path) -> dict[Place, Standing]:
     """Return the outcomes that a ratchet file holds.
 
     Raises:
@@ -120,19 +127,26 @@ def read_ratchet(path: Path) -> dict[Place, Outcome]:
         raise NoInput(why, str(path), "--update makes it") from error
     except UnicodeDecodeError as error:
         raise BadData(f"byte {error.start:,} is not UTF-8", str(path)) from error
-    outcomes: dict[Place, Outcome] = {}
+    outcomes: dict[Place, Standing] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         if not line or line.startswith("#"):
             continue
         fields = [unquote(field) for field in line.split("\t")]
-        if len(fields) != _FIELDS or fields[2] not in set(Outcome):
-            what = "a line has a task, CONFIG/ID and an outcome, with tabs between them"
+        wrong = _WRONG.findall(fields[3]) if len(fields) > _FIELDS[0] else []
+        if (
+            len(fields) not in _FIELDS
+            or fields[2] not in set(Outcome)
+            or (len(fields) == _FIELDS[1] and _written(wrong) != fields[3])
+        ):
+            what = "a line has a task, CONFIG/ID, an outcome and texts that are wrong"
+            what += ", with tabs between them"
             raise BadData(f"{what}: {line[:60]!r}", f"{path}:{number}")
-        outcomes[fields[0], fields[1]] = Outcome(fields[2])
+        places = {int(text): int(place) for text, place in wrong}
+        outcomes[fields[0], fields[1]] = Standing(Outcome(fields[2]), places)
     return outcomes
 
 
-def write_ratchet(path: Path, outcomes: Mapping[Place, Outcome], about: str) -> None:
+def write_ratchet(path: Path, outcomes: Mapping[Place, Standing], about: str) -> None:
     """Write a ratchet file, sorted.
 
     Args:
@@ -144,8 +158,11 @@ def write_ratchet(path: Path, outcomes: Mapping[Place, Outcome], about: str) -> 
         CannotCreate: it cannot be written.
     """
     lines = [f"# csbdata ratchet: {' '.join(about.split())}"]
-    for (task, place), outcome in sorted(outcomes.items()):
-        lines.append("\t".join((quote(task), quote(place, _PLAIN), outcome)))
+    for (task, place), case in sorted(outcomes.items(), key=itemgetter(0)):
+        fields = [quote(task), quote(place, _PLAIN), case.outcome]
+        if case.wrong:
+            fields.append(_written(sorted(case.wrong.items())))
+        lines.append("\t".join(fields))
     atomic_write_bytes(path, ("\n".join(lines) + "\n").encode())
 
 
@@ -158,9 +175,13 @@ def undecided_places(run: RecordedRun, label: str) -> set[Place]:
     }
 
 
+def _written(wrong: Iterable[tuple[object, object]]) -> str:
+    return " ".join(f"{text}:{place}" for text, place in wrong)
+
+
 def hold_against(
-    ratchet: Mapping[Place, Outcome],
-    now: Mapping[Place, Outcome],
+    ratchet: Mapping[Place, Standing],
+    now: Mapping[Place, Standing],
     undecided: Collection[Place] = (),
 ) -> RatchetDifference:
     """Return what is worse, better, missing and new.
@@ -173,12 +194,11 @@ def hold_against(
     both = {
         place: (before, now[place]) for place, before in ratchet.items() if place in now
     }
-    change = {place: rank_of(b) - rank_of(a) for place, (a, b) in both.items()}
-    better = {place: pair for place, pair in both.items() if change[place] < 0}
+    better = {place: (a, b) for place, (a, b) in both.items() if b.is_better(a)}
     new = [place for place in now if place not in ratchet]
     known = {*now, *undecided}
     return RatchetDifference(
-        worse={place: pair for place, pair in both.items() if change[place] > 0},
+        worse={place: (a, b) for place, (a, b) in both.items() if b.is_worse(a)},
         better=better,
         missing=[place for place in ratchet if place not in known],
         new=new,
@@ -191,7 +211,7 @@ def difference_table(difference: RatchetDifference, limit: int | None) -> Table:
     """List what is worse, then missing, then better."""
     ways = {"worse": difference.worse, "better": difference.better}
     rows: list[tuple[Cell, ...]] = [
-        (way, *place, before.replace("_", " "), now.replace("_", " "))
+        (way, *place, str(before), str(now))
         for way, moved in ways.items()
         for place, (before, now) in moved.items()
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from math import log
 from statistics import fmean
@@ -149,9 +149,48 @@ class BaselineComparison:
         return rate.of > 0 and 100 * rate.count >= percent * rate.of
 
 
-def rank(case: CaseMeasurement) -> int:
-    """Return the place of a case's outcome in `RANKS`, 0 the best."""
-    return 0 if case.passed else rank_of(case.outcome)
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What became of a case: its outcome, and where texts went wrong.
+
+    Two outcomes of one rank may be two faults: a text that was right before is worse,
+    and so is one that goes wrong earlier.
+    """
+
+    outcome: Outcome
+    #: Number of each wrong text, to the tokens before that.
+    wrong: Mapping[int, int] = field(default_factory=dict)
+
+    def is_worse(self, before: Standing) -> bool:
+        """Return whether anything is worse than before."""
+        now, then = rank_of(self.outcome), rank_of(before.outcome)
+        return now > then or (
+            now == then
+            and any(
+                place < before.wrong.get(text, place + 1)
+                for text, place in self.wrong.items()
+            )
+        )
+
+    def is_better(self, before: Standing) -> bool:
+        """Return whether something is better than before, and nothing worse."""
+        return before.is_worse(self) and not self.is_worse(before)
+
+    def __str__(self) -> str:
+        """Return the outcome, and the first text that is wrong."""
+        name = self.outcome.replace("_", " ")
+        if not self.wrong:
+            return name
+        text, place = min(self.wrong.items())
+        more = f" and {len(self.wrong) - 1:,} more" if len(self.wrong) > 1 else ""
+        return f"{name}: text {text + 1} at token {place + 1}{more}"
+
+
+def standing(case: CaseMeasurement) -> Standing:
+    """Return what became of a case, by the task's own criterion."""
+    return (
+        Standing(Outcome.PASSED) if case.passed else Standing(case.outcome, case.wrong)
+    )
 
 
 def rank_of(outcome: Outcome) -> int:
@@ -167,8 +206,8 @@ def compare_with_baseline(
     undecided = now.run.undecided
     return BaselineComparison(
         pair=pair,
-        worse=[(a, b) for a, b in pair.cases if rank(b) > rank(a)],
-        better=[(a, b) for a, b in pair.cases if rank(b) < rank(a)],
+        worse=[(a, b) for a, b in pair.cases if standing(b).is_worse(standing(a))],
+        better=[(a, b) for a, b in pair.cases if standing(b).is_better(standing(a))],
         missing=[
             case
             for case in baseline.cases
@@ -229,7 +268,8 @@ def gate_table(gates: Sequence[BaselineComparison], percent: float) -> Table:
         note=f"At least {percent:g} % of the baseline's cases have to be no worse. "
         "Order of outcomes, best first: "
         + "; ".join(", ".join(sorted(rank)).replace("_", " ") for rank in RANKS)
-        + ".",
+        + ". Of one rank a case is worse if a text is wrong that was right, or goes "
+        "wrong earlier.",
     )
 
 
@@ -250,6 +290,6 @@ def _moved(gates: Sequence[BaselineComparison]) -> Iterator[dict[str, Cell]]:
                     "way": way,
                     "task": b.task,
                     "schema": "/".join(b.case_key),
-                    "before": a.outcome.replace("_", " "),
-                    "now": b.outcome.replace("_", " "),
+                    "before": str(standing(a)),
+                    "now": str(standing(b)),
                 }

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evaluation.analysis.ratchet import Place
-    from evaluation.results.outcomes import Outcome
+    from evaluation.analysis.regression_gate import Standing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +103,7 @@ def ratchet(
     raise typer.Exit(1)
 
 
-def _write(file: Path, outcomes: Mapping[Place, Outcome], about: str) -> None:
+def _write(file: Path, outcomes: Mapping[Place, Standing], about: str) -> None:
     from evaluation.analysis.ratchet import write_ratchet
 
     write_ratchet(file, outcomes, about)

@@ -9,7 +9,7 @@ are left out.
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import add
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -23,6 +23,7 @@ from evaluation.results.outcomes import (
     Outcome,
     did_compile,
     engine_is_right,
+    engine_is_wrong,
     is_judged_apart,
     outcome_of,
 )
@@ -143,6 +144,8 @@ class CaseMeasurement:
     quiet: bool | None
     #: Whether the wall clock ended it, before its processor time was used up.
     ended_by_wall_clock: bool = False
+    #: Number of each text that the engine was wrong about, to the tokens before that.
+    wrong: Mapping[int, int] = field(default_factory=dict)
     repetitions: tuple[RepetitionTimes, ...] = ()
     #: Whether a repetition had another outcome, or another verdict on a text.
     unlike: bool = False
@@ -256,8 +259,18 @@ def measure(
         rss_bytes=row.rss_bytes,
         quiet=row.quiet,
         ended_by_wall_clock=row.ended_by_wall_clock,
+        wrong=wrong_texts(row),
         repetitions=(times_of(row),),
     )
+
+
+def wrong_texts(row: Row) -> dict[int, int]:
+    """Return the number of each text that was wrong, and the tokens before that."""
+    return {
+        number: walk.tokens if walk.at is None else walk.at
+        for number, walk in enumerate(row.walks)
+        if engine_is_wrong(walk)
+    }
 
 
 def _share_correct(walks: Iterable[InstanceResult]) -> Rate:

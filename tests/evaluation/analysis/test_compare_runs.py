@@ -18,7 +18,8 @@ from evaluation.analysis.regression_gate import (
     compared_engines,
     match_baselines,
     pair_engines,
-    rank,
+    rank_of,
+    standing,
 )
 from evaluation.analysis.run_report import reports
 from evaluation.core.cases import Result
@@ -148,7 +149,8 @@ def test_a_gate_fails_where_one_is_worse(tmp_path: Path) -> None:
     assert answer.holds is False
     assert "1 worse" in answer.reason
     assert _table(answer, "Cases that moved").rows[0][1:] == (
-        "worse", "masks", "Github_easy/o1", "passed", "under constrained",
+        "worse", "masks", "Github_easy/o1", "passed",
+        "under constrained: text 2 at token 5",
     )  # fmt: skip
 
 
@@ -248,7 +250,7 @@ def test_an_honest_refusal_is_better_than_a_wrong_mask(tmp_path: Path) -> None:
         row(id="o5", result=Result.CRASH, walks=()),
     ]
     (side,) = compared_engines([_run(tmp_path, rows)], "masks")
-    ranks = [rank(each) for each in side.cases]
+    ranks = [rank_of(standing(each).outcome) for each in side.cases]
     assert ranks == sorted(set(ranks))
     assert compare_with_baseline(side, side).no_worse == Rate(5, 5)
     assert len(pair_engines(side, side).cases) == 5

@@ -12,20 +12,25 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from curation.system.errors import BadData, BadUsage, NoInput
+from evaluation.analysis.compare_runs import ComparisonRequest, compare_runs
 from evaluation.analysis.ratchet import hold_against, read_ratchet, write_ratchet
-from evaluation.analysis.regression_gate import rank_of
+from evaluation.analysis.regression_gate import Standing
 from evaluation.commands.results import app
 from evaluation.core.cases import Result
 from evaluation.results.outcomes import Outcome
+from evaluation.results.reader import open_run
 from tests.evaluation.made_runs import accepted, blocked, row, write_run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evaluation.core.cases import Row
+    from evaluation.core.cases import InstanceResult, Row
 
 _PLACES = st.tuples(st.text(max_size=8), st.text(max_size=8))
-_OUTCOMES = st.dictionaries(_PLACES, st.sampled_from(Outcome), max_size=6)
+_WRONG = st.dictionaries(st.integers(0, 3), st.integers(0, 9), max_size=3)
+_STANDINGS = st.dictionaries(
+    _PLACES, st.builds(Standing, st.sampled_from(Outcome), _WRONG), max_size=6
+)
 
 
 def _ask(*words: object) -> tuple[int, str]:
@@ -41,10 +46,10 @@ def _run(folder: Path, *rows: Row) -> Path:
 
 
 @settings(max_examples=30)
-@given(_OUTCOMES)
+@given(_STANDINGS)
 def test_what_is_written_is_read(
     tmp_path_factory: pytest.TempPathFactory,
-    outcomes: Mapping[tuple[str, str], Outcome],
+    outcomes: Mapping[tuple[str, str], Standing],
 ) -> None:
     """Any task and id, white space and line ends included; equal bytes if sorted."""
     path = tmp_path_factory.mktemp("ratchet") / "ratchet.tsv"
@@ -57,19 +62,47 @@ def test_what_is_written_is_read(
 
 
 @settings(max_examples=40)
-@given(_OUTCOMES, _OUTCOMES)
+@given(_STANDINGS, _STANDINGS)
 def test_it_only_tightens(
-    ratchet: Mapping[tuple[str, str], Outcome], now: Mapping[tuple[str, str], Outcome]
+    ratchet: Mapping[tuple[str, str], Standing],
+    now: Mapping[tuple[str, str], Standing],
 ) -> None:
-    """No line gets worse or lost by an update, and what is now is never better."""
+    """No line gets worse or lost by an update, and what is better is taken."""
     found = hold_against(ratchet, now)
     assert found.tightened.keys() == ratchet.keys() | now.keys()
-    for place, outcome in found.tightened.items():
-        assert rank_of(outcome) <= rank_of(ratchet.get(place, outcome))
-        assert rank_of(outcome) <= rank_of(now.get(place, outcome))
+    for place, case in found.tightened.items():
+        assert not case.is_worse(ratchet.get(place, case))
+        assert not now.get(place, case).is_better(case)
     again = hold_against(found.tightened, {**found.tightened, **now})
     assert again.worse.keys() == found.worse.keys()
     assert not again.better
+
+
+@pytest.mark.parametrize(
+    ("now", "word"),
+    [
+        # Another text is wrong; the same one earlier; later; no longer the second.
+        ((blocked(2, valid=True), accepted(valid=False)), "1 worse"),
+        ((blocked(1, valid=True), blocked(2)), "1 worse"),
+        ((blocked(3, valid=True), blocked(2)), "1 better"),
+        ((blocked(2, valid=True), blocked(2)), "0 worse, 0 missing, 0 better"),
+    ],
+)
+def test_another_fault_of_one_outcome_is_seen(
+    tmp_path: Path, now: tuple[InstanceResult, ...], word: str
+) -> None:
+    """By the ratchet and by the gate: which text, and where, not how many."""
+    was = (blocked(2, valid=True), blocked(2))
+    before = _run(tmp_path / "before", row(walks=was))
+    after = _run(tmp_path / "after", row(walks=now))
+    file = tmp_path / "ratchet.tsv"
+    _ask(before, file, "--update")
+    assert "over_constrained\t0:2" in file.read_text("utf-8")
+    code, said = _ask(after, file)
+    assert word in said
+    assert code == (1 if word == "1 worse" else 0)
+    request = ComparisonRequest(runs=[open_run(after)], baseline=open_run(before))
+    assert compare_runs(request).holds is (code == 0)
 
 
 def test_a_schema_that_became_worse_closes_it(tmp_path: Path) -> None:
