@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from evaluation.answers.judge import Judgement, judge
+    from evaluation.answers.judge import TextJudgement, judge
     from evaluation.asking.request import ModelOptions, RunRequest, RunResult
     from evaluation.asking.run import run
     from evaluation.core.records import Instance, Record
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 __all__ = [
     "Bounds",
     "Instance",
-    "Judgement",
     "ModelOptions",
     "Record",
     "RecordedRun",
     "RunRequest",
     "RunResult",
     "TaskSettings",
+    "TextJudgement",
     "judge",
     "open_run",
     "run",
@@ -42,7 +42,7 @@ __all__ = [
 _MODULES: Final = {
     "ModelOptions": "evaluation.asking.request",
     "Bounds": "evaluation.walking.engine_worker",
-    "Judgement": "evaluation.answers.judge",
+    "TextJudgement": "evaluation.answers.judge",
     "judge": "evaluation.answers.judge",
     "Instance": "evaluation.core.records",
     "Record": "evaluation.core.records",

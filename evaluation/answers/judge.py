@@ -23,7 +23,7 @@ _KEPT: Final = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
+class TextJudgement:
     """The verdict on one text."""
 
     #: Whether it is JSON that the schema accepts.
@@ -40,7 +40,7 @@ class Judgement:
         return self.valid
 
 
-def judge(text: str, schema: Json, *, formats: bool = True) -> Judgement:
+def judge(text: str, schema: Json, *, formats: bool = True) -> TextJudgement:
     """Return whether a text is JSON that a schema accepts, and if not, why.
 
     The schema's dialect is what its `$schema` declares, else decided by its keywords as
@@ -67,14 +67,14 @@ def judge(text: str, schema: Json, *, formats: bool = True) -> Judgement:
     compiled = _compiled(schema if isinstance(schema, str) else _text_of(schema))
     answer = read_json_answer(text)
     if answer.problem is not None:
-        return Judgement(
+        return TextJudgement(
             valid=False, problem=answer.problem, reasons=(f"not JSON: {answer.detail}",)
         )
     validator = compiled.validator if formats else compiled.validator_without_formats
     if validator.is_valid(answer.value):
-        return Judgement(valid=True)
+        return TextJudgement(valid=True)
     faults = answer_faults(validator, compiled.value, answer.value)
-    return Judgement(
+    return TextJudgement(
         valid=False, faults=faults, reasons=tuple(fault.reason for fault in faults)
     )
 
