@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -260,11 +260,10 @@ class DecidedDocument:
         record = self.result.record()
         if record is None:
             raise ValueError(self.source.unique_id)
-        own = self.source.provenance
         return replace(
             record,
             unique_id=self.source.unique_id,
-            **{**asdict(own), "origin": own.origin.value},
+            **msgspec.to_builtins(self.source.provenance),
             cluster=self.cluster or record.cluster,
             weight=self.weight,
         )
@@ -280,7 +279,7 @@ class DecidedDocument:
             raw_config=self.source.config,
             config=self.config,
             unique_id=self.source.unique_id,
-            **asdict(self.source.provenance),
+            **msgspec.to_builtins(self.source.provenance),
             raw_sha256=self.source.sha256,
             outcome=self.outcome,
             rule="" if rejected is None else rejected.rule,
@@ -288,5 +287,5 @@ class DecidedDocument:
             sha256=result.sha256,
             split=self.split,
             changes=edits.changes,
-            **({} if raw is None else asdict(raw)),
+            **({} if raw is None else msgspec.to_builtins(raw)),
         )

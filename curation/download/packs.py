@@ -30,7 +30,7 @@ _Index = list[tuple[str, str, int]]
 class Pack:
     """The files of one archive: an immutable table, path to bytes."""
 
-    __slots__ = ("__weakref__", "_file", "_rows", "path", "paths")
+    __slots__ = ("__weakref__", "_file", "_rows", "digest", "path", "paths")
 
     def __init__(self, path: Path) -> None:
         """Read a pack's index; `open_pack` is the way to call this."""
@@ -51,6 +51,8 @@ class Pack:
         self.path = path
         #: Paths inside the archive, sorted by code point.
         self.paths: tuple[str, ...] = tuple(sorted(self._rows))
+        #: The digest over all files (`digest_of`).
+        self.digest = digest_of((name, self._rows[name][2]) for name in self.paths)
         if path.stem != self.digest:
             raise _damaged(path)
 
@@ -74,11 +76,6 @@ class Pack:
     def size(self, path: str) -> int:
         """Return one file's length in bytes; KeyError if there is none."""
         return self._rows[path][1]
-
-    @property
-    def digest(self) -> str:
-        """The digest over all files (`digest_of`)."""
-        return digest_of((path, self.sha256(path)) for path in self.paths)
 
     def __len__(self) -> int:
         """Return the number of files."""

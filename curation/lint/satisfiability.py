@@ -21,6 +21,7 @@ from curation.references.schema import Schema, schema_of
 from curation.schema.keywords import KeywordKind, names_of_kind
 from curation.schema.subschemas import SchemaLocation, subschemas
 from curation.validation.metaschemas import RUST_DRAFTS
+from curation.validation.verdicts import rust_validator
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
@@ -107,6 +108,11 @@ def refute(schema: Json, dialect: Dialect) -> Proof | None:
         '/enum: no value of `enum` or `const` has the type that stands beside it (...)'
     """
     if _surely_accepts(schema, schema, dialect) or not _is_small(schema, dialect):
+        return None
+    # A proof takes up to a second where branches meet; many a schema with some accepts
+    # the empty object.
+    validator = rust_validator(schema, dialect)
+    if not isinstance(validator, str) and validator.is_valid({}):
         return None
     # A validator may assert formats or not: neither way may anything be accepted.
     if not all(_is_refuted(schema, dialect, formats=on) for on in (False, True)):

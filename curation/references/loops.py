@@ -152,18 +152,11 @@ def is_recursive(schema: Json, dialect: Dialect) -> bool:
 def _resolved(schema: Json, dialect: Dialect) -> Iterator[tuple[Tokens, Tokens]]:
     uri = _own_uri(schema) if dialect is ANY_DIALECT else ""
     document = schema_of(schema, dialect, uri)
-    # Most definitions are referred to many times.
-    leads_to: dict[tuple[str, str], Tokens | None] = {}
     for reference in document.scanned.references:
-        if not isinstance(reference.value, str):
-            continue
-        text = reference.value, reference.base
-        if text not in leads_to:
-            location = document.lookup(*text)
-            leads_to[text] = location.tokens if location else None
-        target = leads_to[text]
-        if target is not None:
-            yield reference.tokens, target
+        if isinstance(reference.value, str):
+            target = document.lookup(reference.value, reference.base)
+            if target is not None:
+                yield reference.tokens, target.tokens
 
 
 def _own_uri(schema: Json) -> str:

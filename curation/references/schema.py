@@ -244,6 +244,8 @@ class Schema:
             (uri, ()): self.root
         }
         self._targets: dict[tuple[SchemaLocation, str], SchemaLocation | None] = {}
+        #: References, each with its base: most definitions are referred to many times.
+        self._lookups: dict[tuple[str, str], SchemaLocation | None] = {}
 
     @cached_property
     def base(self) -> str:
@@ -318,11 +320,14 @@ class Schema:
             reference: The value of `$ref`, `$dynamicRef` or `$recursiveRef`.
             base: The base URI inside the schema that holds it.
         """
-        try:
-            resolved = follow_reference(reference, base, [self])
-        except (LookupError, ValueError):
-            return None
-        return None if resolved is None else resolved[1]
+        key = reference, base
+        if key not in self._lookups:
+            try:
+                resolved = follow_reference(reference, base, [self])
+            except (LookupError, ValueError):
+                resolved = None
+            self._lookups[key] = None if resolved is None else resolved[1]
+        return self._lookups[key]
 
     def location_at(self, tokens: Tokens) -> SchemaLocation:
         """Return the location that tokens from the root lead to.

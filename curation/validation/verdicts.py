@@ -19,6 +19,7 @@ from referencing.jsonschema import specification_with
 
 from curation.json.pointer import pointer
 from curation.json.text import plain
+from curation.json.values import remembered
 from curation.schema.keywords import REFERENCE_KEYWORDS
 from curation.schema.subschemas import children, subschemas
 from curation.validation.metaschemas import (
@@ -84,17 +85,26 @@ class ValidatorVerdict:
 
 def rust_verdict(schema: Json, dialect: Dialect) -> ValidatorVerdict:
     """Return whether jsonschema-rs builds a validator of the schema."""
+    built = rust_validator(schema, dialect)
+    error = built if isinstance(built, str) else ""
+    return ValidatorVerdict(validator="jsonschema-rs", error=error)
+
+
+@remembered
+def rust_validator(schema: Json, dialect: Dialect) -> jsonschema_rs.Validator | str:
+    """Return jsonschema-rs's validator, formats aside, or why it builds none.
+
+    The last results are cached.
+    """
     value: UntypedJson = plain(schema)
-    error = ""
     try:
-        RUST_VALIDATORS[dialect.name](value, retriever=refuse, mask=MASK)
+        return RUST_VALIDATORS[dialect.name](value, retriever=refuse, mask=MASK)
     except jsonschema_rs.ValidationError as failure:
         tokens, message = cause(failure)
         where = pointer(tokens) or "(root)"
-        error = f"refuses it: {where}: {_line(message)}"
+        return f"refuses it: {where}: {_line(message)}"
     except (jsonschema_rs.ReferencingError, ValueError) as failure:
-        error = f"refuses it: {_line(str(failure))}"
-    return ValidatorVerdict(validator="jsonschema-rs", error=error)
+        return f"refuses it: {_line(str(failure))}"
 
 
 def refers(text: bytes) -> bool:

@@ -15,7 +15,7 @@ from typing import Final
 import msgspec
 
 from curation.system import locks
-from curation.system.atomic_files import atomic_file, cannot_write, sweep_tree
+from curation.system.atomic_files import cannot_write, sweep_tree, unfinished
 from curation.system.errors import TemporarilyUnavailable
 
 
@@ -50,11 +50,15 @@ class FinishedWork:
     def store(self, name: str, payload: bytes) -> None:
         """Store a piece: whole, or not at all.
 
+        It is not waited for until the disk has it: what a power failure leaves of it
+        has another digest.
+
         Raises:
             CannotCreate: the folder cannot be written.
         """
-        with atomic_file(self._own / name) as temporary:
+        with unfinished(self._own, name) as temporary:
             temporary.write_bytes(self._head(name, payload) + b"\n" + payload)
+            temporary.replace(self._own / name)
 
     def remove_old(self, *, keep: int) -> None:
         """Count this fingerprint as used now, and remove those used longest ago.

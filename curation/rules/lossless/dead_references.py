@@ -20,9 +20,10 @@ def _apply(document: Document, context: Context) -> Document:
     dialect = BY_NAME[document.dialect or "2020-12"]
     if not any("$ref" in schema for schema in subschemas(document.schema, dialect)):
         return document
-    read = schema_of(document.schema, dialect, document.base_uri or "")
-    if not read.uri and isinstance(closure_of(read), Closure):
+    # What is resolved without the document's own address is so with it.
+    if isinstance(closure_of(schema_of(document.schema, dialect)), Closure):
         return document
+    read = schema_of(document.schema, dialect, document.base_uri or "")
     if isinstance(closure_of(read, context.library), Closure):
         return document
     living = applied(read)
