@@ -180,7 +180,9 @@ def _ask_all(
     most = max(map(len, by_host.values()), default=0)
     announce(progress, title, most * fetch.pause, f"at least: one host has {most:,}")
     with (
-        progress.bar(title, len(addresses)) as advance,
+        progress.bar(
+            title, len(addresses), found=sum(map(arrived.holds, addresses))
+        ) as advance,
         ThreadPoolExecutor(_HOSTS_AT_ONCE) as hosts,
     ):
         requests = [hosts.submit(ask_host, urls, advance) for urls in by_host.values()]

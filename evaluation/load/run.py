@@ -160,44 +160,55 @@ def run_load(request: LoadRequest, progress: Progress | None = None) -> LoadRun:
         # Where no schema is sent there is none to be marked.
         if server.dialect.constrains or choice is not SchemaChoice.MARKED
     ]
-    total = len(streams) * (len(requests) + request.settings.warm_up)
-    with (
-        hold_run_folder(folder, head),
-        LiveScorer(suite) as scorer,
-        progress.bar("Sending", total) as advance,
-    ):
+    settings = request.settings
+    total = len(streams) * (len(requests) + settings.warm_up)
+    with hold_run_folder(folder, head), LiveScorer(suite) as scorer:
         finished = fingerprints_in(folder / ROWS)
+        rests = [
+            _rest(server, plan_stream(requests, choice, settings), settings, finished)
+            for server, choice in streams
+        ]
+        found = total - sum(map(len, rests))
         lines = AppendedLines(folder / ROWS)
         try:
-            for server, choice in streams:
-                plan = plan_stream(requests, choice, request.settings)
-                for row in _rows(server, plan, request, finished, scorer, advance):
-                    lines.write(msgspec.json.encode(row))
-                    advance(1)
+            with progress.bar("Sending", total, found) as advance:
+                advance(found)
+                for (server, _), rest in zip(streams, rests, strict=True):
+                    for row in _rows(server, rest, settings, scorer):
+                        lines.write(msgspec.json.encode(row))
+                        advance(1)
         finally:
             lines.close()
     return open_load(folder)
 
 
-def _rows(  # noqa: PLR0913, PLR0917 - the run's own parts
+def _rest(
     server: ModelServer,
     plan: Sequence[PlannedRequest],
-    request: LoadRequest,
+    settings: LoadSettings,
     finished: set[str],
-    scorer: LiveScorer,
-    advance: Callable[[int], None],
-) -> Iterator[LoadRow]:
-    settings = request.settings
-    marks = {each.number: _mark(server, each, settings) for each in plan}
-    if finished.issuperset(marks.values()):
-        advance(len(marks))
-        return
-    stream = [
-        each for each in plan if marks[each.number] not in finished or each.warm_up
+) -> list[tuple[PlannedRequest, str]]:
+    """Return the requests of a stream that are to be sent, each with its mark.
+
+    A stream that goes on has its warm-up again.
+    """
+    marked = [(each, _mark(server, each, settings)) for each in plan]
+    if finished.issuperset(mark for _, mark in marked):
+        return []
+    return [
+        (each, mark) for each, mark in marked if each.warm_up or mark not in finished
     ]
-    advance(len(marks) - len(stream))
+
+
+def _rows(
+    server: ModelServer,
+    rest: Sequence[tuple[PlannedRequest, str]],
+    settings: LoadSettings,
+    scorer: LiveScorer,
+) -> Iterator[LoadRow]:
+    marks = {each.number: mark for each, mark in rest}
     sitting = datetime.datetime.now(datetime.UTC).isoformat()
-    for sent in _send(server, _closed_up(stream), settings):
+    for sent in _send(server, _closed_up([each for each, _ in rest]), settings):
         planned, generation = sent.planned, sent.generation
         record = planned.request.record
         verdict = scorer.score(

@@ -10,6 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from curation.system.errors import BadData, BadUsage, NoInput, Unavailable
+from curation.system.progress import Quiet
 from evaluation.commands.load import load
 from evaluation.load.run import open_load
 from tests.evaluation.servers.loopback import Said, answer, loopback
@@ -74,8 +75,21 @@ def test_every_stream_is_sent_judged_and_shown(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_same_command_asks_only_for_what_has_no_row(tmp_path: Path) -> None:
-    """Lines that a kill has lost are asked for again, after a warm-up; no others."""
+def test_the_same_command_asks_only_for_what_has_no_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lines that a kill has lost are asked for again, after a warm-up; no others.
+
+    What is there is no progress.
+    """
+    bars: list[tuple[int, int]] = []
+
+    class Counted(Quiet):
+        def bar(self, title: str, total: int, found: int = 0) -> Any:  # noqa: ANN401 (a context)
+            bars.extend([(total, found)] * (title == "Sending"))
+            return super().bar(title, total, found)
+
+    monkeypatch.setattr("evaluation.commands.load.Quiet", Counted)
     with loopback(_reply) as server:
         more = ("--rate", "500", "--set", "warm_up=1", "--set", "schemas=each")
         _run(tmp_path, server.base, *more)
@@ -95,6 +109,7 @@ def test_the_same_command_asks_only_for_what_has_no_row(tmp_path: Path) -> None:
         again = len(server.asked)
         _run(tmp_path, server.base, *more)
         assert len(server.asked) == again
+    assert bars == [(8, 0), (8, 5), (8, 8)]
     run = open_load(tmp_path / "run")
     assert len(run.rows) == 2 * (1 + 3)
     under_load = run.tables()[0]
