@@ -41,5 +41,6 @@ def examples() -> dict[str, str]:
         "Replicate token": "r" + "8_" + MIXED[:37],
         "NVIDIA key": "nv" + "api-" + MIXED[:64],
         "Fireworks key": "f" + "w_" + MIXED[:24],
+        "Together key": "tg" + "p_v1_" + MIXED[:43],
         "Google OAuth token": "ya" + "29." + MIXED[:64],
     }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import logging
+import os
 import re
 import sys
 import threading
@@ -224,6 +225,13 @@ FORMATS = (
         loose=rf"{_WORD_STARTS}fw_[{_WORD}]{{20,}}",
     ),
     CredentialFormat(
+        name="Together key",
+        marks=("tgp_v1_",),
+        body=rf"tgp_v1_[{_WORD}_-]{{43}}",
+        after=_WORD_ENDS,
+        loose=rf"{_WORD_STARTS}tgp_v1_[{_WORD}_-]{{20,}}",
+    ),
+    CredentialFormat(
         name="Google OAuth token",
         marks=("ya29.",),
         body=rf"ya29\.[{_WORD}_-]{{60,}}",
@@ -242,7 +250,7 @@ _SCHEMES = re.compile(
 )
 #: Query parameters of signed addresses (AWS, CloudFront, Azure, Google) and of keys.
 _PARAMETERS = re.compile(
-    r"(?i)[?&;](?:amp;)?(?:X-Amz-(?:Credential|Signature|Security-Token)"
+    r"(?i)[?&;#](?:amp;)?(?:X-Amz-(?:Credential|Signature|Security-Token)"
     r"|X-Goog-(?:Credential|Signature)|AWSAccessKeyId|Signature|Policy|Key-Pair-Id"
     r"|sig|auth|key|password|passwd|(?:[a-z]+[_-])?secret|(?:[a-z]+[_-])?api[_-]?key"
     r"|(?:[a-z]+[_-])?token|X-Xet-Access-Token)=(?P<value>[^&\s'\"<>#]+)"
@@ -260,8 +268,17 @@ _USERS = re.compile(
 )
 
 
+#: Names of environment variables whose values are secret, whatever their format is;
+#: Mistral's keys, for one, have none.
+_SECRET_NAMES = re.compile(
+    r"(?i)(?:api_?key|access_key(?:_id)?|secret|secret_key|token|passw(?:or)?d)\Z"
+)
+#: Shorter texts than this occur by chance.
+_SHORTEST_SECRET: Final = 6
+
+
 def redacted(text: str) -> str:
-    """Return a text without the credentials in it."""
+    """Return a text without the credentials in it, or in the environment."""
     parts, end = [], 0
     for start, stop in sorted(_spans(text)):
         if start >= end:
@@ -280,6 +297,11 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
     for context in (_SCHEMES, _PARAMETERS, _KEYS, _USERS):
         for match in context.finditer(text):
             yield match.span("value")
+    for name, value in os.environ.items():
+        if len(value) >= 2 * _SHORTEST_SECRET and _SECRET_NAMES.search(name):
+            forms = {re.escape(value), re.escape(quote(value, safe=""))}
+            for match in re.finditer("|".join(forms), text):
+                yield match.span()
 
 
 #: A URL with its parts; `urlsplit` would end the password at a `/` in it, and show the
@@ -290,8 +312,7 @@ _URL: Final = re.compile(
     r"(?P<place>[^?#]*)(?:\?(?P<query>[^#]*))?(?P<fragment>(?:#.*)?)",
     re.DOTALL,
 )
-#: Shorter texts than this occur by chance.
-_SHORTEST_SECRET: Final = 6
+_LATE: Final = re.compile(r"[?&].*|#[^?&]*=.*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -328,11 +349,17 @@ def split_url(url: str) -> SplitUrl:
     match = _URL.fullmatch(url)
     if match is None:
         return SplitUrl(clean=url)
+    fragment, query = match["fragment"], match["query"] or ""
+    if "=" in fragment:
+        # Parameters behind the fragment, or in its place.
+        model = _LATE.sub("", fragment)
+        query = f"{query}&{fragment[len(model) :].lstrip('#?&')}"
+        fragment = model
     return SplitUrl(
-        clean=match["scheme"] + match["place"] + match["fragment"],
+        clean=match["scheme"] + match["place"] + fragment,
         user=unquote(match["user"] or ""),
         password=unquote(match["password"] or ""),
-        query=tuple(parse_qsl(match["query"] or "", keep_blank_values=True)),
+        query=tuple(parse_qsl(query, keep_blank_values=True)),
     )
 
 

@@ -23,7 +23,7 @@ from requests.auth import HTTPBasicAuth
 from urllib3.exceptions import HTTPError, ReadTimeoutError
 
 from curation.core.json_types import Json
-from curation.system.credentials import SplitUrl, hide_secrets, split_url
+from curation.system.credentials import SplitUrl, hide_secrets, redacted, split_url
 from curation.system.errors import BadConfiguration, NotPermitted, Unavailable
 from curation.system.retry import retry_after
 from evaluation.servers.responses import (
@@ -347,7 +347,7 @@ class ServerClient:
                 read_stream(response_lines(response, limit), answer)
                 drain(response)
         except BrokenStream as error:
-            raise _TryAgain(self._hide(str(error))) from None
+            raise _TryAgain(redacted(self._hide(str(error)))) from None
         except requests.ConnectTimeout:
             raise _TryAgain("no connection in time") from None
         except (TooLate, requests.Timeout, ReadTimeoutError):
@@ -390,7 +390,7 @@ class ServerClient:
 
     def _words(self, response: requests.Response) -> str:
         """Return how an error's text begins."""
-        return self._hide(beginning(response).decode("utf-8", "replace"))
+        return redacted(self._hide(beginning(response).decode("utf-8", "replace")))
 
     def _hide(self, text: str) -> str:
         """Return a server's text without the secrets that it was sent."""

@@ -12,14 +12,19 @@ from urllib.parse import quote
 import pytest
 
 import curation.cli
+from curation.publish import verify as push_checks
 from curation.system.credentials import redacted_words, split_url
+from curation.verification import Verification
 from evaluation.core.records import Record, encode_records
 from tests.credential_examples import examples
 from tests.evaluation.servers.loopback import Said, answer, loopback, refusal
+from tests.publishing import NAME, UPLOAD_WARNING, connected, write_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+pytestmark = pytest.mark.filterwarnings(UPLOAD_WARNING)
 
 _KEY = "Zq7planted0key"
 _PASSWORD = "Zq7planted/pass+word"
@@ -161,6 +166,85 @@ def test_a_refused_address_is_named_without_its_secrets(
     assert "word0" not in text
 
 
+#: Secrets by how they are planted: a key of each format in a variable of its own,
+#: keys without a format, and places of `~/.netrc` and of addresses.
+_VARIABLES = {
+    **{
+        "_".join(name.upper().split()) + "_API_KEY": key
+        for name, key in examples().items()
+    },
+    "MISTRAL_API_KEY": "Zq7planted" + "a8B2c6D4e0F1g3H5i7J9k2",
+    "AWS_ACCESS_KEY_ID": "AKIA" + "ZQ7PLANTEDPLANTED",
+    "AWS_SECRET_ACCESS_KEY": "Zq7planted/secret+access/key0123456789abc",
+    "AWS_SESSION_TOKEN": "Zq7planted/session+token",
+    "MY_SECRET": "Zq7planted-my-secret",
+    "DB_PASSWORD": "Zq7planted-database",
+}
+_PLACES = {
+    "netrc": "Zq7planted-netrc",
+    "user": "Zq7plantedUser",
+    "password": "Zq7planted/pass",
+    "query": "Zq7planted-query",
+    "fragment": "Zq7planted-fragment",
+    "bucket key": "ZQ7PLANTEDBUCKET",
+    "bucket secret": "Zq7planted/bucket",
+}
+
+
+def test_nothing_planted_is_in_what_any_command_says_or_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, csbdata: Callable[..., object]
+) -> None:
+    """Forty kinds; a push that works and one that does not, a server that echoes."""
+    planted = [*_VARIABLES.values(), *_PLACES.values()]
+    assert len(planted) >= 40
+    for name, value in _VARIABLES.items():
+        monkeypatch.setenv(name, value)
+    netrc = f"machine 127.0.0.1 login me password {_PLACES['netrc']}\n"
+    (tmp_path / ".netrc").write_text(netrc)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(
+        push_checks, "verify_folder", lambda *_, **__: Verification(findings=())
+    )
+    folder, records = str(write_folder(tmp_path / "small")), _records(tmp_path)
+    out, sent = str(tmp_path / "out" / "run"), _PLACES
+
+    def echo(_body: dict[str, Any], _number: int) -> Said:
+        words = " ".join(f"{value} {quote(value, safe='')}" for value in planted)
+        return refusal(400, {"error": {"message": words, "code": words}})
+
+    seen: list[tuple[str, str]] = []
+    with connected(monkeypatch, tmp_path / "hub"), loopback(echo, seen) as server:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", server.base)
+        monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+        assert csbdata("push", folder, "--repo", NAME, "-y") == 0
+        place = server.base.removeprefix("http://")
+        secrets = f"{sent['user']}:{quote(sent['password'], safe='')}"
+        query = f"?api_key={sent['query']}#small&token={sent['fragment']}"
+        bucket = f"s3://{sent['bucket key']}:{sent['bucket secret']}@bucket/x"
+        model = f"http://{secrets}@{place}{query}"
+        run = ("suite", "run", "passrate", "--data", records, "--run-dir", out)
+        assert csbdata(*run, "--model", model) == 0
+        for words in (
+            ("push", folder, "--to", bucket, "-y"),
+            ("push", folder, "--to", str(tmp_path / "out" / "pushed"), "-y"),
+            ("push", folder, "--repo", "not/mine", "-y"),
+            ("results", "show", out, "--all"),
+            ("results", "show", out, "--failures"),
+            ("results", "export", out, "--format", "html", "--out", out + ".html"),
+            ("results", "export", out, "--format", "csv", "--out", out + ".csv"),
+            ("suite", "score", "passrate", out),
+            *((verb, model) for verb in ("check", "card", "diff", "stats", "verify")),
+            ("eval", "--data", bucket, "--task", "declared", "--engine", "none"),
+            ("load", model, "--rate", "50", "--data", records, "--run-dir", out + "2"),
+            ("eval", "--option", f"key={sent['query']}", "--engine", model),
+        ):
+            csbdata(*words)
+    assert all(_PLACES["netrc"] not in value for _, value in seen)
+    text = _everything(tmp_path / "out")
+    forms = {form for value in planted for form in (value, quote(value, safe=""))}
+    assert not {form for form in forms if form in text}
+
+
 @pytest.mark.parametrize("name", sorted(examples()))
 def test_a_key_of_any_provider_leaves_a_recorded_command(name: str) -> None:
     """As an option's value, in an address, and in a header of an MCP server."""
@@ -181,6 +265,9 @@ def test_a_key_of_any_provider_leaves_a_recorded_command(name: str) -> None:
         ("http://me:p@ss@h/v1", "http://h/v1"),
         ("http://h:8000/v1#Qwen/x@y", "http://h:8000/v1#Qwen/x@y"),
         ("http://h:8000/a@b/v1?q=1", "http://h:8000/a@b/v1"),
+        ("http://h/v1#m?api_key=word", "http://h/v1#m"),
+        ("http://h/v1#access_token=word", "http://h/v1"),
+        ("http://h/v1?q=1#m&key=word", "http://h/v1#m"),
         ("hf://datasets/a/b@v1", "hf://datasets/a/b@v1"),
         ("owner/name@main", "owner/name@main"),
     ],
