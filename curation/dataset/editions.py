@@ -145,6 +145,8 @@ def _table(path: Path, config: str) -> pl.DataFrame:
     missing = [name for name in COLUMNS[2:] if name not in rows.columns]
     if missing:
         raise BadConfiguration(f"no column {', '.join(missing)}", str(path))
+    if any(rows.schema[name] != pl.String for name in COLUMNS[2:]):
+        raise BadData(f"{' and '.join(COLUMNS[2:])} are no texts", str(path))
     added = rows.with_columns(
         config=pl.lit(config), split=pl.lit(split, dtype=pl.String)
     )

@@ -22,7 +22,7 @@ from curation.dataset.parquet import (
     parquet_writer,
     table_of_columns,
 )
-from curation.system.errors import NoInput
+from curation.system.errors import NoInput, other_version
 from curation.workers.pool import in_batches
 
 if TYPE_CHECKING:
@@ -199,10 +199,16 @@ class Ledger:
 
         Returns:
             The columns `config`, `unique_id`, `reason`, `rule`, `detail`, `path`.
+
+        Raises:
+            BadData: the table has other columns.
         """
         columns = ("config", "unique_id", "reason", "rule", "detail", "path")
         named = self.documents().filter(outcome=reason.value)
-        return named.rename({"outcome": "reason"}).select(columns).collect()
+        try:
+            return named.rename({"outcome": "reason"}).select(columns).collect()
+        except pl.exceptions.PolarsError as error:
+            raise other_version(error, self.folder / DOCUMENTS) from error
 
 
 def open_ledger(folder: Path) -> Ledger:

@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 import polars as pl
 
 from curation.core.documents import KEPT, Reason
 from curation.core.json_types import Json
+from curation.core.records import BenchmarkRecord
 from curation.dataset.ledger import LedgerRow, open_ledger
-from curation.system.errors import BadData, NoInput
+from curation.system.errors import NoInput, other_version
 from curation.system.registry import closest_names
 
 _SUGGESTIONS = 5
@@ -44,7 +46,7 @@ def stories(folder: Path, name: str) -> list[DocumentStory]:
     Raises:
         NoInput: the build knows no such id (the nearest are named), or the folder
             is no build.
-        BadData: a table of the build cannot be read.
+        BadData: a table of the build cannot be read, or has other columns.
     """
     ledger = open_ledger(folder)
     try:
@@ -56,10 +58,8 @@ def stories(folder: Path, name: str) -> list[DocumentStory]:
             ids = ledger.documents().select("unique_id").unique().collect()
             raise _unknown(name, ids["unique_id"].to_list(), folder)
         return [_story(folder, entry) for entry in entries]
-    except pl.exceptions.PolarsError as error:
-        raise BadData(f"a table of the build is damaged ({error})", str(folder)) from (
-            error
-        )
+    except (pl.exceptions.PolarsError, msgspec.ValidationError) as error:
+        raise other_version(error, folder) from error
 
 
 def _story(folder: Path, entry: LedgerRow) -> DocumentStory:
@@ -69,6 +69,7 @@ def _story(folder: Path, entry: LedgerRow) -> DocumentStory:
     # The folder's own name may look like a pattern.
     tables = pl.scan_parquet(files, glob=False)
     rows = tables.filter(unique_id=entry.unique_id).collect().to_dicts()
+    msgspec.convert(rows, list[BenchmarkRecord])
     return DocumentStory(entry=entry, record=rows[0] if rows else None)
 
 

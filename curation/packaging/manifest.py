@@ -29,7 +29,7 @@ from curation.dataset.summary import (
 from curation.packaging.signature import FILE as SIGNATURE
 from curation.system.checksums import FILE as SUMS
 from curation.system.checksums import Sum
-from curation.system.errors import BadData, NoInput
+from curation.system.errors import BadData, NoInput, other_version
 from curation.system.user_files import refuse_large
 
 #: The file's name in a build folder.
@@ -172,11 +172,7 @@ def _read(folder: Path, kind: type[_Stated]) -> _Stated:
         why = error.strerror or type(error).__name__
         raise NoInput(f"cannot be read ({why})", str(path)) from error
     except msgspec.ValidationError as error:
-        raise BadData(
-            f"not a manifest of this version of csbdata ({error})",
-            str(path),
-            "build again",
-        ) from error
+        raise other_version(error, path) from error
     except (ValueError, RecursionError) as error:
         raise BadData("not JSON", str(path)) from error
 

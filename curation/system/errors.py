@@ -48,6 +48,13 @@ class BadData(CsbdataError):
     exit_code = 65
 
 
+def other_version(error: Exception, where: object) -> BadData:
+    """Return the fault of a file that another version of csbdata has written."""
+    return BadData(
+        f"not of this version of csbdata ({error})", str(where), "build again"
+    )
+
+
 class BadArchive(BadData):
     """An archive that cannot be read, or that no honest hand has made."""
 

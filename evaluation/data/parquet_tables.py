@@ -7,7 +7,7 @@ by side, a few rows at a time.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -195,9 +195,26 @@ def _batches(
                 if missing:
                     what = f"no column {', '.join(missing)}"
                     raise BadConfiguration(what, str(path))
+                for name in present:
+                    kind = file.schema_arrow.field(name).type
+                    if not (pa.types.is_null(kind) or _KINDS.get(name, _is_text)(kind)):
+                        raise BadData(f"column {name} is of type {kind}", str(path))
                 yield from file.iter_batches(rows, columns=present)
         except (pa.ArrowException, OSError) as error:
             raise BadData(f"not readable as parquet ({error})", str(path)) from error
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+#: Columns that are no texts.
+_KINDS: Final[Mapping[str, Callable[[pa.DataType], bool]]] = {
+    "features": lambda kind: pa.types.is_list(kind) or pa.types.is_large_list(kind),
+    "weight": pa.types.is_floating,
+    "valid": pa.types.is_boolean,
+    "vacuous": pa.types.is_boolean,
+}
 
 
 def _sample(

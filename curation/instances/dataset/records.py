@@ -25,7 +25,7 @@ from curation.schema.dialects import ANY_DIALECT
 from curation.schema.keywords import ANNOTATIONS, KNOWN_KEYWORDS
 from curation.schema.subschemas import subschemas
 from curation.system.atomic_files import cannot_write
-from curation.system.errors import BadConfiguration, BadData, NoInput
+from curation.system.errors import BadConfiguration, BadData, NoInput, other_version
 from curation.system.user_files import refuse_large
 
 if TYPE_CHECKING:
@@ -300,9 +300,11 @@ class Records:
             NoInput: the folder is no build.
             BadConfiguration: its records do not say their dialect.
         """
+        import polars as pl  # noqa: PLC0415 - evaluation reads this module without it
+
         if self._rows is None:
             rows = open_edition(str(self.folder)).rows
-            if "dialect" not in rows.columns:
+            if rows.schema.get("dialect") != pl.String:
                 raise BadConfiguration("no column dialect", str(self.folder))
             self._rows = rows
         return self._rows
@@ -405,9 +407,13 @@ def _instances(folder: Path, config: str, split: str) -> dict[str, list[Instance
     if not paths:
         path = folder / file_name(inside, split)
         raise NoInput("no instances here", str(path), "csbdata build --instances")
-    content = pl.read_parquet(paths, glob=False).to_dicts()
     instances: dict[str, list[InstanceRow]] = {}
-    for row in msgspec.convert(content, list[InstanceRow]):
+    try:
+        content = pl.read_parquet(paths, glob=False).to_dicts()
+        rows = msgspec.convert(content, list[InstanceRow])
+    except (pl.exceptions.PolarsError, msgspec.ValidationError) as error:
+        raise other_version(error, paths[0]) from error
+    for row in rows:
         instances.setdefault(row.unique_id, []).append(row)
     return instances
 

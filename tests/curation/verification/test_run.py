@@ -105,7 +105,7 @@ def test_a_lost_row_is_missed_by_all_who_counted(folder: Path) -> None:
     lost = pl.read_parquet(folder / TABLE)["unique_id"][0]
     rows = len(pl.read_parquet(folder / TABLE))
     rewrite(folder / TABLE, lambda table: table.slice(1))
-    fact = f"{rows} rows in Github_easy/train; there are {rows - 1}"
+    fact = f"{rows} rows in Github_easy/train; really {rows - 1}"
     assert said_by(COUNTS, folder) == [f"counts: manifest.json: {fact}"]
     fact = f"ledger: Github_easy/{lost}: kept in the ledger, but no row"
     assert fact in said_by(LEDGER, folder)
@@ -283,7 +283,7 @@ def test_every_table_bears_the_canary(folder: Path) -> None:
     ]
     edit_manifest(folder, lambda manifest: manifest.pop("canary"))
     (line,) = said_by(CANARY, folder)
-    assert line.startswith("readable: manifest.json: not a manifest of this version")
+    assert line.startswith("readable: manifest.json: not of this version")
 
 
 @pytest.mark.slow
