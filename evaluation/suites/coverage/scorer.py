@@ -301,12 +301,19 @@ def _as_published() -> FormatChecker:
     return formats
 
 
-def known_answers(record: Record, _settings: object) -> Iterable[KnownAnswer]:
-    """Yield answers to a record with the class that each must get."""
+def known_answers(record: Record, settings: object) -> Iterable[KnownAnswer]:
+    """Yield answers to a record with the class that each must get.
+
+    A witness is one of the record's own dialect: where all are read as 2020-12, as the
+    paper does, Listing 10 says which of them violate their schema there.
+    """
     kinds = TextClass
+    as_paper = getattr(settings, "dialect", "") == "2020-12"
     witnesses = record.fields.get("witnesses")
     for text in witnesses if isinstance(witnesses, list) else ():
-        yield KnownAnswer(kind="witness", text=str(text))
+        right = not as_paper or accepts_by_listing_10(str(text), record.constraint)
+        expected = "" if right else kinds.VIOLATES
+        yield KnownAnswer(kind="witness", text=str(text), expected=expected)
         for kind, cut in (
             (kinds.TRUNCATED, f"{text}{{"),
             (kinds.RUNAWAY_WHITESPACE, f"{text}{{{' ' * 99}"),

@@ -18,7 +18,8 @@ from evaluation.suites.coverage.judgement import (
     TextVerdict,
     classify,
 )
-from evaluation.suites.coverage.scorer import judge
+from evaluation.suites.coverage.scorer import judge, known_answers
+from evaluation.suites.coverage.suite import CoverageSettings
 from evaluation.suites.coverage.texts import class_of, judgement_of
 
 _OLD = json.dumps(
@@ -187,3 +188,15 @@ def test_the_adapted_schema_is_judged_apart() -> None:
         TextVerdict.INVALID,
         TextVerdict.VALID,
     )
+
+
+def test_a_witness_of_another_dialect_need_not_pass_as_in_the_paper() -> None:
+    """A draft-04 `exclusiveMinimum` is no schema under 2020-12; a newer one is."""
+    old = '{"minimum": 1, "exclusiveMinimum": true}'
+    for schema, expected in ((old, "violates"), ('{"minimum": 1}', "")):
+        record = Record(id="a", schema=schema, fields={"witnesses": ["2"]})
+        own, paper = (
+            next(iter(known_answers(record, CoverageSettings(dialect=dialect))))
+            for dialect in ("", "2020-12")
+        )
+        assert (own.expected, paper.expected) == ("", expected)
