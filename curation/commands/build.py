@@ -31,6 +31,7 @@ from curation.system.terminal import (
     show,
     stdout,
 )
+from curation.system.words import command, counted
 from curation.workers.ray_shards import LOCAL
 
 if TYPE_CHECKING:
@@ -258,11 +259,10 @@ def _build_shard(
         )
         return
     state = "was there already" if done.unchanged else "done"
-    show(f"Shard {done.header.name}: {documents:,} raw documents, {state}")
-    beside = shown_out.parent / "*"
+    show(f"Shard {done.header.name}: {counted(documents, 'raw document')}, {state}")
     say_command(
         f"When all {shard[1]} are done, with the same options",
-        f"csbdata build {beside}",
+        f"{command('build', shown_out.parent)}/*",
     )
 
 
@@ -279,7 +279,7 @@ def _build(request: BuildRequest, format_: Format, shown_out: Path) -> None:
         raise CsbdataError(
             "; ".join(map(str, built.rule_faults)),
             str(shown_out),
-            f"csbdata explain crashed --in {shown_out}",
+            command("explain", "crashed", "--in", shown_out),
         )
 
 
@@ -318,18 +318,18 @@ def print_summary(built: BuildResult, shown_out: Path) -> None:
     raw = sum(config.raw for config in figures.configs.values())
     state = "was there already" if built.unchanged else "written"
     show(
-        f"{figures.name} ({figures.rules} rules): {records:,} records of {raw:,} "
-        f"raw documents, {state} in {sum(built.phases.values()):.1f} s"
+        f"{figures.name} ({figures.rules} rules): {counted(records, 'record')} of "
+        f"{counted(raw, 'raw document')}, {state} in {sum(built.phases.values()):.1f} s"
     )
     say_command(
         "Why a document is not in it",
-        f"csbdata explain REASON --in {shown_out}",
+        command("explain", "REASON", "--in", shown_out),
     )
     if built.request.instances:
         say_command(
-            "Witnesses and near misses", f"csbdata instances --report {shown_out}"
+            "Witnesses and near misses", command("instances", "--report", shown_out)
         )
-    say_command("Next", f"csbdata stats {shown_out}")
+    say_command("Next", command("stats", shown_out))
     for line in partiality(built):
         say(line, style="yellow")
 

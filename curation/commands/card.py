@@ -12,6 +12,7 @@ import typer
 from curation.commands.options import SignOption, signing_key
 from curation.system.errors import BadUsage
 from curation.system.terminal import Format, FormatOption, print_json, say, show
+from curation.system.words import command, counted
 
 if TYPE_CHECKING:
     from curation.packaging.manifest import BuildFacts
@@ -86,7 +87,7 @@ def card(  # noqa: PLR0913 (one parameter an option)
         print_json({"folder": str(folder), "written": sorted(written)})
     else:
         show("\n".join(sorted(written)))
-        say(f"{len(written)} files written in {folder}")
+        say(f"{counted(len(written), 'file')} written in {folder}")
 
 
 def _facts(folder: Path, place: dict[str, str]) -> BuildFacts:
@@ -123,7 +124,8 @@ def _print_check(folder: Path, names: list[str], format_: Format) -> None:
     elif names:
         show("\n".join(names))
     if names:
-        text = f"{len(names)} files differ from the data: csbdata card {folder}"
+        differing = counted(len(names), "file")
+        text = f"not as the data says: {differing}. {command('card', folder)}"
         say(text, style="red")
         raise typer.Exit(1)
     say(f"The card and all that comes with it follow from the data of {folder}")

@@ -14,6 +14,7 @@ from curation.system.errors import BadData, BadUsage
 from curation.system.escaping import shortened
 from curation.system.tables import table
 from curation.system.terminal import print_json, say, show, show_whole, stdout
+from curation.system.words import counted
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, ReadOnlyJson
@@ -156,7 +157,7 @@ def _read_schema(name: str) -> CompiledSchema:
 
     files = read_schema_files([name], say)
     if len(files) != 1:
-        raise BadData(f"{len(files):,} schemas, and one is compared", name)
+        raise BadData(f"{counted(len(files), 'schema')}, and one is compared", name)
     path, content = Path(name), files[0].content
     text = content.decode("utf-8", "replace")
     library = neighbour_library(neighbours_of(path.parent, {path.name: content}))

@@ -28,6 +28,7 @@ from curation.system.terminal import (
     show_whole,
     stdout,
 )
+from curation.system.words import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -204,9 +205,8 @@ def _explain_reason(
 
 
 def _print_rejected(rows: pl.DataFrame) -> None:
-    count = len(rows)
-    show("1 document" if count == 1 else f"{count:,} documents")
-    if count:
+    show(counted(len(rows), "document"))
+    if len(rows):
         columns = ["config", "unique_id", "rule"]
         details = [shortened(detail, 100) for detail in rows["detail"]]
         cells = zip(rows.select(columns).rows(), details, strict=True)
@@ -272,8 +272,8 @@ def _facts(story: DocumentStory) -> Iterable[tuple[str, str]]:
     yield "dialect", f"{record.dialect}, {evidence}"
     yield "valid under", ", ".join(record.valid_under)
     figures = (
-        f"{record.field_count:,} fields, fan-out {record.max_fan_out:,}, "
-        f"depth {record.depth:,}, {record.size:,} bytes"
+        f"{counted(record.field_count, 'field')}, fan-out {record.max_fan_out:,}, "
+        f"depth {record.depth:,}, {counted(record.size, 'byte')}"
     )
     yield "measures", figures
     yield "features", ", ".join(record.features)
@@ -306,4 +306,4 @@ def _print_changes(changes: Sequence[Change]) -> None:
             show_whole(f"    {line}", style)
     if len(changes) > _MOST_CHANGES:
         more = len(changes) - _MOST_CHANGES
-        show(f"  ... and {more:,} more places (--format json)")
+        show(f"  ... and {counted(more, 'more place')} (--format json)")

@@ -10,7 +10,7 @@ import typer
 
 from curation.dataset.editions import DEFAULT_BUILD
 from curation.system.terminal import Format, FormatOption, print_json, say_command, show
-from curation.system.words import counted
+from curation.system.words import command, counted
 
 export = typer.Typer(
     name="export",
@@ -79,4 +79,4 @@ def maskbench(
         print_json({"folder": str(folder), "files": count})
         return
     show(f"{counted(count, 'file')} in {folder}")
-    say_command("Are the labels right?", f"csbdata instances --check {folder}")
+    say_command("Are the labels right?", command("instances", "--check", folder))

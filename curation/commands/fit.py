@@ -12,8 +12,8 @@ from curation.checking.problems import print_problems
 from curation.commands.check import CheckFormat
 from curation.system.escaping import safe, shortened
 from curation.system.tables import plain, table
-from curation.system.terminal import print_json, say, show, stdout
-from curation.system.words import counted
+from curation.system.terminal import print_json, say, say_command, show, stdout
+from curation.system.words import command, counted
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -151,7 +151,9 @@ def _print(fits: Sequence[SchemaFit], profiles: Sequence[Profile], count: int) -
         _print_request(request, fits, names)
     full = next((each.name for each in worst if not each.request), None)
     if full is not None:
-        say(f"for one schema in full: csbdata fit {full} --for {','.join(names)}")
+        say_command(
+            "One schema in full", command("fit", full, "--for", ",".join(names))
+        )
 
 
 def _print_request(

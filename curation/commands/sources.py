@@ -16,6 +16,7 @@ from curation.commands.options import (  # noqa: TC001 - typer reads them off th
 from curation.system.progress import Progress, Quiet, Shown
 from curation.system.tables import table
 from curation.system.terminal import Format, FormatOption, print_json, say, show, stdout
+from curation.system.words import counted
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -213,7 +214,8 @@ def _update(
             say(f"{name} keeps its pin: {fault}", style="yellow")
         newer = sum(item.is_newer for item in updates)
         if write:
-            say(f"{newer - len(faults_by_name):,} newer states are pinned in {file}.")
+            pinned = counted(newer - len(faults_by_name), "newer state")
+            say(f"Pinned in {file}: {pinned}.")
         elif newer:
             say(f"{newer:,} newer. csbdata sources --update --fetch pins them.")
     faults = [item.fault for item in updates if item.fault]
@@ -326,7 +328,7 @@ def _print(acquisition: Acquisition, locked: LiveLock | None) -> None:
 
 
 def _print_lock(locked: LiveLock) -> None:
-    show(f"Locked {len(locked.schemas):,} schemas that are hosted elsewhere.")
+    show(f"Locked {counted(len(locked.schemas), 'schema')} hosted elsewhere.")
     for failure in locked.failures[:_SHOWN_FAILURES]:
         say(f"Not to be had: {failure.url}: {failure.why}", style="yellow")
     unnamed = len(locked.failures) - _SHOWN_FAILURES

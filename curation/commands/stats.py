@@ -13,6 +13,7 @@ from curation.system.errors import NoInput
 from curation.system.escaping import shortened
 from curation.system.tables import table
 from curation.system.terminal import Format, FormatOption, print_json, say, show, stdout
+from curation.system.words import counted
 
 if TYPE_CHECKING:
     from curation.dataset.edition_statistics import EditionStatistics
@@ -58,7 +59,9 @@ def stats(
     statistics = statistics_of(edition)
     if statistics.left_out:
         count = sum(statistics.left_out.values())
-        say(f"{count:,} sample rows left out: {', '.join(statistics.left_out)}")
+        say(
+            f"{counted(count, 'sample row')} left out: {', '.join(statistics.left_out)}"
+        )
     if not statistics.records:
         raise NoInput("no schema in it can be read", where)
     if format_ is Format.JSON:

@@ -14,7 +14,7 @@ from curation.dataset.editions import DEFAULT_BUILD
 from curation.system.errors import Unavailable
 from curation.system.tables import plain, table
 from curation.system.terminal import Format, FormatOption, print_json, say, show, stdout
-from curation.system.words import counted
+from curation.system.words import command, counted
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -168,7 +168,9 @@ def _conclude(where: str, verification: Verification) -> None:
     if not verification.failures:
         then = ""
         if Path(where).exists():
-            then = f" Next: csbdata push {where} --repo OWNER/NAME --dry-run"
+            then = " Next: " + command(
+                "push", where, "--repo", "OWNER/NAME", "--dry-run"
+            )
         say(f"{where} is fine.{then}")
         return
     count = len(verification.failures)
@@ -180,5 +182,5 @@ def _next(where: str, verification: Verification) -> str:
     if "credentials" in checks:
         return "Publish nothing before the credential is revoked and the text gone."
     if checks <= {"card", "digests"} and Path(where).is_dir():
-        return f"If the data is as it should be: csbdata card {where}"
+        return f"If the data is as it should be: {command('card', where)}"
     return "csbdata build makes a sound one."

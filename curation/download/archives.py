@@ -17,6 +17,7 @@ from typing import IO, TYPE_CHECKING, Final, cast
 from curation.download.packs import SUFFIX, open_pack, write_pack
 from curation.download.pins import ArchiveKind, ArchivePin, Selection
 from curation.system.errors import BadArchive, NoInput, WrongDigest
+from curation.system.words import counted
 
 if TYPE_CHECKING:
     from curation.download.cache import Cache
@@ -353,4 +354,4 @@ def _described(path: Path) -> str:
         for path in pack.paths
     )
     note = f" ({pointers} of them Git LFS pointers)" if pointers else ""
-    return f"the {len(pack)} selected files{note}"
+    return f"{counted(len(pack), 'selected file')}{note}"

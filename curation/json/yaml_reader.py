@@ -20,6 +20,7 @@ import yaml
 from curation.core.documents import Reason, Rejected
 from curation.core.json_types import Json, UntypedJson
 from curation.json.text import MAX_DEPTH
+from curation.system.words import counted
 
 #: Suffixes of files that are read as YAML.
 SUFFIXES: Final = (".yaml", ".yml")
@@ -294,7 +295,7 @@ class _Builder:
         finally:
             loader.dispose()
         if len(self._roots) != 1:
-            detail = f"{len(self._roots)} documents, not one"
+            detail = f"{counted(len(self._roots), 'document')}, not one"
             raise YamlError(YamlFault.SYNTAX, detail)
         return YamlDocument(
             value=self._roots[0],

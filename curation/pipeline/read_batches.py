@@ -38,6 +38,7 @@ from curation.pipeline.process_document import (
 from curation.pipeline.shards import WHOLE, JoinedShards, has_batch
 from curation.system.errors import BadConfiguration
 from curation.system.package_data import raw_folder
+from curation.system.words import counted
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.pool import BatchResult, Pool, in_batches
 
@@ -142,7 +143,7 @@ class RuleFault:
 
     def __str__(self) -> str:
         """Return the fault as a clause."""
-        times = "1 document" if self.count == 1 else f"{self.count:,} documents"
+        times = counted(self.count, "document")
         return (
             f"rule {self.rule} raised for {times}, first {self.first} ({self.detail})"
         )

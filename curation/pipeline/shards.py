@@ -16,6 +16,7 @@ import msgspec
 from curation.instances.dataset.build_step import FinishedInstances
 from curation.pipeline.request import BuildIdentity
 from curation.system.errors import BadConfiguration, BadData, CannotCreate, NoInput
+from curation.system.words import command
 from curation.workers.run_folder import COMPLETIONS, FinishedWork
 
 #: The file that makes a folder a shard.
@@ -190,7 +191,7 @@ def _finished_header(folder: Path) -> ShardHeader:
         raise NoInput(
             "is no shard of a build",
             str(folder),
-            f"csbdata build --shard I/N --out {folder}",
+            command("build", "--shard", "I/N", "--out", folder),
         )
     if header.documents is None:
         raise BadData(

@@ -19,6 +19,7 @@ from curation.publish.dataset_diff import (
     Level,
     Version,
 )
+from curation.system.words import counted
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
@@ -51,7 +52,7 @@ def diff_markdown(
         {
             "a": escape_markdown(first.name),
             "b": escape_markdown(second.name),
-            "sentence": f"{before:,} records before, {after:,} now; {differ}.",
+            "sentence": f"{counted(before, 'record')} before, {after:,} now; {differ}.",
             **parts(first, second, pairs, limit=None),
         },
     )
@@ -171,7 +172,7 @@ def changelog(  # noqa: PLR0913 (what a section says)
 def _sentence(previous: Version | None, diff: DatasetDiff) -> str:
     if previous is None:
         count = diff.after.rows.height
-        return f"The first release: {count:,} records."
+        return f"The first release: {counted(count, 'record')}."
     name = "the edition published with the paper" if previous == PUBLISHED else previous
     return (
         f"Compared with {name}: {_WHAT[diff.level][0].lower()}{_WHAT[diff.level][1:]}"

@@ -46,6 +46,7 @@ from curation.system.errors import (
 )
 from curation.system.extras import install_extra
 from curation.system.locks import locked
+from curation.system.words import counted
 
 #: What is written after everything it speaks of, in this order.
 _LAST = (SUMS, "README.md", MANIFEST)
@@ -225,7 +226,7 @@ def write_to_target(
     wrong = files_to_send(files, remote)
     if wrong:
         raise BadData(
-            f"{len(wrong)} files are not there as they were written ({wrong[0]})",
+            f"not there as written: {counted(len(wrong), 'file')} ({wrong[0]})",
             target.label,
             "write them again",
         )

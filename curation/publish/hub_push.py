@@ -31,6 +31,7 @@ from curation.publish.plan import (
 )
 from curation.publish.repository import DATASET, MAIN, HubRepository, RepositoryState
 from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
+from curation.system.words import counted
 
 if TYPE_CHECKING:
     from curation.packaging.manifest import BuildFacts
@@ -211,7 +212,7 @@ def push_to_hub(preview: HubPreview, progress: Progress) -> HubPushed:
             progress.say("there is nothing to propose: all of it is there")
     else:
         commit, url = _commit(repository, preview, progress)
-    progress.say(f"reading back {len(request.files)} files of {commit[:12]}")
+    progress.say(f"reading back {counted(len(request.files), 'file')} of {commit[:12]}")
     _read_back(repository, request, commit)
     tag = request.tag if url is None else None
     if tag:
@@ -366,8 +367,8 @@ def _read_back(repository: HubRepository, request: HubPushRequest, commit: str) 
     if wrong:
         named = ", ".join(wrong[:3]) + (" ..." if len(wrong) > 3 else "")  # noqa: PLR2004 (a few names)
         raise BadData(
-            f"{len(wrong)} files are not there as they were sent ({named}); no tag "
-            "was set",
+            f"not there as sent: {counted(len(wrong), 'file')} ({named}); "
+            "no tag was set",
             f"{request.name}@{commit}",
             "push again, and tell the Hub's operators if it stays",
         )

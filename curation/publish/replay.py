@@ -32,6 +32,7 @@ from curation.system.errors import (
     Unavailable,
 )
 from curation.system.escaping import shortened
+from curation.system.words import counted
 from curation.verification.findings import READABLE, Finding
 from curation.workers.fingerprint import fingerprint
 
@@ -211,9 +212,11 @@ def _table_differences(name: str, own: Path, right: Path) -> Iterator[Finding]:
             if differing <= _ROWS:
                 yield _finding(name, f"row {place}: {_row_difference(row, wanted)}")
     if differing > _ROWS:
-        yield _finding(name, f"{differing - _ROWS:,} more rows differ")
+        yield _finding(name, f"different too: {counted(differing - _ROWS, 'more row')}")
     if rows.height != again.height:
-        yield _finding(name, f"{rows.height:,} rows; the sources give {again.height:,}")
+        yield _finding(
+            name, f"{counted(rows.height, 'row')}; the sources give {again.height:,}"
+        )
     elif not differing:
         yield _finding(name, "its rows are right, but the bytes are not those written")
 

@@ -21,6 +21,7 @@ from curation.system.errors import (
     Unavailable,
 )
 from curation.system.progress import Progress, Quiet
+from curation.system.words import command, counted
 from curation.verification import Verification, verify_folder
 from curation.verification.counts import IDENTITY
 from curation.verification.instances import INSTANCES
@@ -216,8 +217,9 @@ def verify_for_push(
         for failure in failures[1:]:
             progress.say(str(failure))
         raise BadData(
-            f"does not verify, {len(failures)} findings; the first: {failures[0]}",
+            f"does not verify, {counted(len(failures), 'finding')}; "
+            f"the first: {failures[0]}",
             str(folder),
-            f"csbdata verify {folder} lists them",
+            f"{command('verify', folder)} lists them",
         )
     return VerifiedFolder(files=files, facts=facts)

@@ -47,6 +47,7 @@ from curation.sources.readers import (
 from curation.sources.tools import read_mcp_server, read_tool_list
 from curation.system.errors import BadConfiguration, BadData, BadUsage, NoInput
 from curation.system.user_files import refuse_large
+from curation.system.words import counted
 from curation.workers.limits import Limits
 
 _NAME = "local"
@@ -185,7 +186,7 @@ def _from_form(prefix: str, argument: str, say: Callable[[str], None]) -> OwnSch
     if not argument.strip():
         raise BadUsage("nothing is named", f"{prefix}:", f"say {prefix}:{metavar}")
     schemas = read_form(argument, say)
-    say(f"{prefix}:{argument}: {len(schemas):,} schemas")
+    say(f"{prefix}:{argument}: {counted(len(schemas), 'schema')}")
     first = Path(argument).stem if metavar == "FILE" else argument.split(maxsplit=1)[0]
     name = f"{prefix}-{plain_id(first.rpartition('/')[2])}"
     return _of_schemas(f"{prefix}:{argument}", name, schemas)
@@ -279,7 +280,7 @@ def read_hub_column(
     if not schemas:
         raise BadData("no value of it is JSON", where)
     if broken:
-        say(f"{where}: {broken:,} values are no JSON and left out")
+        say(f"{where}: {counted(broken, 'value')} left out: no JSON")
     return schemas
 
 

@@ -18,6 +18,7 @@ from curation.schema.dialects import BY_NAME, Dialect
 from curation.schema.subschemas import edited, subschemas
 from curation.sources.readers import NamedSchema, read_document
 from curation.system.errors import BadData
+from curation.system.words import counted
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -56,7 +57,7 @@ def read_openapi(path: Path, say: Callable[[str], None]) -> list[NamedSchema]:
     operations = {own.name.rpartition(".")[0] for own in bodies}
     without = description.operations - len(operations)
     if without:
-        say(f"{path}: {without:,} operations have no body in JSON")
+        say(f"{path}: {counted(without, 'operation')} without a body in JSON")
     return bodies
 
 

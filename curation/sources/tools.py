@@ -26,6 +26,7 @@ from curation.system.errors import (
     Unavailable,
 )
 from curation.system.extras import install_extra
+from curation.system.words import counted
 
 #: Where a definition has its schema, and what is put behind the tool's name.
 _SCHEMAS = {
@@ -67,7 +68,8 @@ def read_tool_list(path: Path, say: Callable[[str], None]) -> list[NamedSchema]:
         then = "tools have their schema as parameters, input_schema or inputSchema"
         raise BadData(what, str(path), then)
     if lacking:
-        say(f"{path}: {len(lacking)} tools have no schema: {', '.join(lacking[:5])}")
+        count = counted(len(lacking), "tool")
+        say(f"{path}: {count} without a schema: {', '.join(lacking[:5])}")
     return schemas
 
 

@@ -27,6 +27,7 @@ from rich.text import Text
 from curation.core.json_types import ReadOnlyJson
 from curation.system.escaping import safe_lines
 from curation.system.tables import plain
+from curation.system.words import command
 
 #: Columns of a file or a pipe, where no one has said how many: more than a row needs.
 PIPE_WIDTH = 400
@@ -71,6 +72,16 @@ def command_line() -> tuple[str, ...]:
     Empty if another program uses these packages.
     """
     return _COMMAND_LINE.get()
+
+
+def with_more(*words: object, here: Sequence[object] = ()) -> str:
+    """Return the command that is run with more options, to be pasted.
+
+    Args:
+        words: The options.
+        here: What to name where another program uses these packages.
+    """
+    return command(*(command_line()[1:] or here), *words)
 
 
 class Format(StrEnum):

@@ -1,6 +1,18 @@
-"""Numbers with their nouns."""
+"""Words of messages: numbers with their nouns, commands to paste."""
 
 from __future__ import annotations
+
+import shlex
+
+
+def command(*words: object) -> str:
+    """Return a command that a shell reads as it is meant, whatever a folder's name.
+
+    Example:
+        >>> command("verify", "my build")
+        "csbdata verify 'my build'"
+    """
+    return shlex.join(["csbdata", *map(str, words)])
 
 
 def counted(number: int, noun: str) -> str:

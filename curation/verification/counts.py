@@ -10,6 +10,7 @@ import polars as pl
 
 from curation.core.benchmark import holds_instances, natural_key
 from curation.packaging.manifest import FILE as MANIFEST
+from curation.system.words import counted
 from curation.verification.check import CheckResult, FolderCheck, ItemResult
 from curation.verification.findings import Finding
 from curation.verification.rows import record_columns
@@ -38,16 +39,18 @@ def _judge_counts(
         for config, split in sorted(manifest_rows.keys() | own.keys()):
             number, rows = manifest_rows.get((config, split), 0), own[config, split]
             if number != rows and not holds_instances(config):
-                detail = f"{number:,} rows in {config}/{split}; there are {rows:,}"
+                detail = (
+                    f"{counted(number, 'row')} in {config}/{split}; really {rows:,}"
+                )
                 findings.append(Finding(check="counts", where=MANIFEST, detail=detail))
-    counted = {
+    by_table = {
         "records": sum(rows for (config, _), rows in own.items() if config in records),
         "instances": sum(
             rows for (name, _), rows in own.items() if holds_instances(name)
         ),
         "configs": len({config for config, _ in own}),
     }
-    return CheckResult(findings=findings, counted=counted)
+    return CheckResult(findings=findings, counted=by_table)
 
 
 COUNTS = FolderCheck(

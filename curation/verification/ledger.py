@@ -24,6 +24,7 @@ from curation.instances.values.model import InstanceKind
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import Manifest
 from curation.rules.sets import rule_set
+from curation.system.words import counted
 from curation.verification.check import CheckResult, FolderCheck, ItemResult
 from curation.verification.findings import Finding
 from curation.verification.rows import read_columns, record_columns
@@ -62,7 +63,7 @@ def _documents(
     if numbers.to_list() != list(range(len(numbers))):
         yield _finding(DOCUMENTS, "its documents are not numbered one by one")
     if strays := len(changes.filter(~pl.col("document").is_in(numbers.implode()))):
-        yield _finding(CHANGES, f"{strays:,} changes of no document")
+        yield _finding(CHANGES, counted(strays, "change") + " of no document")
     is_kept = pl.col("outcome") == KEPT
     rules = [*(rule.name for rule in facts.rule_list), *_NO_RULES]
     pins = pl.DataFrame(

@@ -19,6 +19,7 @@ from curation.packaging.card import FILE as CARD
 from curation.packaging.table_columns import table_form
 from curation.system.escaping import shortened
 from curation.system.extras import install_extra
+from curation.system.words import counted
 from curation.verification.check import (
     CheckBatch,
     CheckItem,
@@ -193,7 +194,7 @@ def _miscounted(
         rows, right = opened.get(split), _rows(contents, paths)
         if rows != right:
             yield _finding(
-                f"{config}/{split}", f"opens with {rows} rows, not {right:,}"
+                f"{config}/{split}", f"opens with {rows} of {counted(right, 'row')}"
             )
 
 

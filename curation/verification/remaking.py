@@ -27,6 +27,7 @@ from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import versions_here
 from curation.system.checksums import file_digest
 from curation.system.escaping import shortened
+from curation.system.words import counted
 from curation.validation.fastjsonschema_check import ENDED
 from curation.validation.fastjsonschema_worker import verdict
 from curation.verification.check import (
@@ -195,7 +196,8 @@ def _made_differently(
     if not rows:
         return
     if len(rows[tables.INSTANCE_LEDGER]) != 1:
-        yield f"{len(rows[tables.INSTANCE_LEDGER])} rows in {tables.INSTANCE_LEDGER}"
+        number = counted(len(rows[tables.INSTANCE_LEDGER]), "row")
+        yield f"{number} in {tables.INSTANCE_LEDGER}"
         return
     (result,) = rows[tables.INSTANCE_LEDGER]
     if cost_too_much(str(result["reason"]), str(result["detail"])):
@@ -236,7 +238,7 @@ def _faults(
 def _difference(rows: _Rows, again: _Rows) -> str:
     """Return the first difference of rows from those made again; empty for none."""
     if len(rows) != len(again):
-        return f"{len(rows)} rows; {len(again)} are made of its schema"
+        return f"{counted(len(rows), 'row')}; its schema gives {len(again)}"
     for number, (row, right) in enumerate(zip(rows, again, strict=True)):
         for name, value in right.items():
             if row.get(name) != value:

@@ -27,6 +27,7 @@ from curation.packaging.card import FILE as CARD
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.table_columns import table_form
 from curation.system.checksums import file_digest
+from curation.system.words import counted
 from curation.verification.check import (
     CheckBatch,
     CheckItem,
@@ -87,7 +88,7 @@ def _viewer_faults(path: Path, table: ParquetTable) -> Iterator[str]:
     for number, group in enumerate(table.groups):
         if group.num_rows > 1 and group.total_byte_size > MOST_GROUP:
             yield (
-                f"row group {number} has {group.num_rows:,} rows of "
+                f"row group {number} has {counted(group.num_rows, 'row')} of "
                 f"{group.total_byte_size:,} bytes together; {MOST_GROUP:,} is the most"
             )
     # A column index lists least and greatest values; long ones are dropped.

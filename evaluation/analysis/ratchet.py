@@ -79,7 +79,7 @@ def outcomes_by_place(
 
     Args:
         run: The run.
-        engine: The engine's label; None where the run has only one.
+        engine: The engine's label or name; None where the run has only one.
         tasks: The tasks that count; empty for all of the run.
 
     Raises:
@@ -103,12 +103,13 @@ def outcomes_by_place(
             f"a ratchet is of one engine, the run has {len(by_engine)}",
             then=f"--engine with one of: {'; '.join(by_engine)}",
         )
-    label = next(iter(by_engine)) if engine is None else engine
-    if label not in by_engine:
-        raise NoInput(
-            f"the run has no engine {label!r}", then=f"it has {'; '.join(by_engine)}"
-        )
-    return label, by_engine[label]
+    names = run.header.names()
+    for label, own in by_engine.items():
+        if engine in (None, label, names.get(label)):
+            return label, own
+    raise NoInput(
+        f"the run has no engine {engine!r}", then=f"it has {'; '.join(by_engine)}"
+    )
 
 
 def read_ratchet(path: Path) -> dict[Place, Standing]:

@@ -59,7 +59,7 @@ def _engine(participant: ParticipantHeader) -> tuple[Cell, ...]:
         participant.engine,
         participant.version,
         participant.preset,
-        ", ".join(f"{name}={value}" for name, value in options.items()),
+        ", ".join(f"{name}={_flat(value)}" for name, value in options.items()),
         f"not run: {remark}" if remark else "",
         (participant.install if remark else "") or "",
     )
@@ -86,6 +86,10 @@ def _flat(value: Json) -> str | None:
         }
         parts = [f"{name} {text}" for name, text in members.items() if text]
         return ", ".join(parts) or None
+    if isinstance(value, list | tuple):
+        return ", ".join(str(_flat(item)) for item in value) or None
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return None if value is None else str(value)
 
 

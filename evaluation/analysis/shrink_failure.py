@@ -450,11 +450,12 @@ def engine_of_failure(
     """
     from evaluation.setup.selected_engines import select_engines  # noqa: PLC0415 (reads every engine's file)
 
+    names = run.header.names()
     labels = [
         row.engine
         for row in run.rows()
         if row.task == task and f"{row.config}/{row.id}" == name
-        if label in (None, row.engine)
+        if label in (None, row.engine, names.get(row.engine))
     ]
     if not labels:
         raise NoInput(f"no row of {name} in task {task}", str(run.folder))

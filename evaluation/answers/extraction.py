@@ -19,6 +19,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from curation.system.escaping import shortened
+from curation.system.words import counted
 
 if TYPE_CHECKING:
     from evaluation.core.records import Response
@@ -391,7 +392,7 @@ def triage(response: Response, rules: TriageRules) -> str | MissingAnswer:
     if _ended_as_refusal(rules.refusals, response):
         return MissingAnswer(NoAnswer.REFUSED, f"ended as {response.finish}")
     if rules.longest is not None and len(text) > rules.longest:
-        reason = f"{len(text):,} characters, {rules.longest:,} are read"
+        reason = f"{counted(len(text), 'character')}, {rules.longest:,} are read"
         return MissingAnswer(NoAnswer.TOO_LARGE, reason)
     parts = split_thinking(text) if rules.splits_thinking else AnswerParts(answer=text)
     answer = parts.answer

@@ -13,6 +13,7 @@ from curation.core.documents import Rejected
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.json.text import depth, parse
 from curation.system.escaping import shortened
+from curation.system.words import counted
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -69,7 +70,7 @@ def read_json_answer(text: str) -> JsonAnswer:
         <JsonProblem.NOT_A_NUMBER: 'not_a_number'>
     """
     if len(text) > MOST_CHARACTERS:
-        detail = f"{len(text):,} characters, over {MOST_CHARACTERS:,}"
+        detail = f"{counted(len(text), 'character')}, over {MOST_CHARACTERS:,}"
         return JsonAnswer(problem=JsonProblem.TOO_LARGE, detail=detail)
     duplicates: list[str] = []
 

@@ -16,6 +16,7 @@ import msgspec
 import orjson
 
 from curation.system.atomic_files import atomic_file
+from curation.system.words import counted
 from curation.workers.fingerprint import fingerprint
 from curation.workers.limits import Limits
 from curation.workers.outcomes import Ending, ProcessResult
@@ -200,8 +201,7 @@ def _names(records: Sequence[Record]) -> dict[str, Record]:
 def _line(names: Sequence[str], what: str) -> str:
     examples = ", ".join(dict.fromkeys(names[:5]))
     more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""  # noqa: PLR2004 (those above)
-    number = "1 response" if len(names) == 1 else f"{len(names):,} responses"
-    return f"{number} {what}: {examples}{more}"
+    return f"{counted(len(names), 'response')} {what}: {examples}{more}"
 
 
 def score_all(

@@ -12,7 +12,16 @@ import typer
 from curation.system.errors import BadConfiguration
 from curation.system.progress import no_heartbeat
 from curation.system.tables import table
-from curation.system.terminal import Format, FormatOption, print_json, say, show, stdout
+from curation.system.terminal import (
+    Format,
+    FormatOption,
+    print_json,
+    say,
+    show,
+    stdout,
+    with_more,
+)
+from curation.system.words import counted
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -168,7 +177,7 @@ def _ask_for_leave(plan: InstallPlan, *, yes: bool) -> bool:
         BadConfiguration: standard input is no terminal, so no one can be asked.
     """
     packages = ", ".join(f"{name} {version}" for name, version in plan.packages.items())
-    say(f"{len(plan.packages)} packages, {_download(plan)}: {packages}")
+    say(f"{counted(len(plan.packages), 'package')}, {_download(plan)}: {packages}")
     if plan.row.note:
         say(f"{plan.row.engine} {plan.row.version}: {plan.row.note}")
     if plan.row.compiles:
@@ -176,7 +185,10 @@ def _ask_for_leave(plan: InstallPlan, *, yes: bool) -> bool:
     if yes:
         return True
     if not sys.stdin.isatty():
-        raise BadConfiguration("there is nobody to ask", then="say yes with -y")
+        raise BadConfiguration(
+            "nothing was downloaded: without a terminal nobody can agree",
+            then=with_more("-y", here=("engines", "add", plan.row.engine)),
+        )
     with no_heartbeat():
         return typer.confirm("Download and install?", err=True)
 

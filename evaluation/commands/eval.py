@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +11,7 @@ from curation.commands.options import with_option_groups
 from curation.system.errors import BadUsage, Unavailable
 from curation.system.progress import Quiet, Shown
 from curation.system.terminal import say, say_command
-from curation.system.words import counted
+from curation.system.words import command, counted
 from evaluation.commands.options import (
     DataOptions,
     EngineOptions,
@@ -214,13 +213,14 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
         )
     if totals.unanswered:
         say(
-            f"{totals.unanswered:,} texts have no answer, because the server was in "
-            "trouble; the same command asks for them again",
+            "the server was in trouble, so that "
+            f"{counted(totals.unanswered, 'text')} must be asked for again: the same "
+            "command does it",
             style="yellow",
         )
     if totals.reproducers:
         count = len(totals.reproducers)
         say(f"{counted(count, 'reproducer')} written to {folder}/reproducers")
-    quoted = shlex.quote(str(folder))
-    say_command("Every table", f"csbdata results show {quoted} --all")
-    say_command("What failed", f"csbdata results show {quoted} --failures")
+    show_run = ("results", "show", folder)
+    say_command("Every table", command(*show_run, "--all"))
+    say_command("What failed", command(*show_run, "--failures"))

@@ -15,6 +15,7 @@ from curation.commands.options import ExecutorOption, shard_of
 from curation.system.credentials import redacted
 from curation.system.errors import BadConfiguration, BadUsage
 from curation.system.user_files import refuse_unprintable
+from curation.system.words import counted
 from evaluation.generation.text_generation import AUTO_BATCH, LoopOptions, TokenPrices
 
 if TYPE_CHECKING:
@@ -333,7 +334,7 @@ def model_options(
         prices *= len(names)
     if len(prices) != len(names):
         raise BadConfiguration(
-            f"{len(prices)} prices for {len(names)} models",
+            f"{counted(len(prices), 'price')} for {counted(len(names), 'model')}",
             then="give one price for all, or one for each --model",
         )
     if settings.overlap not in _OVERLAPS:

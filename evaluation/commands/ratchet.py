@@ -10,6 +10,7 @@ import typer
 
 from curation.commands.options import with_option_groups
 from curation.system.terminal import say
+from curation.system.words import counted
 from evaluation.commands.opened_run import RunArgument, open_and_report_problems
 from evaluation.commands.show_run import SHOWN
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption, print_tables
@@ -41,7 +42,9 @@ class RatchetOptions:
     ] = False
     engine: Annotated[
         str | None,
-        typer.Option(metavar="LABEL", help="Which engine, of a run of several."),
+        typer.Option(
+            metavar="NAME", help="Which engine, of a run of several; by name or label."
+        ),
     ] = None
     task: Annotated[
         list[str] | None,
@@ -107,4 +110,4 @@ def _write(file: Path, outcomes: Mapping[Place, Standing], about: str) -> None:
     from evaluation.analysis.ratchet import write_ratchet
 
     write_ratchet(file, outcomes, about)
-    say(f"{len(outcomes):,} schemas in {file}")
+    say(f"{counted(len(outcomes), 'schema')} in {file}")

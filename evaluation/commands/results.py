@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from curation.commands.options import with_option_groups
-from curation.system.terminal import command_line, print_json, say
+from curation.system.terminal import print_json, say, with_more
 from curation.system.terminal import show as print_line
 from curation.system.words import counted
 from evaluation.commands.opened_run import (
@@ -181,14 +180,12 @@ def compare(
     for objection in answer.objections:
         say(objection, style="yellow")
     head = {"objections": list(answer.objections), "gate": answer.holds}
-    here = ("csbdata", "results", "compare", *map(str, runs))
-    words = [*(command_line() or here), "--all"]
     print_tables(
         answer.tables if everything else answer.headlines,
         format_,
         head,
         every=answer.tables,
-        more=shlex.join(words),
+        more=with_more("--all", here=("results", "compare", *runs)),
     )
     if gate.gated and not answer.holds:
         say(f"the gate fails: {answer.reason}", style="red")
@@ -308,7 +305,7 @@ def shrink(
         str, typer.Option(metavar="TASK", help="The case's task.")
     ] = "masks",
     engine: Annotated[
-        str | None, typer.Option(metavar="LABEL", help="As the run names it.")
+        str | None, typer.Option(metavar="NAME", help="Its name or label.")
     ] = None,
 ) -> None:
     """Find the smallest part of a schema that still fails in the same way.
@@ -337,8 +334,8 @@ def shrink(
     with open_engine(participant, tokenizer, bounds) as ask:
         afresh = ask_in_new_process(participant, tokenizer, bounds)
         smallest = shrink_failure(failed_case, ask, _MOST_TRIES, afresh)
-    say(f"{smallest.before:,} characters, {smallest.after:,} left")
-    say(f"{len(failed_case.walks):,} texts, {len(smallest.walks):,} needed")
+    say(f"{counted(smallest.before, 'character')}, {smallest.after:,} left")
+    say(f"{counted(len(failed_case.walks), 'text')}, {len(smallest.walks):,} needed")
     print_json(smallest.as_json(f"{participant.label}: {smallest.row.result}"))
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from curation.system.terminal import say, say_command
+from curation.system.terminal import say, say_command, with_more
 from curation.system.terminal import show as print_line
 from evaluation.reporting.printing import ReportFormat, named_tables, print_tables
 from evaluation.results.reader import gaps_of
@@ -85,7 +84,7 @@ def show_tables(
         format_,
         _head(run),
         every=() if names else every,
-        more=f"csbdata results show {shlex.quote(str(run.folder))} --all",
+        more=with_more("--all", here=("results", "show", run.folder)),
     )
     if wanted is first and format_ is ReportFormat.AUTO:
         others = [table.path for table in every if table not in first]

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from curation.commands.options import GroupedCommand, with_option_groups
 from curation.system.errors import BadConfiguration, BadUsage, Unavailable
 from curation.system.progress import Progress, Quiet, Shown
-from curation.system.terminal import say, show
+from curation.system.terminal import say, say_command, show, with_more
+from curation.system.words import command, counted
 from evaluation.commands.opened_run import RunsArgument, open_and_report_problems
 from evaluation.commands.options import (
     DataOptions,
@@ -30,6 +30,7 @@ from evaluation.commands.options import (
     split_settings,
     with_settings,
 )
+from evaluation.commands.suite_group import SuiteGroup
 from evaluation.reporting.printing import (
     ReportFormat,
     ReportFormatOption,
@@ -41,28 +42,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evaluation.asking.request import RunRequest, RunResult, SuiteChoice
-
-
-class SuiteGroup(TyperGroup):
-    """The verbs; a suite's name in their place is answered with the right order."""
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401 - typer's own
-        """Return a verb's command; None if there is none.
-
-        Raises:
-            BadUsage: it is the name of a suite.
-        """
-        command = super().get_command(ctx, cmd_name)
-        if command is None:
-            from evaluation.suites.registry import is_path, suites
-
-            name = cmd_name.removesuffix("@paper")
-            if is_path(name) or name in suites():
-                raise BadUsage(
-                    f"the verb comes first, then the suite {cmd_name}",
-                    then=f"csbdata suite run {cmd_name}",
-                )
-        return command
 
 
 app = typer.Typer(
@@ -206,16 +185,17 @@ def run_command(  # noqa: PLR0913 (groups of options)
     if totals.unavailable and not (totals.ran or totals.reused):
         raise Unavailable("no model of this run can be asked here")
     say(
-        f"{totals.ran:,} answers written now, {totals.reused:,} found there. "
+        f"{counted(totals.ran, 'answer')} written now, {totals.reused:,} found there. "
         f"{result.folder}"
     )
     if totals.unanswered:
         say(
-            f"{totals.unanswered:,} have no answer, because the server was in trouble: "
-            "the same command asks for them again",
+            "the server was in trouble, so that "
+            f"{counted(totals.unanswered, 'answer')} must be asked for again: "
+            "the same command does it",
             style="yellow",
         )
-    say(f"Next: csbdata results compare {result.folder}")
+    say_command("Next", command("results", "compare", result.folder))
     _gate(result, gate)
 
 
@@ -308,7 +288,10 @@ def prompts_command(  # noqa: PLR0913 (groups of options)
     if is_batch and not model:
         raise BadUsage(
             "each line of --format openai-batch names a model",
-            then=f"csbdata suite prompts {name} --format openai-batch --model NAME",
+            then=with_more(
+                *("--model", "NAME"),
+                here=("suite", "prompts", name, "--format", "openai-batch"),
+            ),
         )
     if model is not None and not is_batch:
         raise BadUsage(
@@ -327,7 +310,8 @@ def prompts_command(  # noqa: PLR0913 (groups of options)
         return
     atomic_write_bytes(out, b"".join(line + b"\n" for line in lines))
     atomic_write_bytes(out.parent / RECORDS, encode_records(records))
-    say(f"{len(lines):,} prompts in {out}, their records in {out.parent / RECORDS}")
+    beside = out.parent / RECORDS
+    say(f"{counted(len(lines), 'prompt')} in {out}, their records in {beside}")
 
 
 @app.command("generate", cls=GroupedCommand)
@@ -375,8 +359,8 @@ def generate_command(  # noqa: PLR0913 (options of one command)
         model = ModelOptions(model=rewriter)
         records = reworded_records(choice, records, model, request.fetch, say)
     atomic_write_bytes(out, encode(records))
-    say(f"{len(records):,} records in {out}")
-    say(f"Next: csbdata suite run {name} --data {out}")
+    say(f"{counted(len(records), 'record')} in {out}")
+    say_command("Next", command("suite", "run", name, "--data", out))
 
 
 @app.command("selftest", cls=GroupedCommand)

@@ -14,6 +14,7 @@ from curation.sources.local import open_source
 from curation.system.errors import BadData, NoInput, NotPermitted, Unavailable
 from curation.system.progress import Progress, Quiet
 from curation.system.user_files import absolute
+from curation.system.words import counted
 from evaluation.data.dataset import Dataset, RecordName, RecordReader, RecordSelection
 from evaluation.data.own_schemas import OwnSchemaReader
 from evaluation.data.parquet_tables import ParquetTables
@@ -79,7 +80,7 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
     store = None
     if lacking and instances:
         store = _instance_store(settings, selection.seed, jobs or os.cpu_count() or 1)
-        title = f"Making instances of {len(lacking):,} schemas"
+        title = f"Making instances of {counted(len(lacking), 'schema')}"
         with progress.bar(title, len(lacking)) as advance:
             store.fill(reader.records(lacking), advance)
     return Dataset(

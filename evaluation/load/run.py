@@ -16,6 +16,7 @@ from curation.system.errors import BadData, NoInput, Unavailable
 from curation.system.progress import Progress, Quiet
 from curation.system.terminal import command_line
 from curation.system.user_files import refuse_large
+from curation.system.words import command, counted
 from curation.workers.fingerprint import fingerprint
 from evaluation.asking.request import SuiteChoice, choose_suite
 from evaluation.asking.scoring import LiveScorer
@@ -116,7 +117,7 @@ def open_load(folder: Path) -> LoadRun:
         raise BadData(
             "a run of csbdata eval or of a suite",
             str(folder),
-            f"csbdata results show {folder}",
+            command("results", "show", folder),
         )
     return LoadRun(folder=folder, header=header, rows=rows)
 
@@ -151,7 +152,9 @@ def run_load(request: LoadRequest, progress: Progress | None = None) -> LoadRun:
     requests = _requests(request, suite, data, progress.say)
     head = _header(request, servers, data.header(), suite)
     folder = request.run_dir or Path("runs") / str(head["plan"])[:12]
-    progress.say(f"{len(requests):,} records, server {servers[0].connection.base}")
+    progress.say(
+        f"{counted(len(requests), 'record')}, server {servers[0].connection.base}"
+    )
     progress.say(f"folder: {folder}")
     streams = [
         (server, choice)

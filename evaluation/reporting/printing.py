@@ -19,6 +19,7 @@ from curation.system.errors import BadConfiguration
 from curation.system.escaping import safe, spreadsheet_text
 from curation.system.tables import plain, table
 from curation.system.terminal import print_json, say_command, show, show_whole, stdout
+from curation.system.words import counted
 from evaluation.reporting.tables import Cell, MissingFigure, Table, json_of, text_of
 
 
@@ -203,7 +204,7 @@ def print_tables(
         for table in tables:
             print_table(table)
         if more and len(every) > len(tables):
-            say_command(f"{len(every) - len(tables):,} more tables", more)
+            say_command(counted(len(every) - len(tables), "more table"), more)
 
 
 def print_table(table: Table) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import TYPE_CHECKING, TypeAlias
 
+from evaluation.reporting.notes import without_meanings
 from evaluation.reporting.statistics import Interval, independent_worth, wilson
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from evaluation.reporting.quantiles import Quantile, Quantiles
 
 _UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
-#: The column of a rate in which every cluster of near-duplicates counts once.
-BY_CLUSTER = "by cluster"
 _QUARTILES = ("q25", "median", "q75")
 _SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
 
@@ -412,6 +411,8 @@ class Table:
     def without_empty_columns(self, *names: str) -> Table:
         """Return the table without the columns in which no row has a figure.
 
+        The note loses the sentences `NAME: ...` that say what they mean.
+
         Args:
             names: The columns that may go; any but the first if none is named.
         """
@@ -421,9 +422,11 @@ class Table:
             if (name not in names if names else index == 0)
             or not all(_is_empty(row[index]) for row in self.rows)
         ]
+        shown = tuple(self.columns[index] for index in columns)
         return replace(
             self,
-            columns=tuple(self.columns[index] for index in columns),
+            columns=shown,
+            note=without_meanings(self.note, {*self.columns} - {*shown}, shown),
             rows=tuple(tuple(row[index] for index in columns) for row in self.rows),
         )
 

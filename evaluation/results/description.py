@@ -99,10 +99,10 @@ def _model(model: ModelHeader) -> Iterator[str]:
     if model.libraries:
         versions = (f"{name} {version}" for name, version in model.libraries.items())
         yield f"libraries: {', '.join(versions)}"
-    budget = "by witnesses" if model.budget is None else f"{model.budget:,} tokens"
+    budget = "by witnesses" if model.budget is None else counted(model.budget, "token")
     greedy = not model.temperature
     options = [
-        f"prompt {model.prompt} with {len(model.shots)} shots",
+        f"prompt {model.prompt} with {counted(len(model.shots), 'shot')}",
         f"budget {budget}",
         "greedy" if greedy else f"temperature {model.temperature:g}, seed {model.seed}",
     ]

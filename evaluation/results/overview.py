@@ -7,7 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from curation.core.benchmark import in_benchmark_order
+from curation.system.words import counted
 from evaluation.reporting.charts import Point, points, stack, survival
+from evaluation.reporting.notes import BRACKETS, CLUSTERS
 from evaluation.reporting.quantiles import PERCENTILES, Quantiles
 from evaluation.reporting.report import Plot, Report
 from evaluation.reporting.tables import (
@@ -66,10 +68,7 @@ _COVERAGE_NOTE = (
     "instances. compliance: the same, of those that have instances and compile. "
     "Instances are those that were walked. other orders accepted: valid instances with "
     "the members of their objects in another order (--set orders=N), to which the "
-    "specification gives no meaning. by cluster: every cluster of near-duplicates "
-    "counts once. Brackets: Wilson's 95 % interval, of as many answers as the texts "
-    "are worth, since those of one schema agree; by cluster of as many as there are "
-    "clusters."
+    f"specification gives no meaning. {CLUSTERS} {BRACKETS}"
 )
 _APPLIED_NOTE = (
     "One mask applied to the logits of one text on the CPU, by the engine's own "
@@ -226,7 +225,7 @@ def comparable(
     if len(cases_by_engine) < 2:  # noqa: PLR2004 (two to compare)
         return "", cases_by_engine
     count, shared = compiled_by_all(cases_by_engine)
-    return f", the {count:,} schemas all compile", shared
+    return f", the {counted(count, 'schema')} that all compile", shared
 
 
 def latency(

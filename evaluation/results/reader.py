@@ -292,8 +292,9 @@ def gaps_of(run: RecordedRun) -> list[str]:
     """
     finished = run.header.finished
     if finished is None:
+        there = counted(len(run), "row")
         of = "" if run.header.rows is None else f" of {run.header.rows:,}"
-        return [f"not finished: {len(run):,}{of} rows are there"]
+        return [f"not finished: {there}{of}"]
     return [
         f"{part.engine} has {count:,} of {part.rows:,} rows of task {part.task}"
         for part in finished.parts

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from evaluation.core.suite import SCORING_CLASSES, ScoredResponse, ScoredRun
+from evaluation.reporting.notes import BRACKETS, BY_CLUSTER, CLUSTERS
 from evaluation.reporting.quantiles import Quantiles
 from evaluation.reporting.tables import (
-    BY_CLUSTER,
     Cell,
     ClusterRate,
     Rate,
@@ -44,9 +44,7 @@ def pass_rates(run: ScoredRun) -> Table:
         title="Pass rate",
         columns=("group", "model", "responses", "passed", BY_CLUSTER),
         rows=tuple(rows),
-        note="Of the responses that count; by cluster: every cluster of "
-        "near-duplicates counts once. Brackets: Wilson's 95 % interval. "
-        f"{reading(run)}",
+        note=f"Of the responses that count. {CLUSTERS} {BRACKETS} {reading(run)}",
         name="pass-rate",
     ).without_empty_columns(BY_CLUSTER)
 

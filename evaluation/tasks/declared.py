@@ -15,8 +15,14 @@ from curation.schema.dialects import BY_NAME
 from evaluation.core.cases import Case, Result, Row
 from evaluation.core.run_header import RefusalPattern, TaskSettings
 from evaluation.core.task import RunRows, Task, TaskInput
+from evaluation.reporting.notes import BRACKETS, BY_CLUSTER, CLUSTERS
 from evaluation.reporting.report import Report
-from evaluation.reporting.tables import BY_CLUSTER, Cell, ClusterRate, Rate, Table
+from evaluation.reporting.tables import (
+    Cell,
+    ClusterRate,
+    Rate,
+    Table,
+)
 from evaluation.results.outcomes import features_of
 from evaluation.tasks.refusal_messages import Refusal, explain
 
@@ -138,9 +144,8 @@ _MOST: Final = 15
 #: Characters of a message that is an example.
 _LINE: Final = 70
 _COVERAGE_NOTE: Final = (
-    "Declared: the schema compiles, whatever is enforced then; with a warning: of "
-    "these, the engine itself says that something is not; by cluster: every cluster of "
-    "near-duplicates counts once. Brackets: Wilson's 95 % interval."
+    "declared: the schema compiles, whatever is enforced then. with a warning: of "
+    f"these, the engine itself says that something is not. {CLUSTERS} {BRACKETS}"
 )
 _KEYWORDS_NOTE: Final = (
     "Named: schemas whose refusal means the keyword (several may be meant). Alone: it "

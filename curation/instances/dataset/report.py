@@ -24,7 +24,8 @@ from curation.instances.dataset.parquet import (
     InstanceLedgerRow,
 )
 from curation.lint.satisfiability import Satisfiability
-from curation.system.errors import BadData, NoInput
+from curation.system.errors import NoInput, other_version
+from curation.system.words import counted
 
 #: Name of the line that sums up all configs.
 TOTAL = "all"
@@ -103,10 +104,8 @@ def report_of(build: Path) -> InstanceReport:
         content = pl.read_parquet(path, glob=False).to_dicts()
         rows = msgspec.convert(content, list[InstanceLedgerRow])
         missing = Counter(pl.read_parquet(build / MISSING, glob=False)["keyword"])
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise BadData(f"not readable as parquet ({error})", str(path)) from error
-    except msgspec.ValidationError as error:
-        raise BadData(f"not a ledger of instances ({error})", str(path)) from error
+    except (pl.exceptions.PolarsError, OSError, msgspec.ValidationError) as error:
+        raise other_version(error, path) from error
     configs = in_benchmark_order({row.config for row in rows})
     figures = {
         config: _figures([row for row in rows if row.config == config])
@@ -249,8 +248,9 @@ def given_lines(report: InstanceReport) -> Iterator[str]:
             f"{keyword} {count:,}" for keyword, count in figures.given_refused.items()
         )
         yield (
-            f"Of {figures.given + refused:,} instances that sources give for right "
-            f"ones, the schemas refuse {refused:,}{f': {named}' if named else ''}."
+            f"Of {counted(figures.given + refused, 'instance')} that sources give "
+            f"for right ones, the schemas refuse {refused:,}"
+            f"{f': {named}' if named else ''}."
         )
 
 
@@ -260,11 +260,11 @@ def cost_lines(report: InstanceReport) -> Iterator[str]:
     if costs is None:
         yield "What it took is not known: the run folder is gone."
         return
-    records = report.figures[TOTAL].records
+    schemas = counted(report.figures[TOTAL].records, "schema")
     yield (
-        f"{costs.schema_seconds:,.1f} s in workers for {records:,} schemas. The "
+        f"{costs.schema_seconds:,.1f} s in workers for {schemas}. The "
         f"last run took {costs.wall_seconds:,.1f} s for instances, with "
-        f"{costs.jobs} jobs and {costs.peak_rss_mb:,.0f} MiB at most."
+        f"{counted(costs.jobs, 'job')} and {costs.peak_rss_mb:,.0f} MiB at most."
     )
     name, seconds = costs.slowest[0]
     yield f"The slowest schema took {seconds:.2f} s: {name}."

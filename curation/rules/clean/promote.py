@@ -5,6 +5,7 @@ from __future__ import annotations
 from curation.core.rule import Context, Document, Rule
 from curation.json.pointer import change_at, pointer
 from curation.schema.roots import embedded
+from curation.system.words import counted
 
 NAME = "promote-embedded"
 
@@ -17,7 +18,7 @@ def _apply(document: Document, _context: Context) -> Document:
     siblings = [other for other in document.schema if other != name]
     note = f"the schema stood under {pointer((name,))}"
     if siblings:
-        note = f"{note}, beside {len(siblings)} other members"
+        note = f"{note}, beside {counted(len(siblings), 'other member')}"
     return document.changed(inner, [change_at(NAME, (), document.schema, inner, note)])
 
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from evaluation.generation.text_generation import DecidedApart, Generation
 from evaluation.reporting.bootstrap import share_difference
+from evaluation.reporting.notes import BRACKETS, BY_CLUSTER, CLUSTERS
 from evaluation.reporting.report import Report
 from evaluation.reporting.statistics import holm, sign_flip
 from evaluation.reporting.tables import (
-    BY_CLUSTER,
     Cell,
     ClusterRate,
     MissingFigure,
@@ -41,9 +41,8 @@ _NOTE = (
     "and 5.2 of arXiv 2501.10868). Under the record's own dialect with formats. "
     "Listing 10: as the paper prints it, under 2020-12 whatever the schema says. as "
     "published: as its code and lm-evaluation-harness do, which refuse every address "
-    "and uuid, strip fences, and read null as ull. Brackets: Wilson's 95 % interval; "
-    "several texts for one schema count for what they are worth. by cluster: every "
-    "cluster of near-duplicates counts once."
+    "and uuid, strip fences, and read null as ull. "
+    f"{CLUSTERS} {BRACKETS}"
 )
 _OUTPUT_NOTE = (
     "Of the texts that were written to an end or a limit. tokens: median with "

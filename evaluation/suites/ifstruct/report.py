@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING, Final, Self, TypeAlias
 
 import msgspec
 
+from evaluation.reporting.notes import BRACKETS
 from evaluation.reporting.report import Report
 from evaluation.reporting.statistics import mcnemar
-from evaluation.reporting.tables import Cell, MissingFigure, Rate, Table
+from evaluation.reporting.tables import (
+    Cell,
+    MissingFigure,
+    Rate,
+    Table,
+)
 from evaluation.results.suite_pairs import pair_sides, pairs_with_free
 from evaluation.results.suite_tables import classes_table, costs, pass_rates
 from evaluation.suites.ifstruct.rows import SLICES, UNKNOWN
@@ -33,7 +39,7 @@ _CONDITION_NOTE: Final = (
 )
 _SLICE_NOTE: Final = (
     "structure: wrapper, number of items and every field are right, whatever stands "
-    "around the answer. Brackets: Wilson's 95 % interval."
+    "around the answer. " + BRACKETS
 )
 
 

@@ -17,6 +17,7 @@ from evaluation.core.suite import (
     ScoredRun,
     Suite,
 )
+from evaluation.reporting.notes import BRACKETS, BY_CLUSTER, CLUSTERS
 from evaluation.suites.common import first_witness, imported_late, schema_records
 from evaluation.suites.passrate.prompts import prompt
 from evaluation.suites.passrate.settings import (
@@ -39,9 +40,8 @@ _DEGRADED: Final = 0.01
 _NOTE: Final = (
     "passed: of all responses but those whose schema cannot be used. answered: of the "
     "same without those of class api_error. strict: no member that the schema does not "
-    "declare; schema: what the schema itself accepts. Brackets: Wilson's 95 % "
-    "interval. by cluster: passed, every cluster of near-duplicates once. degraded: "
-    "over 1 % are of class api_error."
+    "declare; schema: what the schema itself accepts. degraded: over 1 % "
+    f"are of class api_error. {CLUSTERS} {BRACKETS}"
 )
 
 
@@ -107,7 +107,7 @@ def report(run: ScoredRun) -> Report:
 
 
 def _rates_table(run: ScoredRun) -> Table:
-    from evaluation.reporting.tables import BY_CLUSTER, Table  # noqa: PLC0415 - heavy
+    from evaluation.reporting.tables import Table  # noqa: PLC0415 - heavy
     from evaluation.results.suite_tables import (  # noqa: PLC0415 - heavy
         groups_of,
         reading,

@@ -172,7 +172,7 @@ def test_fetch_live_lists_what_failed(
     )
     code, out, err = _run(*arguments)
     assert code == 0
-    assert "Locked 1 schemas" in out
+    assert "Locked 1 schema " in out
     assert "https://a/3: answers 404" in err
     assert "And 2 more" in err
     code, out, _ = _run(*arguments, "--format", "json")

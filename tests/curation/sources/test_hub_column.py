@@ -45,7 +45,7 @@ def test_values_are_schemas(hub: Path) -> None:
         ("x", {"type": "null"}),
         ("row-4", {"type": "string"}),
     ]
-    assert told == ["ours/data@v1#s: 2 values are no JSON and left out"]
+    assert told == ["ours/data@v1#s: 2 values left out: no JSON"]
 
 
 def test_a_column_that_is_not_there_is_named(hub: Path) -> None:

@@ -151,4 +151,4 @@ def test_operations_without_bodies_are_counted(tmp_path: Path) -> None:
     file, told = tmp_path / "api.yaml", list[str]()
     file.write_text(json.dumps(described("3.0.1")))
     assert len(read_openapi(file, told.append)) == 2
-    assert told == [f"{file}: 1 operations have no body in JSON"]
+    assert told == [f"{file}: 1 operation without a body in JSON"]

@@ -46,7 +46,7 @@ def test_every_form_is_read(tmp_path: Path, document: UntypedJson) -> None:
     """Alone, in requests or as an answer; a service's own tools are named."""
     names, told = read(tmp_path, document)
     assert names == ["chat", "flat", "anthropic", "mcp", "mcp.output"]
-    assert told == [f"{tmp_path / 'tools.json'}: 1 tools have no schema: web_search"]
+    assert told == [f"{tmp_path / 'tools.json'}: 1 tool without a schema: web_search"]
 
 
 def test_one_tool_is_a_list(tmp_path: Path) -> None:

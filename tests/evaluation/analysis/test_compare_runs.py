@@ -90,7 +90,7 @@ def test_times_are_compared_on_what_all_compile_alone(tmp_path: Path) -> None:
     answer = compare_runs(ComparisonRequest(runs=[run]))
     for tables in (answer.tables, reports(run)["masks"].tables):
         (shared,) = (each for each in tables if each.slug == "time-to-first-mask")
-        assert shared.title == "Time to first mask, the 1 schemas all compile"
+        assert shared.title == "Time to first mask, the 1 schema that all compile"
         assert [each[1] for each in shared.rows] == [1, 1]
         assert "cut off" not in shared.columns
         assert len({each.slug for each in tables}) == len(tables)

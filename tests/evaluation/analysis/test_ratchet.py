@@ -19,7 +19,7 @@ from evaluation.commands.results import app
 from evaluation.core.cases import Result
 from evaluation.results.outcomes import Outcome
 from evaluation.results.reader import open_run
-from tests.evaluation.made_runs import accepted, blocked, row, write_run
+from tests.evaluation.made_runs import HEAD, accepted, blocked, row, write_run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -171,12 +171,15 @@ def test_what_is_no_ratchet_is_refused_by_its_line(tmp_path: Path) -> None:
 def test_it_is_of_one_engine(tmp_path: Path) -> None:
     """A run of several wants to be told which, and knows those that it has."""
     file = tmp_path / "ratchet.tsv"
-    run = _run(tmp_path / "run", row(), row(engine="beta 2.0", walks=()))
+    rows = [row(), row(engine="beta 2.0", walks=())]
+    engines = [{"engine": "alpha 1.0"}, {"engine": "beta 2.0", "name": "beta"}]
+    run = write_run(tmp_path / "run", rows, {**HEAD, "engines": engines})
     with pytest.raises(BadUsage, match=r"alpha 1\.0; beta 2\.0"):
         _ask(run, file, "--update")
     with pytest.raises(NoInput, match="it has alpha"):
         _ask(run, file, "--update", "--engine", "gamma")
-    assert _ask(run, file, "--update", "--engine", "beta 2.0")[0] == 0
+    for name in ("beta 2.0", "beta"):
+        assert _ask(run, file, "--update", "--engine", name)[0] == 0
     assert "untested" in file.read_text()
     with pytest.raises(NoInput, match="no schema"):
         _ask(run, file, "--task", "declared")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from curation.system.errors import BadConfiguration, BadData, BadUsage, NoInput
+from curation.system.terminal import command_line_of
 from evaluation.commands.results import app
 from evaluation.core.cases import Result
 from tests.evaluation.made_runs import HEAD, accepted, blocked, many, row, write_run
@@ -79,6 +81,14 @@ def test_show_tells_what_is_no_row(tmp_path: Path) -> None:
     answer = _ask("show", str(tmp_path / "run"))
     assert "rows-0.jsonl:2" in answer.stderr
     assert "rows-0.jsonl:2" not in answer.stdout
+
+
+def test_the_way_to_every_table_keeps_what_was_chosen(tmp_path: Path) -> None:
+    """The command that was typed, with one word more."""
+    words = ("results", "show", _run(tmp_path / "my run"), "--task", "masks")
+    with command_line_of(words):
+        shown = _ask(*words[1:])
+    assert f"  csbdata {shlex.join(words)} --all" in shown.stderr.splitlines()
 
 
 def test_show_of_a_task_that_was_not_run_says_which_were(tmp_path: Path) -> None:
@@ -232,7 +242,7 @@ def test_show_says_what_a_run_lacks_and_what_of_it_is_sample(tmp_path: Path) -> 
     head = {**_HEAD, "data": data, "finished": None}
     write_run(tmp_path / "run", [row()], head)
     lines = _ask("show", str(tmp_path / "run")).stdout.splitlines()
-    assert lines[0] == "not finished: 1 rows are there"
+    assert lines[0] == "not finished: 1 row"
     assert "partial data: the embedded sample: none" in lines[:4]
 
 

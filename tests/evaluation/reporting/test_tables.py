@@ -6,11 +6,13 @@ import csv
 import io
 import json
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from rich.console import Console
 
+from evaluation.reporting.notes import BRACKETS, CLUSTERS
 from evaluation.reporting.printing import (
     as_csv,
     as_json,
@@ -69,6 +71,9 @@ def test_without_clusters_there_is_no_second_rate() -> None:
     assert ClusterRate.of_answers([("a", True, 1.0), ("b", False, 1.0)]) is None
     table = _table(1, None, None)
     assert table.without_empty_columns("c1").columns == ("c0", "c2")
+    explained = replace(table, note=f"c0: one. c1: two. {CLUSTERS} {BRACKETS}")
+    shown = explained.without_empty_columns("c1")
+    assert shown.note == f"c0: one. {BRACKETS}"
 
 
 def test_a_rate_of_nothing_is_no_rate() -> None:

@@ -233,10 +233,10 @@ def test_a_run_that_was_killed_is_refused(tmp_path: Path) -> None:
     """Its header says `1/1` like a whole one's; what is lost is the end."""
     head = {**_WHOLE, "finished": None, "rows": 20}
     killed = write_run(tmp_path / "a", many("alpha 1.0", 13), head)
-    with pytest.raises(BadData, match=r"not finished: 13 of 20 rows.*--engine alpha"):
+    with pytest.raises(BadData, match=r"not finished: 13 rows of 20.*--engine alpha"):
         merge([killed], tmp_path / "out")
     (gap,) = objections([open_run(killed)])
-    assert gap == "a: not finished: 13 of 20 rows are there"
+    assert gap == "a: not finished: 13 rows of 20"
     assert not (tmp_path / "out").exists()
 
 

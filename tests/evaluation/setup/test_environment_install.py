@@ -16,6 +16,7 @@ import pytest
 from curation.download.acquire import FetchSettings
 from curation.download.http import Network
 from curation.system.errors import BadConfiguration, Unavailable
+from curation.system.terminal import command_line_of
 from evaluation.commands.engines import _ask_for_leave
 from evaluation.setup.engine_files import (
     EngineAbout,
@@ -223,8 +224,13 @@ class TestWithoutMaking:
         )
         said: list[str] = []
         monkeypatch.setattr("evaluation.commands.engines.say", said.append)
-        with pytest.raises(BadConfiguration, match="-y"):
+        typed = ("engines", "add", "xgrammar==0.1.8")
+        with (
+            command_line_of(typed),
+            pytest.raises(BadConfiguration, match="nothing was downloaded") as refused,
+        ):
             _ask_for_leave(plan, yes=False)
+        assert refused.value.then == "csbdata engines add xgrammar==0.1.8 -y"
         assert _ask_for_leave(plan, yes=True)
         assert "2 packages, a download of about 200.0 MB" in said[0]
         assert "triton" in said[1]
