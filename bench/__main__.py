@@ -31,6 +31,7 @@ PARTS = {
             "positions",
             "known_schemas",
             "publishing",
+            "fit",
             "driver",
             "pairs",
         ),

@@ -24,7 +24,12 @@ if TYPE_CHECKING:
     from curation.json.pointer import Tokens
 
 _MARKS: Final[Mapping[str, frozenset[str]]] = {
-    "object": frozenset({"properties", "required", "additionalProperties"}),
+    "object": frozenset(
+        {
+            *("properties", "required", "additionalProperties"),
+            *("patternProperties", "propertyNames"),
+        }
+    ),
     "array": frozenset({"items", "prefixItems", "minItems", "maxItems"}),
     "string": frozenset({"pattern", "format", "minLength", "maxLength"}),
     "number": frozenset(

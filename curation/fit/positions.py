@@ -32,7 +32,7 @@ _INSIDE: Final = frozenset(
 _IN_PLACE: Final = frozenset(
     {
         *("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "$ref"),
-        *("dependentSchemas", "dependencies", "patternProperties"),
+        *("dependentSchemas", "dependencies"),
     }
 )
 _SILENT: Final = (ANNOTATIONS - {"format"}) | CONTAINERS | {SHAPE, "$id", "id"}
@@ -76,12 +76,16 @@ def positions(schema: Json, dialect: Dialect) -> dict[Tokens, Position]:
         alone = asserting <= {"anyOf"} or asserting <= {"$ref"}
         if not alone and asserting & _IN_PLACE:
             found[tokens] = Position(monotone=position.monotone, plain=False)
+        # What a pattern names may be a property, too.
+        inside = _INSIDE - (
+            {"properties"} if "patternProperties" in part else frozenset()
+        )
         for path, child in children(part, dialect):
             if path[0] in CONTAINERS:
                 continue
             step = Position(
                 path[0] not in _NOT_MONOTONE,
-                path[0] in _INSIDE or (path[0] == "anyOf" and alone),
+                path[0] in inside or (path[0] == "anyOf" and alone),
             )
             pending.append(((*tokens, *path), child, position & step))
         reference = part.get("$ref")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from curation.fit.edits import (
+    DIALECT,
     SCALARS,
     Keywords,
     SchemaObject,
@@ -20,10 +21,15 @@ from curation.fit.edits import (
     without,
 )
 from curation.fit.shapes import AnswerShape, shape_of, with_shape
+from curation.json.pointer import at, tokens_of_fragment
+from curation.schema.subschemas import edited
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
+    from curation.json.pointer import Tokens
 
+#: References that are followed one after the other.
+_MOST_REFERENCES: Final = 10
 #: Most elements of an array that are members of an object.
 _MOST_MEMBERS: Final = 64
 _OF_OBJECTS: Final = frozenset(
@@ -35,15 +41,23 @@ _OF_NAMES: Final = frozenset(
 _OF_ARRAYS: Final = frozenset({"type", "items", "prefixItems", "minItems", "maxItems"})
 
 
-def nullable(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+def nullable(schema: UntypedJson, sites: Sites) -> UntypedJson:
     """Ask for null where an optional property is absent; it cannot be null itself."""
+
+    def change(tokens: Tokens, part: UntypedJson) -> UntypedJson:
+        if tokens not in sites.keywords or not isinstance(part, dict):
+            return part
+        return _nullable(part, schema)
+
+    return edited(schema, DIALECT, change)
+
+
+def _nullable(schema: SchemaObject, root: UntypedJson) -> SchemaObject:
     properties = properties_of(schema)
     optional = [name for name in properties if name not in required_names(schema)]
-    if not optional or schema.get("type") != "object" or "$ref" in schema:
+    if schema.get("type") != "object" or not asserting(schema) <= _OF_OBJECTS:
         return schema
-    if not asserting(schema) <= _OF_OBJECTS:
-        return schema
-    parts = {name: _without_null(properties[name]) for name in optional}
+    parts = {name: _never_null(properties[name], root) for name in optional}
     asked = tuple(name for name in optional if parts[name] is not None)
     required = [name for name in properties if name not in asked]
     result: SchemaObject = {
@@ -55,6 +69,24 @@ def nullable(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
     if not asked:
         return result
     return with_shape(result, msgspec.structs.replace(shape_of(schema), nullable=asked))
+
+
+def _never_null(schema: UntypedJson, root: UntypedJson) -> UntypedJson | None:
+    """Return what `_without_null` does; a reference to what is never null is kept."""
+    if not isinstance(schema, dict) or asserting(schema) != {"$ref"}:
+        return _without_null(schema)
+    target: UntypedJson = schema
+    for _ in range(_MOST_REFERENCES):
+        reference = str(target.get("$ref", ""))
+        if not reference.startswith("#"):
+            break
+        try:
+            target = at(root, tokens_of_fragment(reference))
+        except LookupError:
+            return None
+        if not isinstance(target, dict):
+            return None
+    return schema if _without_null(target) == target else None
 
 
 def _without_null(schema: UntypedJson) -> UntypedJson | None:
@@ -108,7 +140,11 @@ def pairs(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
             return schema
         (pattern, rest), names = next(iter(patterns.items())), {}
         names = {"pattern": pattern}
-    if not isinstance(names, dict) or names.keys() - {"type"} - _OF_NAMES or not rest:
+    if (
+        not isinstance(names, dict)
+        or names.keys() - {"type"} - _OF_NAMES
+        or rest is False
+    ):
         return schema
     return with_shape(
         {

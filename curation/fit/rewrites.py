@@ -135,7 +135,8 @@ SAFE: Final = (
     _each(
         narrow.with_type,
         _NARROWER,
-        "untyped open-object root-type array-without-items",
+        "untyped open-object root-type array-without-items keyword",
+        "type additionalProperties items patternProperties propertyNames",
     ),
     _each(
         shape.members,
@@ -171,7 +172,7 @@ SAFE: Final = (
         "enum-values long-enum characters",
         everywhere=True,
     ),
-    _each(shape.nullable, _NARROWER, "optional-property", shapes=True),
+    _whole(shape.nullable, _NARROWER, "optional-property", shapes=True),
     _each(narrow.emptied, _NARROWER, "open-object"),
     _whole(shape.wrapped, _EQUAL, "root-type root-keyword", shapes=True),
 )

@@ -1,0 +1,236 @@
+"""Measure rewrites for targets over the records of a build.
+
+Judge of every claim is jsonschema-rs: a record contradicts where a witness is lost by
+what is called equal or wider, or a near miss or a fresh answer let through by what is
+called equal or narrower. `kept` counts records that fit and of which at least one
+witness can be said. Records without instances count in `records` alone.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from itertools import islice
+from statistics import mean
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import polars as pl
+
+from bench.builds import clean_build
+from curation.core.benchmark import CONFIGS
+from curation.dataset.editions import instance_tables
+from curation.fit.decoding import UndecodableError
+from curation.fit.edits import Claim
+from curation.fit.equal_edits import one_of_as_any_of
+from curation.fit.profile import load_profile
+from curation.fit.relation import Comparer
+from curation.fit.rewriting import SAFE_CLAIMS, Fit, rewrite
+from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.instances.search.witnesses import stream
+from curation.json.values import identity
+from curation.schema.dialects import BY_NAME
+from curation.schema.subschemas import edited
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from curation.core.json_types import Json, UntypedJson
+    from curation.json.pointer import Tokens
+
+_TARGETS: Final = ("openai-strict", "anthropic", "gemini")
+_RUNS: Final[list[tuple[str, Literal["safe", "any"]]]] = [
+    *((target, "safe") for target in _TARGETS),
+    *((target, "any") for target in _TARGETS[:2]),
+]
+#: Witnesses that a rewrite is told, and fresh answers that are judged.
+_KNOWN, _FRESH = 8, 50
+
+
+def add_options(group: argparse._ArgumentGroup) -> None:
+    """Add the size of the sample."""
+    group.add_argument("--fit-records", type=int, default=200, help="0 for all")
+    group.add_argument("--fit-jobs", type=int, default=1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    name: str
+    schema: str
+    dialect: str
+    witnesses: list[str]
+    near_misses: list[str]
+
+
+@dataclass(slots=True)
+class _Tally:
+    counts: Counter[str] = field(default_factory=Counter)
+    #: The share of near misses that the rewritten schema of a record refuses.
+    refused: list[float] = field(default_factory=list)
+    contradictions: list[str] = field(default_factory=list)
+
+    def add(self, other: _Tally) -> None:
+        self.counts.update(other.counts)
+        self.refused += other.refused
+        self.contradictions += other.contradictions
+
+    def figures(self) -> dict[str, Any]:
+        shares = sorted(self.refused)
+        return {
+            **dict(sorted(self.counts.items())),
+            "near_misses_refused_mean": round(mean(shares), 4) if shares else None,
+            "near_misses_refused_p10": shares[len(shares) // 10] if shares else None,
+            "contradictions": self.contradictions,
+        }
+
+
+def measure(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the figures of each target, by safe rewrites and by any."""
+    runs = ["one of as any of", *(f"{target} {allow}" for target, allow in _RUNS)]
+    tallies = {run: _Tally() for run in runs}
+    with (
+        clean_build(options.build, "--instances") as build,
+        ProcessPoolExecutor(options.fit_jobs) as pool,
+    ):
+        records = list(_records(build.folder))
+        if options.fit_records:
+            sample = random.Random(0)  # noqa: S311 - no secret
+            records = sample.sample(records, min(options.fit_records, len(records)))
+        for results in pool.map(_measured, records, chunksize=4):
+            for run, tally in zip(runs, results, strict=True):
+                tallies[run].add(tally)
+    return {
+        "build": build.name,
+        "records": len(records),
+        **{run: tally.figures() for run, tally in tallies.items()},
+    }
+
+
+def _records(folder: Path) -> Iterator[_Record]:
+    for config in CONFIGS:
+        rows = pl.concat(
+            pl.read_parquet(path, columns=["unique_id", "json_schema", "dialect"])
+            for path in sorted((folder / config).glob("*.parquet"))
+        )
+        texts: dict[str, tuple[list[str], list[str]]] = {}
+        for path in instance_tables(folder, config):
+            columns = pl.read_parquet(path, columns=["unique_id", "text", "valid"])
+            for name, text, valid in columns.iter_rows():
+                texts.setdefault(name, ([], []))[0 if valid else 1].append(text)
+        for name, schema, dialect in rows.iter_rows():
+            yield _Record(
+                f"{config}/{name}", schema, dialect, *texts.get(name, ([], []))
+            )
+
+
+_COMPARER = Comparer()
+
+
+def _measured(record: _Record) -> list[_Tally]:
+    fits = [_tally(record, target, allow) for target, allow in _RUNS]
+    return [_one_of(record), *fits]
+
+
+def _one_of(record: _Record) -> _Tally:
+    """Return whether `oneOf` of a record may be `anyOf`, by proof or by a value."""
+    tally = _Tally()
+    schema: Json = json.loads(record.schema)
+    dialect = BY_NAME[record.dialect]
+
+    def as_any_of(_tokens: Tokens, part: Json) -> Json:
+        return one_of_as_any_of(part, frozenset()) if isinstance(part, dict) else part
+
+    changed = edited(schema, dialect, as_any_of)
+    if changed is not schema:
+        given = [*record.witnesses, *record.near_misses]
+        relation = _COMPARER.relation(schema, changed, dialect, given=given)
+        tally.counts["records"] += 1
+        tally.counts[relation.kind] += 1
+    return tally
+
+
+def _tally(record: _Record, target: str, allow: Literal["safe", "any"]) -> _Tally:
+    tally = _Tally()
+    counts = tally.counts
+    witnesses = [json.loads(text) for text in record.witnesses]
+    fit = rewrite(
+        json.loads(record.schema),
+        BY_NAME[record.dialect],
+        load_profile(target),
+        _COMPARER,
+        allow=allow,
+        known=witnesses[:_KNOWN],
+    )
+    counts["fits"] += fit.fits
+    counts["fits_as_it_stands"] += fit.fits and not fit.steps
+    for step in fit.steps:
+        counts["steps"] += 1
+        counts[f"steps_{step.evidence.partition(',')[0].replace(' ', '_')}"] += 1
+    _judge(record, fit, witnesses, tally)
+    return tally
+
+
+def _judge(record: _Record, fit: Fit, witnesses: list[Any], tally: _Tally) -> None:
+    """Hold what a fit claims against values."""
+    meant = CompiledSchema(fit.meaning, fit.shaped.dialect)
+    rewritten = _without_ignored(fit)
+    kept = _judge_witnesses(record, fit, witnesses, meant, tally)
+    tally.counts["kept"] += bool(fit.fits and kept)
+    near_misses = [json.loads(text) for text in record.near_misses]
+    refused = sum(not meant.is_valid(value) for value in near_misses)
+    if fit.fits and near_misses and not _is_empty(fit.meaning):
+        tally.refused.append(refused / len(near_misses))
+    if rewritten not in SAFE_CLAIMS:
+        return
+    if refused < len(near_misses):
+        tally.contradictions.append(f"{record.name}: a near miss is let through")
+    sent = CompiledSchema(fit.schema, fit.shaped.dialect)
+    for fresh in islice(stream(sent), _FRESH):
+        tally.counts["fresh_answers"] += 1
+        if sent.is_valid(fresh) and not fit.original.is_valid(fit.codec.decode(fresh)):
+            tally.contradictions.append(f"{record.name}: a fresh answer is invalid")
+            return
+
+
+def _judge_witnesses(
+    record: _Record,
+    fit: Fit,
+    witnesses: list[Any],
+    meant: CompiledSchema,
+    tally: _Tally,
+) -> int:
+    """Return how many witnesses can be said."""
+    kept = 0
+    rewritten = _without_ignored(fit)
+    for witness in witnesses:
+        if not meant.is_valid(witness):
+            if rewritten in (Claim.EQUAL, Claim.WIDER):
+                tally.contradictions.append(f"{record.name}: a witness is lost")
+            continue
+        try:
+            answer = fit.codec.encode(witness)
+        except UndecodableError:
+            tally.counts["witnesses_mute"] += 1
+            continue
+        kept += 1
+        if identity(fit.codec.decode(answer)) != identity(witness):
+            tally.contradictions.append(f"{record.name}: a round trip differs")
+    return kept
+
+
+def _without_ignored(fit: Fit) -> Claim:
+    """Return the claim of the steps alone: what is ignored is in the schema still."""
+    claims = {step.claim for step in fit.steps} - {Claim.EQUAL}
+    if len(claims) > 1:
+        return Claim.UNKNOWN
+    return claims.pop() if claims else Claim.EQUAL
+
+
+def _is_empty(schema: UntypedJson) -> bool:
+    return not schema or (
+        schema.get("type") == "object" and not schema.get("properties")
+    )
