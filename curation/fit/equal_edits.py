@@ -30,7 +30,7 @@ NUMBER_BOUNDS: Final = frozenset(
 )
 
 
-def one_of_as_any_of(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+def one_of_as_any_of(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Write `oneOf` as `anyOf`: equal where its branches exclude each other."""
     if "oneOf" not in schema or "anyOf" in schema:
         return schema
@@ -39,20 +39,20 @@ def one_of_as_any_of(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
     }
 
 
-def implied_keyword_dropped(schema: SchemaObject, keywords: Keywords) -> UntypedJson:
+def implied_keyword_dropped(schema: SchemaObject, keywords: Keywords) -> SchemaObject:
     """Take out keywords: equal where something else implies them."""
     kept = without(schema, *keywords)
     return kept if len(kept) < len(schema) else schema
 
 
-def unknown_format_dropped(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+def unknown_format_dropped(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Take out a format that no validator asserts."""
     if schema.get("format") in KNOWN_FORMATS:
         return schema
     return without(schema, "format")
 
 
-def idle_dropped(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+def idle_dropped(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Take out keywords about other types than the only one of a schema."""
     kind = schema.get("type")
     own = "number" if kind == "integer" else kind
@@ -77,14 +77,14 @@ def unnamed(schema: UntypedJson, _sites: Sites) -> UntypedJson:
     return edited(schema, DIALECT, change)
 
 
-def const_as_enum(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+def const_as_enum(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Write `const` as an `enum` of one."""
     if "const" not in schema or "enum" in schema:
         return schema
     return {**without(schema, "const"), "enum": [schema["const"]]}
 
 
-def length_as_pattern(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+def length_as_pattern(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Write the limits of a string's length as a pattern."""
     if schema.get("type") != "string" or "pattern" in schema:
         return schema
@@ -93,7 +93,7 @@ def length_as_pattern(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
     return {**without(schema, "minLength", "maxLength"), "pattern": pattern}
 
 
-def range_as_enum(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+def range_as_enum(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Write a small range of integers as an `enum`."""
     if schema.get("type") != "integer" or "enum" in schema or "multipleOf" in schema:
         return schema
@@ -127,7 +127,7 @@ def root_inlined(schema: UntypedJson, _sites: Sites) -> UntypedJson:
     return {**target, **without(schema, "$ref")}
 
 
-def declared(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+def declared(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Declare the properties that an open object requires."""
     rest = schema.get("additionalProperties", True)
     known = properties_of(schema)

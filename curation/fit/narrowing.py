@@ -52,7 +52,7 @@ _PATTERNS: Final[Mapping[str, str]] = {
 _STEPS: Final = frozenset({"properties", "items", "additionalProperties"})
 
 
-def closed(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+def closed(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Close an object that has properties; declare those that it requires."""
     declared = properties_of(schema)
     rest = schema.get("additionalProperties", True)
@@ -72,7 +72,7 @@ def closed(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
     }
 
 
-def without_patterns(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+def without_patterns(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Forbid the properties that `patternProperties` is about."""
     patterns, properties = schema.get("patternProperties"), properties_of(schema)
     if not isinstance(patterns, dict) or not properties:
@@ -89,7 +89,7 @@ def without_patterns(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
     return {**kept, "properties": narrowed, "additionalProperties": False}
 
 
-def emptied(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+def emptied(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Close an object of which no property is known."""
     if schema.get("additionalProperties") is False or properties_of(schema):
         return schema
@@ -111,7 +111,7 @@ def scalars(schema: UntypedJson, sites: Sites) -> UntypedJson:
     return edited(schema, DIALECT, change)
 
 
-def with_type(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+def with_type(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Name the type that the keywords of a schema are about."""
     for kind, marks in _MARKS.items():
         if "type" not in schema and not marks.isdisjoint(schema):
@@ -119,14 +119,14 @@ def with_type(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
     return schema
 
 
-def items_of_scalars(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+def items_of_scalars(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Let the elements of an array be scalars where nothing is said of them."""
     if "items" in schema and schema["items"] is not True:
         return schema
     return {**schema, "items": {"type": list(SCALARS)}}
 
 
-def format_as_pattern(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+def format_as_pattern(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Write a format as a pattern that only texts of the format match."""
     name = schema.get("format")
     if not isinstance(name, str) or name not in _PATTERNS or "pattern" in schema:
@@ -134,7 +134,7 @@ def format_as_pattern(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
     return {**without(schema, "format"), "pattern": _PATTERNS[name]}
 
 
-def with_required(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+def with_required(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Require as many properties as an object must have at least."""
     least, required = schema.get("minProperties"), required_names(schema)
     if not isinstance(least, int):
@@ -146,7 +146,7 @@ def with_required(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
     return {**without(schema, "minProperties"), "required": names}
 
 
-def scalar_values(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+def scalar_values(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Keep the values of an `enum` that are scalars."""
     values = schema.get("enum")
     if not isinstance(values, list):

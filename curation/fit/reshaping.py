@@ -119,7 +119,7 @@ def _without_null(schema: UntypedJson) -> UntypedJson | None:
     return None
 
 
-def pairs(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+def pairs(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Ask for a map as an array of objects with key and value."""
     allowed = _OF_OBJECTS | {"patternProperties", "propertyNames", "minProperties"}
     if (
@@ -158,7 +158,7 @@ def pairs(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
     )
 
 
-def members(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+def members(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Ask for the leading elements of an array as members of an object."""
     prefix = schema.get("prefixItems")
     leading = len(prefix) if isinstance(prefix, list) else 0
@@ -183,7 +183,7 @@ def members(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
     return with_shape(result, AnswerShape(items=count, more=more))
 
 
-def distinct(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+def distinct(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Drop repeated elements from answers, as `uniqueItems` asks."""
     if schema.get("minItems", 0) not in (0, 1) or asserting(schema) - _OF_ARRAYS - {
         "uniqueItems"
@@ -195,7 +195,7 @@ def distinct(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
     return with_shape(schema, shape)
 
 
-def shortened(schema: SchemaObject, _keywords: Keywords) -> UntypedJson:
+def shortened(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Cut arrays in answers at their `maxItems`."""
     most = schema.get("maxItems")
     if not isinstance(most, int) or asserting(schema) - _OF_ARRAYS - {"uniqueItems"}:
@@ -212,7 +212,7 @@ def wrapped(schema: UntypedJson, _sites: Sites) -> UntypedJson:
     return with_shape(schema, msgspec.structs.replace(shape_of(schema), wrapped=True))
 
 
-def dropped(schema: SchemaObject, keywords: Keywords) -> UntypedJson:
+def dropped(schema: SchemaObject, keywords: Keywords) -> SchemaObject:
     """Say in the description what the target does not hold."""
     taken = {name: schema[name] for name in keywords if name in schema}
     if not taken:
