@@ -117,6 +117,28 @@ class WalkVerdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Why:
+    """The class of a wrong walk, and the place in the schema that governs it."""
+
+    #: What stands where the text was blocked; of an invalid text that it was accepted.
+    stands: str
+    #: The keyword that governs the place, or that the text violates; may be empty.
+    keyword: str = ""
+    #: What about its schema may matter: `beside $ref`, `in anyOf`, `without type`; of
+    #: an engine's failure the message, without numbers and names.
+    setting: str = ""
+    #: Where its schema stands: `root`, `property`, `item`, `behind $ref`, ...
+    context: str = ""
+    #: The JSON pointer of its schema.
+    pointer: str = ""
+
+    @property
+    def cause(self) -> tuple[str, str, str]:
+        """The class: all but the place."""
+        return self.stands, self.keyword, self.setting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceResult:
     """What came of one walk; times are in nanoseconds."""
 
@@ -127,6 +149,9 @@ class InstanceResult:
     #: Index of the token at which it was blocked, lied about, or the engine failed;
     #: None otherwise.
     at: Whole | None = None
+    #: Bytes of a valid text that was blocked which the grammar takes one at a time:
+    #: what it refuses stands right behind them.
+    byte: Whole | None = None
     #: Time of each mask's computation, in order; the first is part of time to first
     #: mask where a fresh matcher is made.
     mask_ns: tuple[Whole, ...] = ()
@@ -139,6 +164,8 @@ class InstanceResult:
     #: if it offers none of this, and for an invalid text, of which it is not asked.
     forced: Whole | None = None
     detail: str = ""
+    #: Why it went wrong; None if it did not, and in older runs.
+    why: Why | None = None
     label: Label = field(default_factory=dict)
 
 

@@ -221,6 +221,16 @@ class TokenizerFiles:
             for content in contents
         ]
 
+    def byte_ids(self) -> list[int]:
+        """Return the token of each single byte, by byte; -1 where there is none."""
+        contents = self.token_bytes()
+        ids = {
+            content: number
+            for number, content in reversed(list(enumerate(contents)))
+            if content is not None
+        }
+        return [ids.get(bytes([byte]), -1) for byte in range(256)]
+
     def encoder(self) -> Encoder:
         """Return the encoder; a text that no tokens here can spell gives None.
 

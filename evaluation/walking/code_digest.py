@@ -23,6 +23,8 @@ _MEASURING: Final = (
     "evaluation/walking/walk_session.py",
     "evaluation/walking/generation_session.py",
     "evaluation/walking/rows.py",
+    "evaluation/walking/why.py",
+    "evaluation/core/spelled_json.py",
     "evaluation/core/cases.py",
     "evaluation/tokenizers/files.py",
     "evaluation/tokenizers/gguf.py",

@@ -53,6 +53,8 @@ if TYPE_CHECKING:
         cores: list[int]
         #: Whether a token outside the mask may be offered to `commit`.
         checks_commit: bool
+        #: The token of each single byte, by byte; -1 where there is none.
+        byte_ids: list[int]
         #: Path of the file that masks are written to, and for how many texts.
         masks: str
         texts: int

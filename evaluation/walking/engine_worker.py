@@ -58,6 +58,8 @@ class WalkQuestion(msgspec.Struct, frozen=True, kw_only=True):
     #: The places of the texts in the order in which they are walked: long ones last, so
     #: that a limit which one of them reaches costs no other its walk.
     order: Sequence[int] = ()
+    #: The text of each valid walk: where it is blocked, the byte is looked for.
+    texts: Sequence[str | None] = ()
 
 
 _HERE = Path(__file__).parent
@@ -156,6 +158,7 @@ class EngineWorker:
             "options": dict(participant.options),
             "tokenizer": tokenizer_setup(tokenizer),
             "checks_commit": participant.file.about.checks_commit,
+            "byte_ids": [*tokenizer.byte_ids()],
             "cores": list(cores),
         }
         program = Program(
@@ -341,6 +344,9 @@ class EngineWorker:
                     range(len(pending.tokens)),
                     key=lambda place: len(pending.tokens[place] or ()) > LONG_TEXT,
                 ),
+                texts=[
+                    walk.text if walk.valid else None for walk in pending.case.walks
+                ],
             )
             questions.append((walk, bounds.run_seconds + _GRACE))
         return questions

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final, TypeVar
 
 import msgspec
@@ -25,6 +26,7 @@ from evaluation.core.cases import (
     Whole,
 )
 from evaluation.walking.engine_process import MOST_PRINTED_BYTES
+from evaluation.walking.why import why_of
 
 #: What an ending of the engine's process is to a case.
 RESULTS: Final = {
@@ -75,6 +77,8 @@ class WalkedText(msgspec.Struct, frozen=True, array_like=True):
     forced: Whole | None
     detail: str
     waited_ns: Whole | None = None
+    #: Bytes of a valid text that the grammar takes, if it was blocked.
+    byte: Whole | None = None
 
 
 class WalkAnswer(WorkerAnswer, frozen=True, kw_only=True):
@@ -153,7 +157,12 @@ def build_row(  # noqa: PLR0913, PLR0917 (what a row is made of)
         apply_ns=walked.apply_ns,
         rss_bytes=last.rss_bytes,
         quiet=all(quiets) if quiets else None,
-        walks=tuple(_results(case.walks, tokens, walked.walks)),
+        walks=tuple(
+            replace(result, why=why_of(case.schema, walk, result))
+            for walk, result in zip(
+                case.walks, _results(case.walks, tokens, walked.walks), strict=True
+            )
+        ),
         label=case.label,
         fingerprint=fingerprint,
     )
@@ -224,6 +233,7 @@ def _results(
             valid=walk.valid,
             tokens=len(ids or ()),
             at=text.at,
+            byte=text.byte,
             mask_ns=text.mask_ns,
             commit_ns=text.commit_ns,
             waited_ns=text.waited_ns,

@@ -4,7 +4,8 @@ Loaded by `engine_process.py` in the engine's own environment: of csbdata nothin
 that file can be imported. Two questions make a case:
 
     {"compile": "<schema>"}              -> {"compile_ns": 1, ...} or {"refusal": "why"}
-    {"walks": [[tokens], ...], "seconds": 40.0, "wall_seconds": 160.0}
+    {"walks": [[tokens], ...], "texts": ["...", ...], "seconds": 40.0,
+     "wall_seconds": 160.0}
                                          -> {"walks": [...], "first_mask_ns": 1, ...}
 
 What was printed during a question comes back as `printed` with its answer.
@@ -78,6 +79,8 @@ class WalkSession:
         self._mask_bytes = (setup["tokenizer"]["vocab_size"] + 7) // 8
         #: Whether a token outside the mask may be offered to `commit`.
         self._checks_commit = setup["checks_commit"]
+        #: The token of each single byte; -1 where there is none.
+        self._byte_ids = setup.get("byte_ids", [])
         self._grammar: object = None
         self._compiled = False
         self._warm = False
@@ -142,6 +145,7 @@ class WalkSession:
         ]
         first, late, mask = None, False, None
         counted = question.get("forced") or [True] * len(texts)
+        spelled = question.get("texts") or [None] * len(texts)
         for place in question.get("order") or range(len(texts)):
             if texts[place] is None:
                 continue
@@ -159,7 +163,9 @@ class WalkSession:
             mask = mask or walk.first_mask
             first = walk.first_ns if first is None else first
             late = walk.late
-            walks[place] = [*walk.result(), self._waits.since_last()]
+            waited = self._waits.since_last()
+            byte = None if late else self._refused_byte(walk, spelled[place])
+            walks[place] = [*walk.result(), waited, byte]
         return {
             "walks": walks,
             "first_mask_ns": first,
@@ -168,6 +174,31 @@ class WalkSession:
             "by_wall_clock": late and deadline.by_wall_clock,
             "for_want_of_core": late and deadline.for_want_of_core,
         }
+
+    def _refused_byte(self, walk: _Walk, text: str | None) -> int | None:
+        """Return how many bytes of a blocked text its grammar takes, one at a time.
+
+        None if it was not blocked, or that cannot be found out.
+        """
+        if walk.verdict != _BLOCKED or text is None:
+            return None
+        taken = 0
+        with contextlib.suppress(Exception):
+            matcher = self._engine.start(self._grammar)
+            take = getattr(matcher, "takes", matcher.commit)
+            for byte in text.encode():
+                now = perf_counter_ns()
+                if now > walk.deadline.next_look and walk.deadline.look(now):
+                    return None
+                token = self._byte_ids[byte]
+                if token < 0 or (
+                    not self._checks_commit and not _holds(matcher.mask(), token)
+                ):
+                    break
+                if not _takes(take, token):
+                    break
+                taken += 1
+        return taken
 
     def _apply_ns(self, mask: bytes | bytearray | memoryview) -> int | None:
         """Return how long the engine's kernel takes, of one schema among several."""
@@ -369,6 +400,11 @@ def refusal_reason(matcher: Matcher) -> str:
     except BaseException as error:  # noqa: BLE001 - as above
         text = describe_error(error)
     return f": {text}" if text else ""
+
+
+def _holds(mask: bytes | bytearray | memoryview, token: int) -> bool:
+    """Return whether a token is in a mask."""
+    return bool(memoryview(mask).cast("B")[token >> 3] >> (token & 7) & 1)
 
 
 def _first_allowed(mask: bytes | bytearray | memoryview, tokens: int) -> int | None:

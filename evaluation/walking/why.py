@@ -1,0 +1,414 @@
+"""Class each wrong walk: what stands where it went wrong, and what governs it there."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, cast
+
+import jsonschema_rs
+
+from curation.core.json_types import Json
+from curation.json.pointer import Tokens, at, pointer, tokens_of, tokens_of_fragment
+from evaluation.core.cases import InstanceResult, WalkVerdict, Why
+from evaluation.core.spelled_json import Member, Spelled, read_spelled
+from evaluation.results.outcomes import FAULTS, engine_is_right
+
+if TYPE_CHECKING:
+    from evaluation.core.cases import InstanceWalk
+
+#: The class of what none of this explains.
+OTHER: Final = "other"
+#: Subschemas of one place that are looked at: more are a union of unions.
+_MOST: Final = 200
+_IN_PLACE: Final = ("allOf", "anyOf", "oneOf")
+_CONDITIONS: Final = ("if", "then", "else")
+#: What differs between two messages of one limit.
+_VARYING: Final = re.compile(r"\d+|\"[^\"]*\"|'[^']*'|`[^`]*`")
+_MESSAGE: Final = 80
+
+_VALUES: Final = ("enum", "const")
+_LENGTHS: Final = ("minLength", "maxLength")
+_TEXTS: Final = (*_VALUES, "pattern", "format", *_LENGTHS)
+_BOUNDS: Final = (
+    *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+)
+_OBJECTS: Final = (
+    *("properties", "patternProperties", "additionalProperties", "required"),
+    *("minProperties", "maxProperties", "propertyNames", "unevaluatedProperties"),
+)
+_ARRAYS: Final = ("items", "prefixItems", "minItems", "maxItems", "uniqueItems")
+#: What governs a place, by what stands there, the first that is in the schema.
+_GOVERNORS: Final[Mapping[str, Sequence[str]]] = {
+    "escape": (*_TEXTS, "type"),
+    "surrogate pair": (*_TEXTS, "type"),
+    "character of a string": (*_TEXTS, "type"),
+    "end of a string": (*_TEXTS, "type"),
+    "digit": (*_VALUES, *_BOUNDS, "type"),
+    "fraction": (*_VALUES, *_BOUNDS, "type"),
+    "exponent": (*_VALUES, *_BOUNDS, "type"),
+    "minus sign": (*_VALUES, *_BOUNDS, "type"),
+    "end of a number": (*_VALUES, *_BOUNDS, "type"),
+    "literal": (*_VALUES, "type", *_OBJECTS, *_ARRAYS),
+    "start of a string": (*_VALUES, "type", "format", "pattern", *_OBJECTS, *_ARRAYS),
+    "start of a number": (*_VALUES, "type", *_BOUNDS, *_OBJECTS, *_ARRAYS),
+    "start of an object": (*_VALUES, "type", *_OBJECTS, *_ARRAYS),
+    "start of an array": (*_VALUES, "type", *_ARRAYS, *_OBJECTS),
+    "next element": (*_ARRAYS[:2], "maxItems", "uniqueItems", "contains", "type"),
+    "end of an array": ("minItems", "contains", *_ARRAYS[:2], "type"),
+    "end of an object": (
+        *("required", "minProperties", "dependentRequired", "dependencies"),
+        *("properties", "type"),
+    ),
+    "declared member": ("properties",),
+    "member out of order": ("properties",),
+    "declared member after an undeclared one": ("properties",),
+    "member of a pattern": ("patternProperties",),
+    "undeclared member": (
+        *("additionalProperties", "unevaluatedProperties", "propertyNames"),
+        *("maxProperties", "patternProperties", "properties", "required", "type"),
+    ),
+}
+#: Keywords that change what an engine makes of others beside them, the first counts.
+_BESIDE: Final = (
+    *("$ref", "anyOf", "oneOf", "allOf", "not", "if"),
+    *("enum", "const", "pattern", "format"),
+)
+#: For which of these the keyword matters that stands beside.
+_TEXT_ONLY: Final = frozenset({"pattern", "format"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A subschema that applies to a value, and the way to it."""
+
+    tokens: Tokens
+    schema: Mapping[str, Json]
+
+
+def why_of(schema: str, walk: InstanceWalk, walked: InstanceResult) -> Why | None:
+    """Return why a walk went wrong; None if it did not.
+
+    Args:
+        schema: The schema's text.
+        walk: What was walked.
+        walked: What came of it.
+    """
+    if walked.verdict in FAULTS:
+        message = _VARYING.sub("#", walked.detail.partition("\n")[0])[:_MESSAGE]
+        return Why(stands=walked.verdict.replace("_", " "), setting=message)
+    if engine_is_right(walked) is not False:
+        return None
+    try:
+        root: Json = json.loads(schema)
+        if not walked.valid:
+            return _accepted(root, walk)
+        if walked.verdict is WalkVerdict.MASK_GAP:
+            return Why(stands="token missing from the mask")
+        return _blocked(root, walk.text, walked)
+    except (ValueError, RecursionError, LookupError, TypeError):
+        return Why(stands=OTHER)
+
+
+def _accepted(root: Json, walk: InstanceWalk) -> Why:
+    """Return the class of an invalid text that was accepted: the violated keyword."""
+    place = str(walk.label.get("pointer") or "")
+    keyword = str(walk.label.get("keyword") or "")
+    if not keyword:
+        whole = root if isinstance(root, dict | bool) else True
+        validator = jsonschema_rs.validator_for(whole, validate_formats=True)
+        for error in validator.iter_errors(json.loads(walk.text)):
+            place = pointer(tuple(map(str, error.schema_path)))
+            break
+    tokens = tokens_of(place)
+    if not keyword:
+        keyword = tokens[-1] if tokens else "false"
+    if keyword in tokens:
+        last = len(tokens) - tokens[::-1].index(keyword) - 1
+        tokens = tokens[:last]
+    schema = at(root, tokens)
+    found = _Place(tokens, schema if isinstance(schema, dict) else {})
+    return _why(root, "accepted to its end", keyword, found)
+
+
+def _blocked(root: Json, text: str, walked: InstanceResult) -> Why:
+    """Return the class of a valid text that was blocked, or that may not end."""
+    spelled = read_spelled(text)
+    if walked.byte is None and walked.verdict is not WalkVerdict.UNFINISHED:
+        return Why(stands=OTHER)
+    content = text.encode()
+    size = len(content) if walked.byte is None else walked.byte
+    offset = len(content[:size].decode("utf-8", "ignore"))
+    places = [_Place((), root)] if isinstance(root, dict) else []
+    return _look(root, spelled, offset, text, list(_expanded(root, places)))
+
+
+def _look(
+    root: Json, value: Spelled, offset: int, text: str, places: list[_Place]
+) -> Why:
+    """Look for the innermost value that holds the place."""
+    for index, member in enumerate(value.members):
+        if member.value.start <= offset < member.value.end or (
+            offset == member.value.end and _is_number(member.value)
+        ):
+            key = index if member.name is None else member.name.decoded
+            inner = list(_expanded(root, _below(places, key)))
+            if offset == member.value.end and not _is_bounded(inner):
+                break
+            return _look(root, member.value, offset, text, inner or places)
+    stands = _stands(value, offset, text, places)
+    return _governed(root, stands, places)
+
+
+def _is_number(value: Spelled) -> bool:
+    return value.text[0] in "-0123456789"
+
+
+def _is_bounded(places: Sequence[_Place]) -> bool:
+    bounds = {*_VALUES, *_BOUNDS}
+    return any(bounds & place.schema.keys() for place in places)
+
+
+def _stands(value: Spelled, offset: int, text: str, places: Sequence[_Place]) -> str:
+    """Return what stands at a place inside a value, and in no value within it."""
+    first = value.text[0]
+    if first == '"':
+        return _in_string(value.text, offset - value.start)
+    if first in "{[":
+        return _in_container(value, offset, text, places)
+    if offset >= value.end:
+        return "end of a number" if _is_number(value) else "end of the text"
+    mark = text[offset]
+    if offset == value.start:
+        if mark == "-":
+            return "minus sign"
+        return "start of a number" if _is_number(value) else "literal"
+    return {".": "fraction", "e": "exponent", "E": "exponent"}.get(
+        mark, "digit" if _is_number(value) else "literal"
+    )
+
+
+#: An escape, or one character.
+_UNIT: Final = re.compile(r"\\u[dD][89abAB]..\\u....|\\u....|\\.|.", re.DOTALL)
+
+
+def _in_string(raw: str, offset: int) -> str:
+    if offset == 0:
+        return "start of a string"
+    if offset >= len(raw) - 1:
+        return "end of a string"
+    for unit in _UNIT.finditer(raw, 1):
+        if offset < unit.end():
+            if len(unit[0]) > 6:  # noqa: PLR2004 (two escapes)
+                return "surrogate pair"
+            return "escape" if unit[0][0] == "\\" else "character of a string"
+    return "end of a string"
+
+
+def _in_container(
+    value: Spelled, offset: int, text: str, places: Sequence[_Place]
+) -> str:
+    is_object = value.text == "{"
+    if offset == value.start:
+        return f"start of an {'object' if is_object else 'array'}"
+    coming = next(
+        (
+            index
+            for index, member in enumerate(value.members)
+            if offset < member.value.start
+        ),
+        None,
+    )
+    if coming is None:
+        if offset >= value.end:
+            return "end of the text"
+        return f"end of an {'object' if is_object else 'array'}"
+    name = value.members[coming].name
+    if name is None:
+        return "next element"
+    if text[offset] == "\\" and name.start < offset < name.end:
+        return "escape in a name"
+    return _member(value.members[:coming], name.decoded, places)
+
+
+def _member(before: Sequence[Member], name: str, places: Sequence[_Place]) -> str:
+    """Return what a member is that may not come now."""
+    written = [member.name.decoded for member in before if member.name]
+    declared = [
+        list(names)
+        for names in (place.schema.get("properties") for place in places)
+        if isinstance(names, dict)
+    ]
+    for names in declared:
+        if name in names:
+            rank = names.index(name)
+            if any(each in names and names.index(each) > rank for each in written):
+                return "member out of order"
+    every = {each for names in declared for each in names}
+    if name in every:
+        if any(each not in every for each in written):
+            return "declared member after an undeclared one"
+        return "declared member"
+    if any(_matching(place.schema, name) for place in places):
+        return "member of a pattern"
+    return "undeclared member"
+
+
+def _governed(root: Json, stands: str, places: Sequence[_Place]) -> Why:
+    """Return the class of a place with the first keyword that governs it."""
+    for keyword in _GOVERNORS.get(stands, ()):
+        for place in places:
+            if keyword in place.schema:
+                return _why(root, stands, keyword, place)
+    for keyword in (*_IN_PLACE[1:], "allOf", "$ref"):
+        for place in places:
+            if keyword in place.schema:
+                return _why(root, stands, keyword, place)
+    return _why(root, stands, "", places[0] if places else _Place((), {}))
+
+
+def _why(root: Json, stands: str, keyword: str, place: _Place) -> Why:
+    return Why(
+        stands=stands,
+        keyword=keyword,
+        setting=_setting(keyword, place) or _above(root, place.tokens),
+        context=_context(place.tokens),
+        pointer=pointer(place.tokens),
+    )
+
+
+def _setting(keyword: str, place: _Place) -> str:
+    """Return what about the schema of a keyword may matter to it."""
+    schema = place.schema
+    for other in _BESIDE:
+        if other not in schema or other == keyword:
+            continue
+        if other not in _TEXT_ONLY or keyword in _TEXTS:
+            return f"beside {other}"
+    for union in ("anyOf", "oneOf", "allOf", "not", *_CONDITIONS):
+        if union in place.tokens:
+            return f"in {union}"
+    if keyword == "required":
+        names = schema.get("required")
+        declared = schema.get("properties")
+        if not isinstance(declared, dict):
+            return "without properties"
+        if isinstance(names, list) and not set(map(str, names)) <= declared.keys():
+            return "of an undeclared name"
+    if keyword in {*_OBJECTS, *_ARRAYS, *_TEXTS[2:], *_BOUNDS} and "type" not in schema:
+        return "without type"
+    return ""
+
+
+def _above(root: Json, tokens: Tokens) -> str:
+    """Return which keyword stands beside one on the way to a subschema."""
+    schema = root
+    for token in tokens:
+        if isinstance(schema, dict):
+            for other in (*_BESIDE[:4], "if"):
+                if other in schema and other != token:
+                    return f"below a sibling of {other}"
+        schema = at(schema, (token,))
+    return ""
+
+
+def _context(tokens: Tokens) -> str:
+    """Return in which place of a schema a subschema stands, in a word or two."""
+    if not tokens:
+        return "root"
+    names = [token for token in tokens[-2:] if not token.isdigit()]
+    parent = tokens[-2] if len(tokens) > 1 else ""
+    if parent in {"$defs", "definitions"}:
+        return "behind $ref"
+    if parent in {"properties", "patternProperties", "dependentSchemas"}:
+        return "property"
+    kind = names[-1] if names else ""
+    if kind in {"items", "prefixItems", "additionalItems", "contains"}:
+        return "item"
+    return f"in {kind}" if kind else "other"
+
+
+def _expanded(root: Json, places: Sequence[_Place]) -> Iterator[_Place]:
+    """Yield subschemas with all that apply to the same value through them."""
+    waiting, seen = list(reversed(places)), set[Tokens]()
+    while waiting and len(seen) < _MOST:
+        place = waiting.pop()
+        if place.tokens in seen:
+            continue
+        seen.add(place.tokens)
+        yield place
+        waiting += reversed(list(_applied(root, place)))
+
+
+def _applied(root: Json, place: _Place) -> Iterator[_Place]:
+    ref = place.schema.get("$ref")
+    if isinstance(ref, str) and ref.startswith("#"):
+        tokens = tokens_of_fragment(ref)
+        try:
+            target = at(root, tokens)
+        except (LookupError, ValueError):
+            target = None
+        if isinstance(target, dict):
+            yield _Place(tokens, target)
+    for keyword in _IN_PLACE:
+        for index, branch in enumerate(_list(place.schema.get(keyword))):
+            if isinstance(branch, dict):
+                yield _Place((*place.tokens, keyword, str(index)), branch)
+    for keyword in _CONDITIONS[1:]:
+        branch = place.schema.get(keyword)
+        if isinstance(branch, dict):
+            yield _Place((*place.tokens, keyword), branch)
+
+
+def _below(places: Sequence[_Place], key: str | int) -> list[_Place]:
+    """Return the subschemas for a member or an element of the places' value."""
+    return [
+        _Place((*place.tokens, *tokens), schema)
+        for place in places
+        for tokens, schema in _steps(place.schema, key)
+        if isinstance(schema, dict)
+    ]
+
+
+def _steps(schema: Mapping[str, Json], key: str | int) -> Iterator[tuple[Tokens, Json]]:
+    if isinstance(key, int):
+        for keyword in ("prefixItems", "items"):
+            items = schema.get(keyword)
+            if isinstance(items, list) and key < len(items):
+                yield (keyword, str(key)), items[key]
+                return
+        for keyword in ("items", "additionalItems"):
+            yield (keyword,), schema.get(keyword)
+        return
+    properties = schema.get("properties")
+    if isinstance(properties, dict) and key in properties:
+        yield ("properties", key), properties[key]
+    matching = _matching(schema, key)
+    for pattern in matching:
+        patterns = cast("dict[str, Json]", schema["patternProperties"])
+        yield ("patternProperties", pattern), patterns[pattern]
+    if not matching and not (isinstance(properties, dict) and key in properties):
+        yield ("additionalProperties",), schema.get("additionalProperties")
+
+
+def _matching(schema: Mapping[str, Json], name: str) -> list[str]:
+    """Return the patterns of `patternProperties` that a name matches."""
+    patterns = schema.get("patternProperties")
+    return [
+        pattern
+        for pattern in (patterns if isinstance(patterns, dict) else ())
+        if _is_match(pattern, name)
+    ]
+
+
+def _is_match(pattern: str, name: str) -> bool:
+    try:
+        return re.search(pattern, name) is not None
+    except re.error:
+        return False
+
+
+def _list(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else []
