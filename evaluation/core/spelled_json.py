@@ -55,24 +55,12 @@ class Spelled:
         return f"{self.text}{inner}{_CLOSES[self.text]}"
 
     def mapped(self, change: Callable[[Spelled], Spelled]) -> Spelled:
-        """Return it with every value and name in it changed, the innermost first."""
+        """Return it with every value in it changed, the innermost first."""
         members = tuple(
-            Member(
-                name=member.name and change(member.name),
-                value=member.value.mapped(change),
-            )
+            replace(member, value=member.value.mapped(change))
             for member in self.members
         )
         return change(replace(self, members=members))
-
-    def scalars(self) -> Iterator[Spelled]:
-        """Yield every name and every scalar in it, in order."""
-        if not self.is_container:
-            yield self
-        for member in self.members:
-            if member.name:
-                yield member.name
-            yield from member.value.scalars()
 
 
 def read_spelled(text: str) -> Spelled:

@@ -114,23 +114,33 @@ def why_of(schema: str, walk: InstanceWalk, walked: InstanceResult) -> Why | Non
 
 def _accepted(root: Json, walk: InstanceWalk) -> Why:
     """Return the class of an invalid text that was accepted: the violated keyword."""
-    place = str(walk.label.get("pointer") or "")
     keyword = str(walk.label.get("keyword") or "")
-    if not keyword:
-        whole = root if isinstance(root, dict | bool) else True
-        validator = jsonschema_rs.validator_for(whole, validate_formats=True)
-        for error in validator.iter_errors(json.loads(walk.text)):
-            place = pointer(tuple(map(str, error.schema_path)))
-            break
-    tokens = tokens_of(place)
-    if not keyword:
-        keyword = tokens[-1] if tokens else "false"
+    place = walk.label.get("pointer")
+    tokens = tokens_of(place) if isinstance(place, str) else None
+    if tokens is None:
+        tokens = _violation(root, json.loads(walk.text), keyword)
+    keyword = keyword or (tokens[-1] if tokens else "false")
     if keyword in tokens:
-        last = len(tokens) - tokens[::-1].index(keyword) - 1
-        tokens = tokens[:last]
+        tokens = tokens[: len(tokens) - tokens[::-1].index(keyword) - 1]
     schema = at(root, tokens)
     found = _Place(tokens, schema if isinstance(schema, dict) else {})
     return _why(root, "accepted to its end", keyword, found)
+
+
+def _violation(root: Json, value: Json, keyword: str) -> Tokens:
+    """Return the place of the first keyword that a value violates, or of this one.
+
+    Raises:
+        LookupError: it does not violate it.
+    """
+    whole = root if isinstance(root, dict | bool) else True
+    validator = jsonschema_rs.validator_for(whole, validate_formats=True)
+    for error in validator.iter_errors(value):
+        tokens = tuple(map(str, error.schema_path))
+        named = tuple("if" if name in _CONDITIONS else name for name in tokens)
+        if keyword in {"", *named}:
+            return named if keyword == "if" else tokens
+    raise LookupError(keyword)
 
 
 def _blocked(root: Json, text: str, walked: InstanceResult) -> Why:

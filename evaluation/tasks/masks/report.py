@@ -27,6 +27,7 @@ from evaluation.results.measurements import (
 )
 from evaluation.results.outcomes import engine_is_right, is_judged_apart
 from evaluation.results.overview import plots, tables
+from evaluation.results.why_classes import WhyClasses
 from evaluation.tasks.masks import NAME
 
 if TYPE_CHECKING:
@@ -260,11 +261,12 @@ class _EngineTotals:
 def report_of(run: RunRows) -> Report:
     """Return the tables and plots of a run."""
     engines: dict[str, _EngineTotals] = {}
-    limits = EngineLimits()
+    limits, why = EngineLimits(), WhyClasses()
     for row in run.rows():
         if row.task == NAME:
             engines.setdefault(row.engine, _EngineTotals()).add(row)
             limits.add(row)
+            why.add(row)
     if not engines:
         return Report(tables=())
     cases_by_engine = measure_run(run, NAME)
@@ -282,6 +284,7 @@ def report_of(run: RunRows) -> Report:
         tables=(
             coverage,
             outcomes,
+            *(table for table in [why.table("why")] if table.rows),
             *own,
             *more,
             *(table for table in times if table.rows),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import random
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from evaluation.core.cases import Case, InstanceWalk
+from evaluation.core.spelled_json import Spelled, read_spelled
 from evaluation.core.task import AcceptedSetting, RunRows, Task, TaskInput
 from evaluation.tasks.masks import NAME
 
@@ -28,16 +29,15 @@ def permuted_texts(text: str, count: int, seed: int) -> Iterator[tuple[int, str]
     if count < 1:
         return
     try:
-        value = json.loads(text, object_pairs_hook=_Members, **_SPELLED)
-        _written(value)
+        value = read_spelled(text)
     except (ValueError, RecursionError):
         return
     start = hashlib.sha256(f"{seed}:{text}".encode()).digest()
     chance = random.Random(start)  # noqa: S311 - drawn again alike, not secret
-    texts = {_written(value)}
+    texts = {value.written()}
     number = 0
     for _ in range(8 * count):
-        other = _written(_shuffled(value, chance))
+        other = value.mapped(lambda part: _shuffled(part, chance)).written()
         if other not in texts:
             texts.add(other)
             number += 1
@@ -46,44 +46,13 @@ def permuted_texts(text: str, count: int, seed: int) -> Iterator[tuple[int, str]
             return
 
 
-class _Members(list[tuple[str, Any]]):
-    """An object's members, in order, repeated names and all."""
-
-
-class _Number(str):
-    __slots__ = ()
-
-
-_SPELLED: dict[str, Any] = {
-    "parse_int": _Number,
-    "parse_float": _Number,
-    "parse_constant": _Number,
-}
-
-
-def _shuffled(value: Any, chance: random.Random) -> Any:  # noqa: ANN401 (any JSON)
-    if isinstance(value, _Members):
-        members = [(name, _shuffled(member, chance)) for name, member in value]
-        if len({name for name, _ in members}) == len(members):
-            chance.shuffle(members)
-        return _Members(members)
-    if isinstance(value, list):
-        return [_shuffled(item, chance) for item in value]
-    return value
-
-
-def _written(value: Any) -> str:  # noqa: ANN401 (any JSON)
-    if isinstance(value, _Members):
-        inner = ", ".join(
-            f"{json.dumps(name, ensure_ascii=False)}: {_written(member)}"
-            for name, member in value
-        )
-        return f"{{{inner}}}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_written, value))}]"
-    if isinstance(value, _Number):
+def _shuffled(value: Spelled, chance: random.Random) -> Spelled:
+    names = {member.name.decoded for member in value.members if member.name}
+    if value.text != "{" or len(names) < len(value.members):
         return value
-    return json.dumps(value, ensure_ascii=False)
+    members = list(value.members)
+    chance.shuffle(members)
+    return replace(value, members=tuple(members))
 
 
 def cases(records: Iterable[Record], settings: TaskSettings) -> Iterator[Case]:
