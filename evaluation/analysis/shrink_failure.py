@@ -26,6 +26,7 @@ from evaluation.walking.engine_worker import Bounds, EngineWorker, PendingCase
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Set as AbstractSet
     from pathlib import Path
 
     from curation.core.json_types import Json
@@ -370,7 +371,7 @@ def shrink_failure(
     small = needed_texts(case, row, ask, most)
 
     def fails_alike(schema: Json) -> bool:
-        if not _is_schema(schema, small.case.walks):
+        if not stays_judged(schema, small.case.walks):
             return False
         smaller = replace(small.case, schema=json.dumps(schema))
         alike = small.violates_alike(smaller.schema)
@@ -396,7 +397,11 @@ def shrink_failure(
     )
 
 
-def _is_schema(schema: Json, walks: Sequence[InstanceWalk]) -> bool:
+def stays_judged(schema: Json, walks: Sequence[InstanceWalk]) -> bool:
+    """Return whether it is a schema under which texts are as valid as they are said.
+
+    By jsonschema-rs, formats on.
+    """
     if not isinstance(schema, dict | bool):
         return False
     try:
@@ -409,10 +414,17 @@ def _is_schema(schema: Json, walks: Sequence[InstanceWalk]) -> bool:
 
 
 def case_of(run: RecordedRun, task: str, name: str, fetch: FetchSettings) -> Case:
-    """Return a case of a run, made again from its data.
+    """Return a case of a run, made again from its data; see `cases_of`."""
+    return cases_of(run, task, {name}, fetch)[name]
+
+
+def cases_of(
+    run: RecordedRun, task: str, names: AbstractSet[str], fetch: FetchSettings
+) -> dict[str, Case]:
+    """Return cases of a run by name, made again from its data.
 
     Raises:
-        NoInput: the run's data has it no more.
+        NoInput: the run's data has one of them no more.
         BadData: the data changed since.
         CsbdataError: the data cannot be had.
     """
@@ -432,11 +444,15 @@ def case_of(run: RecordedRun, task: str, name: str, fetch: FetchSettings) -> Cas
             "csbdata eval measures it anew",
         )
     records = data.records() if data else ()
-    matching = (record for record in records if record.key == name)
-    for case in kind.cases(matching, run.header.settings):
-        if f"{case.config}/{case.id}" == name:
-            return case
-    raise NoInput(f"no case {name} of task {task}", str(where))
+    matching = (record for record in records if record.key in names)
+    found = {
+        name: case
+        for case in kind.cases(matching, run.header.settings)
+        if (name := f"{case.config}/{case.id}") in names
+    }
+    for name in sorted(names - found.keys()):
+        raise NoInput(f"no case {name} of task {task}", str(where))
+    return found
 
 
 def engine_of_failure(
@@ -448,8 +464,6 @@ def engine_of_failure(
         BadConfiguration: there are several, and none is named.
         NoInput: the run has no such row.
     """
-    from evaluation.setup.selected_engines import select_engines  # noqa: PLC0415 (reads every engine's file)
-
     names = run.header.names()
     labels = [
         row.engine
@@ -461,7 +475,14 @@ def engine_of_failure(
         raise NoInput(f"no row of {name} in task {task}", str(run.folder))
     if len(labels) > 1:
         raise BadConfiguration("which engine?", "--engine", f"one of {labels}")
-    participant = run.header.participant(labels[0])
+    return participant_of(run, labels[0], cache)
+
+
+def participant_of(run: RecordedRun, label: str, cache: Path) -> EngineUnderTest:
+    """Return an engine of a run as it took part."""
+    from evaluation.setup.selected_engines import select_engines  # noqa: PLC0415 (reads every engine's file)
+
+    participant = run.header.participant(label)
     options = [f"{name}={text}" for name, text in (participant.assigned or {}).items()]
-    spec, preset = participant.spec or labels[0], participant.preset or FAITHFUL
+    spec, preset = participant.spec or label, participant.preset or FAITHFUL
     return select_engines(cache, [spec], preset, options)[0]

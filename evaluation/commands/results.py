@@ -59,6 +59,8 @@ class ExportFormat(StrEnum):
     """A folder of MaskBench's result files for each engine."""
     BOWTIE = "bowtie"
     """A report like Bowtie's for each draft of task test-suite."""
+    ISSUES = "issues"
+    """A page for each engine: its faults, each with a smallest reproducer."""
 
 
 _TaskOption = Annotated[
@@ -225,7 +227,8 @@ def export(
             "--format",
             help="html: a page without scripts; plots: SVG and PNG; csv, parquet: a "
             "line a case and a line a walk; maskbench: its result files; bowtie: a "
-            "report of task test-suite for each draft.",
+            "report of task test-suite for each draft; issues: a page for each "
+            "engine with each class of wrong walks and its smallest reproducer.",
         ),
     ],
     out: Annotated[
@@ -266,6 +269,11 @@ def _export_files(run: RecordedRun, form: ExportFormat, out: Path) -> list[Path]
         from evaluation.tasks.masks.maskbench_files import write_maskbench
 
         return write_maskbench(run, out)
+    if form is ExportFormat.ISSUES:
+        from curation.download.acquire import FetchSettings
+        from evaluation.analysis.engine_issues import write_issues
+
+        return write_issues(run, out, FetchSettings.from_environment(), say)
     if form is ExportFormat.BOWTIE:
         from evaluation.tasks.official_suite.bowtie_report import write_bowtie
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from evaluation.core.cases import Row
+from evaluation.core.cases import Row, Why
 from evaluation.reporting.tables import Rate, Table
 from evaluation.results.outcomes import FAULTS, is_judged_apart, number_in
 
@@ -43,6 +43,11 @@ class WhyClass:
         size = number_in(row, "size", 0) + walked.tokens
         if not 0 <= self.size <= size:
             self.example, self.index, self.size = name, index, size
+
+    @property
+    def why(self) -> Why:
+        """The class, without a place."""
+        return Why(stands=self.stands, keyword=self.keyword, setting=self.setting)
 
     @property
     def places(self) -> str:

@@ -1,0 +1,376 @@
+"""Write each class of wrong walks down, with a smallest reproducer, for its authors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from curation.core.json_types import Json
+from curation.system.atomic_files import atomic_file
+from curation.system.words import counted
+from evaluation.analysis.shrink_failure import (
+    ask_in_new_process,
+    cases_of,
+    open_engine,
+    participant_of,
+    shrink,
+    stays_judged,
+)
+from evaluation.core.cases import Case, InstanceWalk, Why
+from evaluation.core.spelled_json import Spelled, read_spelled
+from evaluation.results.why_classes import WhyClass, classes_of
+from evaluation.setup.engine_files import FAITHFUL
+from evaluation.tokenizers import get_tokenizer
+from evaluation.walking.engine_worker import Bounds
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from curation.download.acquire import FetchSettings
+    from evaluation.core.cases import Row
+    from evaluation.results.reader import RecordedRun
+
+    Ask = Callable[[Case], Row]
+
+_TASK: Final = "masks"
+#: Characters of a schema in a table.
+_CELL: Final = 90
+#: Deadline of one try in seconds, and the most tries of a class.
+_SECONDS: Final = 10.0
+_TRIES: Final = 250
+#: Texts and schemas are shrunk in turn, so many times at most.
+_ROUNDS: Final = 3
+REPRODUCERS: Final = "reproducers.json"
+
+
+def title_of(valid: bool, why: Why) -> str:  # noqa: FBT001 (as a walk has it)
+    """Return a class of wrong walks in a line.
+
+    Example:
+        >>> title_of(True, Why(stands="escape", keyword="minLength"))
+        'valid text, escape: `minLength`'
+    """
+    keyword = f": `{why.keyword}`" if why.keyword else ""
+    setting = f" {why.setting}" if why.setting else ""
+    kind = "valid" if valid else "invalid"
+    return f"{kind} text, {why.stands}{keyword}{setting}"
+
+
+def _fence(text: str) -> list[str]:
+    return ["```json", text, "```"]
+
+
+class Reproducer(msgspec.Struct, frozen=True, kw_only=True):
+    """The smallest schema and text that show a class of wrong walks."""
+
+    #: As the run names it, and what `--engine` takes.
+    engine: str
+    spec: str
+    preset: str
+    options: dict[str, str] = {}
+    schema: str
+    text: str
+    valid: bool
+    stands: str
+    keyword: str = ""
+    setting: str = ""
+    #: Bytes of a valid text that the grammar takes; None if all.
+    byte: int | None = None
+    walks: int = 0
+    schemas: int = 0
+    #: Schemas that the engine was asked.
+    of: int = 0
+    #: How the run's classes that come down to this one are called.
+    classes: tuple[str, ...] = ()
+
+    @property
+    def case(self) -> Case:
+        """What is put to the engine."""
+        label = {} if self.valid else {"keyword": self.keyword}
+        walk = InstanceWalk(text=self.text, valid=self.valid, label=label)
+        return Case(
+            task="masks", id="one", config="issues", schema=self.schema, walks=(walk,)
+        )
+
+    @property
+    def title(self) -> str:
+        """The class in a line."""
+        return title_of(self.valid, self.why)
+
+    @property
+    def why(self) -> Why:
+        """The class."""
+        return Why(stands=self.stands, keyword=self.keyword, setting=self.setting)
+
+    def shows_in(self, row: Row) -> bool:
+        """Return whether a row of its case shows the same class at the same byte."""
+        walked = row.walks[0]
+        return is_alike(walked.why, self.why) and walked.byte == self.byte
+
+    def text_for_authors(self) -> list[str]:
+        """Return an issue for the engine's authors, line by line, in Markdown."""
+        options = {name: value for name, value in self.options.items() if value}
+        under = f", options {json.dumps(options)}" if options else ""
+        content = self.text.encode()
+        lines = [f"{self.engine}{under}. The schema", "", *_fence(self.schema)]
+        if self.valid:
+            lines += ["", "accepts (jsonschema-rs, formats asserted)", ""]
+        else:
+            lines += [
+                "",
+                f"refuses, by `{self.keyword}` (jsonschema-rs, formats asserted),",
+                "",
+            ]
+        lines += [*_fence(self.text), ""]
+        if not self.valid:
+            lines.append("The masks let it through to its end.")
+        elif self.byte is not None and self.byte < len(content):
+            after = content[: self.byte].decode("utf-8", "replace")
+            refused = content[self.byte :].decode("utf-8", "replace")[0]
+            lines.append(
+                f"After {len(after):,} characters the masks refuse `` {refused} `` "
+                f"({self.stands})."
+            )
+        else:
+            lines.append(f"Seen: {self.stands}. {self.setting}".strip())
+        often = f"In {counted(self.walks, 'walk')} of {self.schemas:,} of {self.of:,} "
+        often += f"real schemas; classes: {'; '.join(self.classes)}."
+        return [*lines, "", often]
+
+
+def is_alike(why: Why | None, other: Why) -> bool:
+    """Return whether a walk went wrong at such a place, under such a keyword.
+
+    What stands beside the keyword may go: then it was not the cause.
+    """
+    return (
+        why is not None
+        and (why.stands, why.keyword) == (other.stands, other.keyword)
+        and (bool(why.keyword) or why.setting == other.setting)
+    )
+
+
+def smallest(case: Case, index: int, why: Why, ask: Ask) -> tuple[Case, Row] | None:
+    """Return the smallest case that goes wrong like one walk, and its row.
+
+    None if the walk goes right when it is the only one.
+
+    Args:
+        case: A case of which a walk went wrong.
+        index: Which one.
+        why: Its class, of which place and keyword stay.
+        ask: Puts a case to the engine.
+    """
+    walk = case.walks[index]
+    label = {} if walk.valid else {"keyword": why.keyword}
+    alone = replace(case, walks=(replace(walk, label=label),))
+    found = [(alone, ask(alone))]
+    if not is_alike(found[0][1].walks[0].why, why):
+        return None
+
+    def still(smaller: Case) -> bool:
+        if stays_judged(json.loads(smaller.schema), smaller.walks):
+            row = ask(smaller)
+            if is_alike(row.walks[0].why, why):
+                found.append((smaller, row))
+                return True
+        return False
+
+    def still_under(schema: Json) -> bool:
+        return still(replace(found[-1][0], schema=json.dumps(schema)))
+
+    for _ in range(_ROUNDS):
+        before = found[-1][0]
+        shrink(json.loads(before.schema), still_under, _TRIES)
+        _shrink_text(found, still)
+        if found[-1][0] == before:
+            break
+    return found[-1]
+
+
+def _shrink_text(
+    found: Sequence[tuple[Case, Row]], still: Callable[[Case], bool]
+) -> None:
+    """Make the text of the last case found smaller, as long as anything does."""
+    tries, tried, again = _TRIES, set[str](), True
+    while again:
+        again = False
+        case = found[-1][0]
+        (walk,) = case.walks
+        for text in sorted(set(_smaller(walk.text)) - tried, key=len):
+            if len(text) < len(walk.text) and tries and not again:
+                tried.add(text)
+                tries -= 1
+                again = still(replace(case, walks=(replace(walk, text=text),)))
+
+
+def _smaller(text: str) -> Iterator[str]:
+    """Yield texts with a part left out, or with one in the place of what holds it."""
+    waiting = [read_spelled(text)]
+    while waiting:
+        value = waiting.pop()
+        waiting += [member.value for member in value.members]
+        for less in _less(value):
+            yield text[: value.start] + less + text[value.end :]
+
+
+def _less(value: Spelled) -> Iterator[str]:
+    for index, member in enumerate(value.members):
+        left = value.members[:index] + value.members[index + 1 :]
+        yield replace(value, members=left).written()
+        yield member.value.written()
+    if value.text[0] == '"':
+        inner = value.text[1:-1]
+        size = len(inner)
+        while size:
+            for start in range(0, len(inner), size):
+                yield f'"{inner[:start]}{inner[start + size :]}"'
+            size //= 2
+
+
+def engine_issues(
+    run: RecordedRun, fetch: FetchSettings, say: Callable[[str], None]
+) -> dict[str, list[Reproducer]]:
+    """Return the smallest reproducers of each engine's classes, the worst first.
+
+    Classes that come down to one class are one issue. Each reproducer was seen again in
+    a new process; what cannot be is left out, and `say` is told.
+
+    Raises:
+        CsbdataError: the run's data, or one of its engines, cannot be had.
+    """
+    classes = classes_of(row for row in run.rows() if row.task == _TASK)
+    wanted = [one for engine in classes.schemas for one in classes.of(engine)]
+    cases = cases_of(run, _TASK, {one.example for one in wanted}, fetch)
+    tokenizer = get_tokenizer(str(run.header.tokenizer.name), fetch)
+    bounds = Bounds(compile_seconds=_SECONDS, run_seconds=_SECONDS)
+    issues: dict[str, list[Reproducer]] = {}
+    for label, total in classes.schemas.items():
+        own = [one for one in wanted if one.engine == label]
+        if not own:
+            continue
+        engine = participant_of(run, label, fetch.cache)
+        afresh = ask_in_new_process(engine, tokenizer, bounds)
+        causes: dict[tuple[str, ...], tuple[list[WhyClass], Case, Row]] = {}
+        with open_engine(engine, tokenizer, bounds) as ask:
+            for one in own:
+                about = f"{label}: {title_of(one.valid, one.why)}"
+                found = smallest(cases[one.example], one.index, one.why, ask)
+                again = found and afresh(found[0])
+                why = again.walks[0].why if again else None
+                if not found or why is None or not is_alike(why, one.why):
+                    say(f"{about}: not seen again by itself, {one.example}")
+                    continue
+                key = (str(one.valid), *why.cause)
+                group, *best = causes.get(key, ([], *found))
+                if _size(found[0]) < _size(best[0]):
+                    best = [*found]
+                causes[key] = ([*group, one], best[0], best[1])
+                say(f"{about}: {found[0].schema} {found[0].walks[0].text}")
+        issues[label] = sorted(
+            (_issue(run, total, *cause) for cause in causes.values()),
+            key=lambda issue: -issue.walks,
+        )
+    return issues
+
+
+def _size(case: Case) -> int:
+    return len(case.schema) + len(case.walks[0].text)
+
+
+def _issue(
+    run: RecordedRun, total: int, group: Sequence[WhyClass], case: Case, row: Row
+) -> Reproducer:
+    participant = run.header.participant(row.engine)
+    (walk,), (walked,) = case.walks, row.walks
+    why = walked.why or group[0].why
+    return Reproducer(
+        engine=row.engine,
+        spec=participant.spec or row.engine,
+        preset=participant.preset or FAITHFUL,
+        options=dict(participant.assigned or {}),
+        schema=case.schema,
+        text=walk.text,
+        valid=walk.valid,
+        stands=why.stands,
+        keyword=why.keyword,
+        setting=why.setting,
+        byte=walked.byte,
+        walks=sum(one.walks for one in group),
+        schemas=len(set().union(*(one.schemas for one in group))),
+        of=total,
+        classes=tuple(title_of(one.valid, one.why) for one in group),
+    )
+
+
+def write_issues(
+    run: RecordedRun, out: Path, fetch: FetchSettings, say: Callable[[str], None]
+) -> list[Path]:
+    """Write a page for each engine, and all reproducers as JSON.
+
+    Raises:
+        CsbdataError: the run's data, or one of its engines, cannot be had.
+    """
+    issues = engine_issues(run, fetch, say)
+    pages = {
+        f"{_file_name(label)}.md": _page(run, label, own)
+        for label, own in issues.items()
+    }
+    every = [issue for own in issues.values() for issue in own]
+    pages[REPRODUCERS] = msgspec.json.format(msgspec.json.encode(every)).decode()
+    for name, text in pages.items():
+        with atomic_file(out / name) as temporary:
+            temporary.write_text(text.rstrip() + "\n", "utf-8")
+    return [out / name for name in pages]
+
+
+def read_reproducers(path: Path) -> list[Reproducer]:
+    """Return the reproducers of a file that `write_issues` wrote.
+
+    Raises:
+        OSError: it cannot be read.
+        msgspec.ValidationError: it holds something else.
+    """
+    return msgspec.json.decode(path.read_bytes(), type=list[Reproducer])
+
+
+def _file_name(label: str) -> str:
+    """Return the name of an engine's page: `xgrammar-0.2.8`."""
+    return "-".join(label.removesuffix(f" {FAITHFUL}").split())
+
+
+def _page(run: RecordedRun, label: str, issues: Sequence[Reproducer]) -> str:
+    walks = counted(sum(issue.walks for issue in issues), "wrong walk")
+    schemas = counted(max((issue.of for issue in issues), default=0), "schema")
+    about = (
+        "Written by `csbdata results export RUN --format issues`, of "
+        f"{schemas} of {run.header.data.name}: {walks}. Each reproducer is the smallest "
+        "that was found, and was seen again in a new process. What an engine says "
+        "that it does not support is a stated limit, and no fault."
+    )
+    lines = [f"# {label}: why walks go wrong", "", about, ""]
+    lines += [
+        "| | what is wrong | walks | schemas | smallest schema |",
+        "|--:|---|--:|--:|---|",
+    ]
+    for number, issue in enumerate(issues, 1):
+        schema = _cell(issue.schema)
+        lines.append(
+            f"| [{number}](#{number}) | {_cell(issue.title, code=False)} | "
+            f"{issue.walks:,} | {issue.schemas:,} of {issue.of:,} | {schema} |"
+        )
+    for number, issue in enumerate(issues, 1):
+        lines += ["", f'## <a id="{number}"></a>{number}. {issue.title}', ""]
+        lines += issue.text_for_authors()
+    return "\n".join(lines)
+
+
+def _cell(text: str, *, code: bool = True) -> str:
+    """Return a text as a cell of a table in Markdown."""
+    short = text if len(text) <= _CELL else f"{text[: _CELL - 1]}…"
+    escaped = short.replace("|", "\\|")
+    return f"`` {escaped} ``" if code else escaped
