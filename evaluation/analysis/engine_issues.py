@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -13,6 +14,7 @@ from curation.core.json_types import Json
 from curation.system.atomic_files import atomic_file
 from curation.system.words import counted
 from evaluation.analysis.shrink_failure import (
+    ROOT_MEMBERS,
     ask_in_new_process,
     cases_of,
     open_engine,
@@ -25,6 +27,7 @@ from evaluation.core.spelled_json import Spelled, read_spelled
 from evaluation.results.why_classes import WhyClass, classes_of
 from evaluation.setup.engine_files import FAITHFUL
 from evaluation.tokenizers import get_tokenizer
+from evaluation.tokenizers.single_bytes import single_bytes
 from evaluation.walking.engine_worker import Bounds
 
 if TYPE_CHECKING:
@@ -39,8 +42,8 @@ if TYPE_CHECKING:
 _TASK: Final = "masks"
 #: Characters of a schema in a table.
 _CELL: Final = 90
-#: Deadline of one try in seconds, and the most tries of a class.
-_SECONDS: Final = 10.0
+#: Bounds of one try, and the most tries of a schema or a text.
+_BOUNDS: Final = Bounds(compile_seconds=10.0, run_seconds=10.0)
 _TRIES: Final = 250
 #: Texts and schemas are shrunk in turn, so many times at most.
 _ROUNDS: Final = 3
@@ -145,17 +148,16 @@ class Reproducer(msgspec.Struct, frozen=True, kw_only=True):
 def is_alike(why: Why | None, other: Why) -> bool:
     """Return whether a walk went wrong at such a place, under such a keyword.
 
-    What stands beside the keyword may go: then it was not the cause.
+    What stands beside the keyword may go: then it was not the cause. Nothing may come.
     """
-    return (
-        why is not None
-        and (why.stands, why.keyword) == (other.stands, other.keyword)
-        and (bool(why.keyword) or why.setting == other.setting)
-    )
+    if why is None or (why.stands, why.keyword) != (other.stands, other.keyword):
+        return False
+    beside, before = why.setting.split()[-1:], other.setting.split()[-1:]
+    return beside == before if beside or not why.keyword else True
 
 
-def smallest(case: Case, index: int, why: Why, ask: Ask) -> tuple[Case, Row] | None:
-    """Return the smallest case that goes wrong like one walk, and its row.
+def smallest(case: Case, index: int, why: Why, ask: Ask) -> Case | None:
+    """Return the smallest case that goes wrong like one walk.
 
     None if the walk goes right when it is the only one.
 
@@ -168,38 +170,59 @@ def smallest(case: Case, index: int, why: Why, ask: Ask) -> tuple[Case, Row] | N
     walk = case.walks[index]
     label = {} if walk.valid else {"keyword": why.keyword}
     alone = replace(case, walks=(replace(walk, label=label),))
-    found = [(alone, ask(alone))]
-    if not is_alike(found[0][1].walks[0].why, why):
+    if not is_alike(ask(alone).walks[0].why, why):
         return None
+    found = [alone]
 
     def still(smaller: Case) -> bool:
-        if stays_judged(json.loads(smaller.schema), smaller.walks):
-            row = ask(smaller)
-            if is_alike(row.walks[0].why, why):
-                found.append((smaller, row))
-                return True
+        if stays_judged(json.loads(smaller.schema), smaller.walks) and is_alike(
+            ask(smaller).walks[0].why, why
+        ):
+            found.append(smaller)
+            return True
         return False
 
     def still_under(schema: Json) -> bool:
-        return still(replace(found[-1][0], schema=json.dumps(schema)))
+        return still(replace(found[-1], schema=json.dumps(schema)))
 
     for _ in range(_ROUNDS):
-        before = found[-1][0]
+        before = found[-1]
+        while any(map(still, _inside(found[-1]))):
+            pass
         shrink(json.loads(before.schema), still_under, _TRIES)
         _shrink_text(found, still)
-        if found[-1][0] == before:
+        if found[-1] == before:
             break
     return found[-1]
 
 
-def _shrink_text(
-    found: Sequence[tuple[Case, Row]], still: Callable[[Case], bool]
-) -> None:
+def _inside(case: Case) -> Iterator[Case]:
+    """Yield what a schema says of one part of its text, with that part."""
+    schema, (walk,) = json.loads(case.schema), case.walks
+    if not isinstance(schema, dict):
+        return
+    base = {name: schema[name] for name in ROOT_MEMBERS if name in schema}
+    named = schema.get("properties")
+    for member in read_spelled(walk.text).members:
+        inner = [schema.get(keyword) for keyword in ("items", "additionalProperties")]
+        if member.name and isinstance(named, dict):
+            inner.append(named.get(member.name.decoded))
+        for part in inner:
+            if isinstance(part, dict):
+                text = walk.text[member.value.start : member.value.end]
+                yield replace(
+                    case,
+                    schema=json.dumps({**base, **part}),
+                    walks=(replace(walk, text=text),),
+                )
+
+
+def _shrink_text(found: Sequence[Case], still: Callable[[Case], bool]) -> None:
     """Make the text of the last case found smaller, as long as anything does."""
     tries, tried, again = _TRIES, set[str](), True
     while again:
         again = False
-        case = found[-1][0]
+        case = found[-1]
         (walk,) = case.walks
         for text in sorted(set(_smaller(walk.text)) - tried, key=len):
             if len(text) < len(walk.text) and tries and not again:
@@ -247,44 +270,71 @@ def engine_issues(
     wanted = [one for engine in classes.schemas for one in classes.of(engine)]
     cases = cases_of(run, _TASK, {one.example for one in wanted}, fetch)
     tokenizer = get_tokenizer(str(run.header.tokenizer.name), fetch)
-    bounds = Bounds(compile_seconds=_SECONDS, run_seconds=_SECONDS)
     issues: dict[str, list[Reproducer]] = {}
     for label, total in classes.schemas.items():
-        own = [one for one in wanted if one.engine == label]
-        if not own:
-            continue
         engine = participant_of(run, label, fetch.cache)
-        afresh = ask_in_new_process(engine, tokenizer, bounds)
-        causes: dict[tuple[str, ...], tuple[list[WhyClass], Case, Row]] = {}
-        with open_engine(engine, tokenizer, bounds) as ask:
-            for one in own:
+        afresh = ask_in_new_process(engine, tokenizer, _BOUNDS)
+        causes: dict[tuple[str, ...], _Cause] = {}
+        with ExitStack() as stack:
+            asks = [
+                stack.enter_context(open_engine(engine, tokens, _BOUNDS))
+                for tokens in (single_bytes(fetch), tokenizer)
+            ]
+            for one in classes.of(label):
                 about = f"{label}: {title_of(one.valid, one.why)}"
-                found = smallest(cases[one.example], one.index, one.why, ask)
-                again = found and afresh(found[0])
-                why = again.walks[0].why if again else None
-                if not found or why is None or not is_alike(why, one.why):
+                case = _seen_again(cases[one.example], one, asks, afresh)
+                if case is None:
                     say(f"{about}: not seen again by itself, {one.example}")
                     continue
+                say(f"{about}: {case.case.schema} {case.case.walks[0].text}")
+                why = case.row.walks[0].why or one.why
                 key = (str(one.valid), *why.cause)
-                group, *best = causes.get(key, ([], *found))
-                if _size(found[0]) < _size(best[0]):
-                    best = [*found]
-                causes[key] = ([*group, one], best[0], best[1])
-                say(f"{about}: {found[0].schema} {found[0].walks[0].text}")
+                known = causes.get(key, case)
+                best = min(known, case, key=lambda cause: cause.size)
+                classes_so_far = known.classes if key in causes else []
+                causes[key] = replace(best, classes=[*classes_so_far, one])
         issues[label] = sorted(
-            (_issue(run, total, *cause) for cause in causes.values()),
+            (_issue(run, total, cause) for cause in causes.values()),
             key=lambda issue: -issue.walks,
         )
     return issues
 
 
-def _size(case: Case) -> int:
-    return len(case.schema) + len(case.walks[0].text)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Cause:
+    """The smallest case of a class, and the classes of the run that come down to it."""
+
+    case: Case
+    row: Row
+    classes: list[WhyClass] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        return len(self.case.schema) + len(self.case.walks[0].text)
 
 
-def _issue(
-    run: RecordedRun, total: int, group: Sequence[WhyClass], case: Case, row: Row
-) -> Reproducer:
+def _seen_again(
+    case: Case, one: WhyClass, asks: Sequence[Ask], afresh: Ask
+) -> _Cause | None:
+    """Return the smallest case that shows a class again in a new process.
+
+    Args:
+        case: The case with the class's smallest example.
+        one: The class.
+        asks: What asks the engine, the quickest first.
+        afresh: Asks it with the run's tokenizer, in a new process.
+    """
+    for ask in asks:
+        found = smallest(case, one.index, one.why, ask)
+        if found is not None:
+            row = afresh(found)
+            if is_alike(row.walks[0].why, one.why):
+                return _Cause(case=found, row=row)
+    return None
+
+
+def _issue(run: RecordedRun, total: int, cause: _Cause) -> Reproducer:
+    case, row, group = cause.case, cause.row, cause.classes
     participant = run.header.participant(row.engine)
     (walk,), (walked,) = case.walks, row.walks
     why = walked.why or group[0].why
@@ -348,9 +398,9 @@ def _page(run: RecordedRun, label: str, issues: Sequence[Reproducer]) -> str:
     schemas = counted(max((issue.of for issue in issues), default=0), "schema")
     about = (
         "Written by `csbdata results export RUN --format issues`, of "
-        f"{schemas} of {run.header.data.name}: {walks}. Each reproducer is the smallest "
-        "that was found, and was seen again in a new process. What an engine says "
-        "that it does not support is a stated limit, and no fault."
+        f"{schemas} of {run.header.data.name}: {walks}. Each reproducer is the "
+        "smallest that was found, and was seen again in a new process. What an "
+        "engine says that it does not support is a stated limit, and no fault."
     )
     lines = [f"# {label}: why walks go wrong", "", about, ""]
     lines += [

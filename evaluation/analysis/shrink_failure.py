@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 #: Members of a root that a lifted subschema may refer to, or that say what it is.
-_ROOT = ("$schema", "$defs", "definitions")
+ROOT_MEMBERS: Final[tuple[str, ...]] = ("$schema", "$defs", "definitions")
 
 
 def shrink(value: Json, still: Callable[[Json], bool], most: int = 300) -> Json:
@@ -73,7 +73,7 @@ def _smaller(root: Json) -> Iterator[Json]:
     """Yield what is left of a value without some part, the largest parts first."""
     places = sorted(_places(root), key=lambda part: -len(_text(part[1])))
     if isinstance(root, dict):
-        base = {name: root[name] for name in _ROOT if name in root}
+        base = {name: root[name] for name in ROOT_MEMBERS if name in root}
         for path, value in sorted(places, key=lambda part: len(_text(part[1]))):
             if path and isinstance(value, dict):
                 yield {**base, **value}

@@ -32,6 +32,7 @@ class WhyClass:
     example: str = ""
     index: int = 0
     size: int = -1
+    _failed_in: str = ""
 
     def add(self, row: Row, index: int) -> None:
         """Take one walk of a row."""
@@ -40,6 +41,10 @@ class WhyClass:
         self.walks += 1
         self.schemas.add(name)
         self.contexts[walked.why.context if walked.why else ""] += 1
+        if walked.verdict in FAULTS and self._failed_in == name:
+            # The failure of an earlier text may be the reason of this one.
+            return
+        self._failed_in = name
         size = number_in(row, "size", 0) + walked.tokens
         if not 0 <= self.size <= size:
             self.example, self.index, self.size = name, index, size

@@ -51,11 +51,8 @@ _GOVERNORS: Final[Mapping[str, Sequence[str]]] = {
     "exponent": (*_VALUES, *_BOUNDS, "type"),
     "minus sign": (*_VALUES, *_BOUNDS, "type"),
     "end of a number": (*_VALUES, *_BOUNDS, "type"),
-    "literal": (*_VALUES, "type", *_OBJECTS, *_ARRAYS),
-    "start of a string": (*_VALUES, "type", "format", "pattern", *_OBJECTS, *_ARRAYS),
-    "start of a number": (*_VALUES, "type", *_BOUNDS, *_OBJECTS, *_ARRAYS),
-    "start of an object": (*_VALUES, "type", *_OBJECTS, *_ARRAYS),
-    "start of an array": (*_VALUES, "type", *_ARRAYS, *_OBJECTS),
+    "literal": (*_VALUES, "type"),
+    "start of a value": (*_VALUES, "type", *_OBJECTS, *_ARRAYS, *_TEXTS[2:], *_BOUNDS),
     "next element": (*_ARRAYS[:2], "maxItems", "uniqueItems", "contains", "type"),
     "end of an array": ("minItems", "contains", *_ARRAYS[:2], "type"),
     "end of an object": (
@@ -138,8 +135,10 @@ def _violation(root: Json, value: Json, keyword: str) -> Tokens:
     for error in validator.iter_errors(value):
         tokens = tuple(map(str, error.schema_path))
         named = tuple("if" if name in _CONDITIONS else name for name in tokens)
-        if keyword in {"", *named}:
-            return named if keyword == "if" else tokens
+        if "if" in named and keyword in {"", "if"}:
+            return named[: named.index("if") + 1]
+        if keyword in {"", *tokens}:
+            return tokens
     raise LookupError(keyword)
 
 
@@ -183,21 +182,19 @@ def _is_bounded(places: Sequence[_Place]) -> bool:
 
 def _stands(value: Spelled, offset: int, text: str, places: Sequence[_Place]) -> str:
     """Return what stands at a place inside a value, and in no value within it."""
-    first = value.text[0]
-    if first == '"':
+    mark = text[offset : offset + 1]
+    if offset == value.start and not (mark == "-" and _is_bounded(places)):
+        return "start of a value"
+    if value.text[0] == '"':
         return _in_string(value.text, offset - value.start)
-    if first in "{[":
+    if value.is_container:
         return _in_container(value, offset, text, places)
+    if not _is_number(value):
+        return "literal"
     if offset >= value.end:
-        return "end of a number" if _is_number(value) else "end of the text"
-    mark = text[offset]
-    if offset == value.start:
-        if mark == "-":
-            return "minus sign"
-        return "start of a number" if _is_number(value) else "literal"
-    return {".": "fraction", "e": "exponent", "E": "exponent"}.get(
-        mark, "digit" if _is_number(value) else "literal"
-    )
+        return "end of a number"
+    marks = {".": "fraction", "e": "exponent", "E": "exponent", "-": "minus sign"}
+    return marks.get(mark, "digit")
 
 
 #: An escape, or one character.
@@ -205,8 +202,6 @@ _UNIT: Final = re.compile(r"\\u[dD][89abAB]..\\u....|\\u....|\\.|.", re.DOTALL)
 
 
 def _in_string(raw: str, offset: int) -> str:
-    if offset == 0:
-        return "start of a string"
     if offset >= len(raw) - 1:
         return "end of a string"
     for unit in _UNIT.finditer(raw, 1):
@@ -220,9 +215,6 @@ def _in_string(raw: str, offset: int) -> str:
 def _in_container(
     value: Spelled, offset: int, text: str, places: Sequence[_Place]
 ) -> str:
-    is_object = value.text == "{"
-    if offset == value.start:
-        return f"start of an {'object' if is_object else 'array'}"
     coming = next(
         (
             index
@@ -234,7 +226,7 @@ def _in_container(
     if coming is None:
         if offset >= value.end:
             return "end of the text"
-        return f"end of an {'object' if is_object else 'array'}"
+        return f"end of an {'object' if value.text == '{' else 'array'}"
     name = value.members[coming].name
     if name is None:
         return "next element"
@@ -297,7 +289,7 @@ def _setting(keyword: str, place: _Place) -> str:
             continue
         if other not in _TEXT_ONLY or keyword in _TEXTS:
             return f"beside {other}"
-    for union in ("anyOf", "oneOf", "allOf", "not", *_CONDITIONS):
+    for union in (*_IN_PLACE[1:], "allOf", "not", *_CONDITIONS, "patternProperties"):
         if union in place.tokens:
             return f"in {union}"
     if keyword == "required":
@@ -317,7 +309,7 @@ def _above(root: Json, tokens: Tokens) -> str:
     schema = root
     for token in tokens:
         if isinstance(schema, dict):
-            for other in (*_BESIDE[:4], "if"):
+            for other in (*_BESIDE[:4], "if", "patternProperties"):
                 if other in schema and other != token:
                     return f"below a sibling of {other}"
         schema = at(schema, (token,))

@@ -1,0 +1,38 @@
+"""A tokenizer whose tokens are single bytes: engines compile for it in no time."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Final
+
+from evaluation.tokenizers.store import get_tokenizer
+
+if TYPE_CHECKING:
+    from curation.download.acquire import FetchSettings
+    from evaluation.tokenizers.files import TokenizerFiles
+
+_END: Final = "<|end|>"
+
+
+def single_bytes(fetch: FetchSettings) -> TokenizerFiles:
+    """Return the tokenizer, kept in the cache like any other.
+
+    What a grammar takes of a text does not depend on its tokens, so a text is blocked
+    at the same byte as with a large vocabulary.
+    """
+    # The library is an extra.
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers  # noqa: PLC0415
+
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    vocabulary = {symbol: number for number, symbol in enumerate(alphabet)}
+    tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.add_special_tokens([_END])
+    with TemporaryDirectory() as folder:
+        tokenizer.save(str(Path(folder, "tokenizer.json")))
+        config = json.dumps({"eos_token": _END})
+        Path(folder, "tokenizer_config.json").write_text(config, "utf-8")
+        return get_tokenizer(folder, fetch)

@@ -1,0 +1,186 @@
+"""Each wrong walk has the class that a person who reads schema and text would give."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from evaluation.core.cases import InstanceResult, InstanceWalk, WalkVerdict
+from evaluation.walking.why import OTHER, why_of
+
+if TYPE_CHECKING:
+    from curation.core.json_types import UntypedJson
+
+_BOUNDED = {"type": "string", "minLength": 1}
+_TWO = {"properties": {"a": {}, "b": {}}, "type": "object"}
+_NAMED = {"type": "object", "patternProperties": {"^x": {}}}
+_REF = {"$ref": "#/$defs/a", "$defs": {"a": {"minimum": 3}}}
+_UNION = {"anyOf": [{"properties": {"a": {"enum": ["xy"]}}}, {"type": "null"}]}
+
+
+def _blocked(text: str, byte: int | None) -> InstanceResult:
+    verdict = WalkVerdict.UNFINISHED if byte is None else WalkVerdict.BLOCKED
+    return InstanceResult(verdict=verdict, valid=True, tokens=len(text), byte=byte)
+
+
+@pytest.mark.parametrize(
+    ("schema", "before", "after", "expected"),
+    [
+        (_BOUNDED, '"a', '\\\\b"', ("escape", "minLength", "", "root")),
+        (_BOUNDED, '"', '\\ud83d\\ude00"', ("surrogate pair", "minLength", "", "root")),
+        (_BOUNDED, '"a', '"', ("end of a string", "minLength", "", "root")),
+        (
+            {"type": "string", "pattern": "b"},
+            '"',
+            'abc"',
+            ("character of a string", "pattern", "", "root"),
+        ),
+        (
+            {"type": "string", "maxLength": 9, "pattern": "b"},
+            '"b',
+            '\\n"',
+            ("escape", "pattern", "", "root"),
+        ),
+        (
+            {"properties": {"a": {}}},
+            "",
+            "1",
+            ("start of a value", "properties", "without type", "root"),
+        ),
+        ({"type": "integer"}, "1", ".0", ("fraction", "type", "", "root")),
+        ({"minimum": 0}, "", "-0", ("minus sign", "minimum", "without type", "root")),
+        (
+            _TWO,
+            '{"b": 1, ',
+            '"a": 2}',
+            ("member out of order", "properties", "", "root"),
+        ),
+        (
+            _TWO,
+            '{"c": 1, "',
+            'a": 2}',
+            ("declared member after an undeclared one", "properties", "", "root"),
+        ),
+        (_TWO, "{", '"c": 1}', ("undeclared member", "properties", "", "root")),
+        (
+            _NAMED,
+            '{"',
+            'xy": 1}',
+            ("member of a pattern", "patternProperties", "", "root"),
+        ),
+        (
+            {"type": "array", "minItems": 1},
+            "[1",
+            "]",
+            ("end of an array", "minItems", "", "root"),
+        ),
+        (
+            {"items": {"maxItems": 2}},
+            "[[1",
+            ", 2]]",
+            ("next element", "maxItems", "without type", "item"),
+        ),
+        (_REF, "4", ".5", ("fraction", "minimum", "without type", "behind $ref")),
+        (
+            _UNION,
+            '{"a": "x',
+            'y"}',
+            ("character of a string", "enum", "in anyOf", "property"),
+        ),
+        (
+            {"minimum": 10},
+            "12",
+            "",
+            ("end of a number", "minimum", "without type", "root"),
+        ),
+    ],
+)
+def test_a_blocked_text_is_classed_by_its_place(
+    schema: UntypedJson, before: str, after: str, expected: tuple[str, ...]
+) -> None:
+    """What stands at the byte, the keyword that governs it, setting and context."""
+    text = before + after
+    walk = InstanceWalk(text=text, valid=True)
+    byte = len(before.encode()) if after else None
+    why = why_of(json.dumps(schema), walk, _blocked(text, byte))
+    assert why is not None
+    assert (why.stands, why.keyword, why.setting, why.context) == expected
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "expected"),
+    [
+        (
+            {"type": "object", "required": ["a"]},
+            "{}",
+            ("required", "without properties"),
+        ),
+        (
+            {"$ref": "#/$defs/a", "required": ["b"], "$defs": {"a": {}}},
+            "{}",
+            ("required", "beside $ref"),
+        ),
+        ({"type": "integer", "enum": [1, "a"]}, '"a"', ("type", "beside enum")),
+        (
+            {"type": "string", "pattern": "a", "maxLength": 1},
+            '"aa"',
+            ("maxLength", "beside pattern"),
+        ),
+        ({"type": "array", "uniqueItems": True}, "[1, 1]", ("uniqueItems", "")),
+        ({"allOf": [{}, {"minimum": 3}]}, "1", ("minimum", "in allOf")),
+        (
+            {"oneOf": [{}], "properties": {"a": {"type": "null"}}},
+            '{"a": 1}',
+            ("type", "below a sibling of oneOf"),
+        ),
+        (
+            {"patternProperties": {"^a": {"minimum": 3}}},
+            '{"a": 1}',
+            ("minimum", "in patternProperties"),
+        ),
+        ({"if": {}, "then": {"minimum": 3}}, "1", ("if", "")),
+    ],
+)
+@pytest.mark.parametrize("labelled", [False, True])
+def test_an_accepted_text_is_classed_by_what_it_violates(
+    schema: UntypedJson, text: str, expected: tuple[str, str], *, labelled: bool
+) -> None:
+    """The label's keyword if it has one, else the first that the validator names."""
+    label = {"keyword": expected[0]} if labelled else {}
+    walk = InstanceWalk(text=text, valid=False, label=label)
+    walked = InstanceResult(verdict=WalkVerdict.ACCEPTED, valid=False, tokens=1)
+    why = why_of(json.dumps(schema), walk, walked)
+    assert why is not None
+    assert (why.stands, why.keyword, why.setting) == ("accepted to its end", *expected)
+
+
+def test_what_went_right_has_no_class() -> None:
+    """A valid text that was accepted, an invalid one that was blocked."""
+    for verdict, valid in ((WalkVerdict.ACCEPTED, True), (WalkVerdict.BLOCKED, False)):
+        walked = InstanceResult(verdict=verdict, valid=valid, tokens=1, at=0)
+        assert why_of("{}", InstanceWalk(text="1", valid=valid), walked) is None
+
+
+def test_an_engine_s_failure_is_classed_by_its_message() -> None:
+    """Two limits that differ in numbers alone are one class."""
+    classes = {
+        why_of(
+            "{}",
+            InstanceWalk(text="1", valid=True),
+            InstanceResult(
+                verdict=WalkVerdict.ENGINE_ERROR, valid=True, tokens=1, detail=detail
+            ),
+        )
+        for detail in ("250 states", "9 states")
+    }
+    assert [why and why.cause for why in classes] == [("engine error", "", "# states")]
+
+
+@pytest.mark.parametrize("schema", ["[", "{}", '{"$ref": 7, "properties": []}'])
+def test_what_cannot_be_read_is_other(schema: str) -> None:
+    """A schema or a text that is no JSON raises nothing."""
+    why = why_of(schema, InstanceWalk(text='{"', valid=True), _blocked('{"', 1))
+    assert why is not None
+    assert why.stands == OTHER
