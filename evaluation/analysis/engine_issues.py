@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from curation.core.json_types import Json
+from curation.json.pointer import at, tokens_of_fragment
 from curation.system.atomic_files import atomic_file
 from curation.system.words import counted
 from evaluation.analysis.shrink_failure import (
@@ -42,6 +45,8 @@ if TYPE_CHECKING:
 _TASK: Final = "masks"
 #: Characters of a schema in a table.
 _CELL: Final = 90
+#: Characters of a schema or a text on a page; the file of reproducers has all.
+_LONGEST: Final = 1_000
 #: Bounds of one try, and the most tries of a schema or a text.
 _BOUNDS: Final = Bounds(compile_seconds=10.0, run_seconds=10.0)
 _TRIES: Final = 250
@@ -64,7 +69,9 @@ def title_of(valid: bool, why: Why) -> str:  # noqa: FBT001 (as a walk has it)
 
 
 def _fence(text: str) -> list[str]:
-    return ["```json", text, "```"]
+    """Return a block of JSON, cut where it is longer than people read."""
+    more = f" ... ({len(text):,} characters in all)" if len(text) > _LONGEST else ""
+    return ["```json", f"{text[:_LONGEST]}{more}", "```"]
 
 
 class Reproducer(msgspec.Struct, frozen=True, kw_only=True):
@@ -207,7 +214,7 @@ def _inside(case: Case) -> Iterator[Case]:
         inner = [schema.get(keyword) for keyword in ("items", "additionalProperties")]
         if member.name and isinstance(named, dict):
             inner.append(named.get(member.name.decoded))
-        for part in inner:
+        for part in map(partial(_resolved, schema), inner):
             if isinstance(part, dict):
                 text = walk.text[member.value.start : member.value.end]
                 yield replace(
@@ -215,6 +222,17 @@ def _inside(case: Case) -> Iterator[Case]:
                     schema=json.dumps({**base, **part}),
                     walks=(replace(walk, text=text),),
                 )
+
+
+def _resolved(root: Json, part: Json) -> Json:
+    """Return what a schema refers to, or the schema itself."""
+    ref = part.get("$ref") if isinstance(part, dict) else None
+    if not isinstance(ref, str) or not ref.startswith("#"):
+        return part
+    try:
+        return at(root, tokens_of_fragment(ref))
+    except (LookupError, ValueError):
+        return part
 
 
 def _shrink_text(found: Sequence[Case], still: Callable[[Case], bool]) -> None:
@@ -395,11 +413,12 @@ def _file_name(label: str) -> str:
 
 def _page(run: RecordedRun, label: str, issues: Sequence[Reproducer]) -> str:
     walks = counted(sum(issue.walks for issue in issues), "wrong walk")
-    schemas = counted(max((issue.of for issue in issues), default=0), "schema")
+    configs = Counter(row.config for row in run.rows() if row.engine == label)
+    schemas = ", ".join(f"{name} {count:,}" for name, count in configs.items())
     about = (
         "Written by `csbdata results export RUN --format issues`, of "
-        f"{schemas} of {run.header.data.name}: {walks}. Each reproducer is the "
-        "smallest that was found, and was seen again in a new process. What an "
+        f"{counted(configs.total(), 'schema')} ({schemas}), {walks}. Each reproducer "
+        "is the smallest that was found, and was seen again in a new process. What an "
         "engine says that it does not support is a stated limit, and no fault."
     )
     lines = [f"# {label}: why walks go wrong", "", about, ""]

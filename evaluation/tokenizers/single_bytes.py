@@ -31,8 +31,10 @@ def single_bytes(fetch: FetchSettings) -> TokenizerFiles:
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     tokenizer.add_special_tokens([_END])
-    with TemporaryDirectory() as folder:
-        tokenizer.save(str(Path(folder, "tokenizer.json")))
+    with TemporaryDirectory() as parent:
+        folder = Path(parent, "single-bytes")
+        folder.mkdir()
+        tokenizer.save(str(folder / "tokenizer.json"))
         config = json.dumps({"eos_token": _END})
-        Path(folder, "tokenizer_config.json").write_text(config, "utf-8")
-        return get_tokenizer(folder, fetch)
+        (folder / "tokenizer_config.json").write_text(config, "utf-8")
+        return get_tokenizer(str(folder), fetch)

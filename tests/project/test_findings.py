@@ -10,11 +10,17 @@ from pathlib import Path
 import pytest
 
 from curation.download.acquire import FetchSettings
+from evaluation.analysis.engine_issues import Reproducer, read_reproducers
+from evaluation.analysis.shrink_failure import ask_in_new_process
 from evaluation.setup.engine_files import find_engine
 from evaluation.setup.environments import NotInstalled, find_interpreter
+from evaluation.setup.selected_engines import select_engines
+from evaluation.tokenizers.single_bytes import single_bytes
+from evaluation.walking.engine_worker import Bounds
 
 _ROOT = Path(__file__).parents[2]
 _PAGE = _ROOT / "docs" / "findings.md"
+_REPRODUCERS = _ROOT / "docs" / "findings" / "reproducers.json"
 _PROGRAMS = sorted((_ROOT / "docs" / "findings").glob("*.py"))
 #: Runs a program with stand-ins for what XGrammar imports and does not use.
 _WITH_STAND_INS = """
@@ -59,6 +65,20 @@ def test_the_fault_shows(program: Path) -> None:
         timeout=300,
     )
     assert said.returncode == 0, said.stdout + said.stderr
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    "reproducer", read_reproducers(_REPRODUCERS), ids=lambda each: each.title
+)
+def test_a_reproducer_shows_its_class(reproducer: Reproducer) -> None:
+    """In a new process, blocked at the same byte or accepted to its end."""
+    fetch = FetchSettings.from_environment()
+    (engine,) = select_engines(fetch.cache, [reproducer.spec], reproducer.preset, [])
+    if engine.unavailable:
+        pytest.skip(f"not run: {engine.unavailable}")
+    ask = ask_in_new_process(engine, single_bytes(fetch), Bounds())
+    assert reproducer.shows_in(ask(reproducer.case))
 
 
 @pytest.mark.parametrize("program", _PROGRAMS, ids=lambda program: program.stem)
