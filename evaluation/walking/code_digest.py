@@ -25,6 +25,8 @@ _MEASURING: Final = (
     "evaluation/walking/rows.py",
     "evaluation/walking/why.py",
     "evaluation/core/spelled_json.py",
+    "evaluation/results/outcomes.py",
+    "curation/json/pointer.py",
     "evaluation/core/cases.py",
     "evaluation/tokenizers/files.py",
     "evaluation/tokenizers/gguf.py",

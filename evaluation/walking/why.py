@@ -40,17 +40,16 @@ _OBJECTS: Final = (
     *("minProperties", "maxProperties", "propertyNames", "unevaluatedProperties"),
 )
 _ARRAYS: Final = ("items", "prefixItems", "minItems", "maxItems", "uniqueItems")
+_IN_STRINGS: Final = (
+    *("escape", "surrogate pair", "character of a string", "end of a string"),
+)
+_IN_NUMBERS: Final = (
+    *("digit", "fraction", "exponent", "minus sign", "end of a number"),
+)
 #: What governs a place, by what stands there, the first that is in the schema.
 _GOVERNORS: Final[Mapping[str, Sequence[str]]] = {
-    "escape": (*_TEXTS, "type"),
-    "surrogate pair": (*_TEXTS, "type"),
-    "character of a string": (*_TEXTS, "type"),
-    "end of a string": (*_TEXTS, "type"),
-    "digit": (*_VALUES, *_BOUNDS, "type"),
-    "fraction": (*_VALUES, *_BOUNDS, "type"),
-    "exponent": (*_VALUES, *_BOUNDS, "type"),
-    "minus sign": (*_VALUES, *_BOUNDS, "type"),
-    "end of a number": (*_VALUES, *_BOUNDS, "type"),
+    **dict.fromkeys(_IN_STRINGS, (*_TEXTS, "type")),
+    **dict.fromkeys(_IN_NUMBERS, (*_VALUES, *_BOUNDS, "type")),
     "literal": (*_VALUES, "type"),
     "start of a value": (*_VALUES, "type", *_OBJECTS, *_ARRAYS, *_TEXTS[2:], *_BOUNDS),
     "next element": (*_ARRAYS[:2], "maxItems", "uniqueItems", "contains", "type"),
@@ -59,9 +58,13 @@ _GOVERNORS: Final[Mapping[str, Sequence[str]]] = {
         *("required", "minProperties", "dependentRequired", "dependencies"),
         *("properties", "type"),
     ),
-    "declared member": ("properties",),
-    "member out of order": ("properties",),
-    "declared member after an undeclared one": ("properties",),
+    **dict.fromkeys(
+        (
+            *("declared member", "member out of order"),
+            "declared member after an undeclared one",
+        ),
+        ("properties",),
+    ),
     "member of a pattern": ("patternProperties",),
     "undeclared member": (
         *("additionalProperties", "unevaluatedProperties", "propertyNames"),

@@ -74,6 +74,7 @@ def test_every_file_and_folder_with_a_task_is_one() -> None:
         "masks",
         "probe",
         "scaling",
+        "spellings",
         "test-suite",
     ]
 
