@@ -52,7 +52,6 @@ _BOUNDS: Final = Bounds(compile_seconds=10.0, run_seconds=10.0)
 _TRIES: Final = 250
 #: Texts and schemas are shrunk in turn, so many times at most.
 _ROUNDS: Final = 3
-REPRODUCERS: Final = "reproducers.json"
 
 
 def title_of(valid: bool, why: Why) -> str:  # noqa: FBT001 (as a walk has it)
@@ -378,22 +377,23 @@ def _issue(run: RecordedRun, total: int, cause: _Cause) -> Reproducer:
 def write_issues(
     run: RecordedRun, out: Path, fetch: FetchSettings, say: Callable[[str], None]
 ) -> list[Path]:
-    """Write a page for each engine, and all reproducers as JSON.
+    """Write a page for each engine, and its reproducers as JSON.
 
     Raises:
         CsbdataError: the run's data, or one of its engines, cannot be had.
     """
-    issues = engine_issues(run, fetch, say)
-    pages = {
-        f"{_file_name(label)}.md": _page(run, label, own)
-        for label, own in issues.items()
-    }
-    every = [issue for own in issues.values() for issue in own]
-    pages[REPRODUCERS] = msgspec.json.format(msgspec.json.encode(every)).decode()
-    for name, text in pages.items():
-        with atomic_file(out / name) as temporary:
-            temporary.write_text(text.rstrip() + "\n", "utf-8")
-    return [out / name for name in pages]
+    written: list[Path] = []
+    for label, issues in engine_issues(run, fetch, say).items():
+        texts = {
+            ".md": _page(run, label, issues),
+            ".json": msgspec.json.format(msgspec.json.encode(issues)).decode(),
+        }
+        for suffix, text in texts.items():
+            path = out / f"{_file_name(label)}{suffix}"
+            with atomic_file(path) as temporary:
+                temporary.write_text(text.rstrip() + "\n", "utf-8")
+            written.append(path)
+    return written
 
 
 def read_reproducers(path: Path) -> list[Reproducer]:

@@ -20,7 +20,7 @@ from evaluation.walking.engine_worker import Bounds
 
 _ROOT = Path(__file__).parents[2]
 _PAGE = _ROOT / "docs" / "findings.md"
-_REPRODUCERS = _ROOT / "docs" / "findings" / "reproducers.json"
+_REPRODUCERS = sorted((_ROOT / "docs" / "findings").glob("*.json"))
 _PROGRAMS = sorted((_ROOT / "docs" / "findings").glob("*.py"))
 #: Runs a program with stand-ins for what XGrammar imports and does not use.
 _WITH_STAND_INS = """
@@ -69,7 +69,9 @@ def test_the_fault_shows(program: Path) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(
-    "reproducer", read_reproducers(_REPRODUCERS), ids=lambda each: each.title
+    "reproducer",
+    [each for path in _REPRODUCERS for each in read_reproducers(path)],
+    ids=lambda each: f"{each.spec}: {each.title}",
 )
 def test_a_reproducer_shows_its_class(reproducer: Reproducer) -> None:
     """In a new process, blocked at the same byte or accepted to its end."""

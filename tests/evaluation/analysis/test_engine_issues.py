@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evaluation.analysis.engine_issues import (
-    REPRODUCERS,
     is_alike,
     read_reproducers,
     write_issues,
@@ -79,8 +78,8 @@ def test_each_class_has_a_smallest_reproducer(run: RecordedRun, tmp_path: Path) 
     out = tmp_path / "issues"
     out.mkdir()
     written = write_issues(run, out, request.fetch, lambda _message: None)
-    (page,) = [path for path in written if path.suffix == ".md"]
-    number, order = read_reproducers(out / REPRODUCERS)
+    page, content = written
+    number, order = read_reproducers(content)
     assert (json.loads(number.schema), number.text) == ({"type": "integer"}, "3.0")
     assert (number.byte, number.walks, number.schemas) == (1, 2, 1)
     assert set(json.loads(order.schema)["properties"]) == {"a", "z"}
