@@ -22,8 +22,7 @@ def single_bytes(fetch: FetchSettings) -> TokenizerFiles:
     What a grammar takes of a text does not depend on its tokens, so a text is blocked
     at the same byte as with a large vocabulary.
     """
-    # The library is an extra.
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers  # noqa: PLC0415
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers  # noqa: PLC0415 (an extra)
 
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     vocabulary = {symbol: number for number, symbol in enumerate(alphabet)}
