@@ -32,6 +32,7 @@ from evaluation.setup.engine_files import FAITHFUL
 from evaluation.tokenizers import get_tokenizer
 from evaluation.tokenizers.single_bytes import single_bytes
 from evaluation.walking.engine_worker import Bounds
+from evaluation.walking.why import ACCEPTED
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -125,17 +126,12 @@ class Reproducer(msgspec.Struct, frozen=True, kw_only=True):
         options = {name: value for name, value in self.options.items() if value}
         under = f", options {json.dumps(options)}" if options else ""
         content = self.text.encode()
-        lines = [f"{self.engine}{under}. The schema", "", *_fence(self.schema)]
-        if self.valid:
-            lines += ["", "accepts (jsonschema-rs, formats asserted)", ""]
-        else:
-            lines += [
-                "",
-                f"refuses, by `{self.keyword}` (jsonschema-rs, formats asserted),",
-                "",
-            ]
+        keyword = f", by `{self.keyword}`" if self.keyword else ""
+        judged = "accepts" if self.valid else f"refuses{keyword}"
+        lines = [f"{self.engine}{under}. The schema", "", *_fence(self.schema), ""]
+        lines += [f"{judged} (jsonschema-rs, formats asserted)", ""]
         lines += [*_fence(self.text), ""]
-        if not self.valid:
+        if self.stands == ACCEPTED:
             lines.append("The masks let it through to its end.")
         elif self.byte is not None and self.byte < len(content):
             after = content[: self.byte].decode("utf-8", "replace")
@@ -145,7 +141,7 @@ class Reproducer(msgspec.Struct, frozen=True, kw_only=True):
                 f"({self.stands})."
             )
         else:
-            lines.append(f"Seen: {self.stands}. {self.setting}".strip())
+            lines.append(f"What happens: {self.stands} {self.setting}".strip() + ".")
         often = f"In {counted(self.walks, 'walk')} of {self.schemas:,} of {self.of:,} "
         often += f"real schemas; classes: {'; '.join(self.classes)}."
         return [*lines, "", often]

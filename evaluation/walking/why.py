@@ -19,6 +19,8 @@ from evaluation.results.outcomes import FAULTS, engine_is_right
 if TYPE_CHECKING:
     from evaluation.core.cases import InstanceWalk
 
+#: What stands where an invalid text was let through.
+ACCEPTED: Final = "accepted to its end"
 #: The class of what none of this explains.
 OTHER: Final = "other"
 #: Subschemas of one place that are looked at: more are a union of unions.
@@ -124,7 +126,7 @@ def _accepted(root: Json, walk: InstanceWalk) -> Why:
         tokens = tokens[: len(tokens) - tokens[::-1].index(keyword) - 1]
     schema = at(root, tokens)
     found = _Place(tokens, schema if isinstance(schema, dict) else {})
-    return _why(root, "accepted to its end", keyword, found)
+    return _why(root, ACCEPTED, keyword, found)
 
 
 def _violation(root: Json, value: Json, keyword: str) -> Tokens:
