@@ -167,7 +167,7 @@ def raw_file_measures(folder: Path) -> list[SchemaMeasures]:
     if not all((folder / name).is_file() for name in (DOCUMENTS, CHANGES)):
         return []
     documents = Ledger(folder).documents()
-    if not set(_COLUMNS) <= set(documents.collect_schema().names()):
+    if not {*_COLUMNS, "origin"} <= set(documents.collect_schema().names()):
         return []
     rows = documents.filter(
         pl.col("raw_size").is_not_null(),

@@ -26,7 +26,7 @@ from curation.core.benchmark import (
 from curation.core.documents import Rejected
 from curation.core.hub_names import dataset_name
 from curation.json.text import parse, write
-from curation.system.errors import BadConfiguration, BadData, NoInput
+from curation.system.errors import BadConfiguration, BadData, NoInput, other_version
 from curation.system.user_files import refuse_large
 
 if TYPE_CHECKING:
@@ -106,7 +106,10 @@ def _opened(name: str, folder: Path) -> Edition:
     ]
     if not frames:
         raise NoInput("no <config>/*.parquet or <config>/*.json in it", str(folder))
-    rows = pl.concat(frames, how="diagonal_relaxed")
+    try:
+        rows = pl.concat(frames, how="diagonal_relaxed")
+    except pl.exceptions.PolarsError as error:
+        raise other_version(error, folder) from error
     return Edition(name=name, folder=folder, rows=rows)
 
 

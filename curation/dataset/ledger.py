@@ -22,7 +22,7 @@ from curation.dataset.parquet import (
     parquet_writer,
     table_of_columns,
 )
-from curation.system.errors import NoInput, other_version
+from curation.system.errors import BadData, NoInput, other_version
 from curation.workers.pool import in_batches
 
 if TYPE_CHECKING:
@@ -216,10 +216,22 @@ def open_ledger(folder: Path) -> Ledger:
 
     Raises:
         NoInput: the folder holds no ledger.
+        BadData: one is damaged, or has other columns than this version's.
     """
     for name in (DOCUMENTS, CHANGES):
         if not (folder / name).is_file():
             raise NoInput(
                 f"no ledger here ({name})", str(folder), "csbdata build writes one"
             )
+    import pyarrow.parquet as pq  # noqa: PLC0415 - heavy
+
+    for name, columns in ((DOCUMENTS, DOCUMENT_COLUMNS), (CHANGES, CHANGE_COLUMNS)):
+        path = folder / name
+        try:
+            found = pq.read_schema(path)
+        except (pa.ArrowException, OSError) as error:
+            raise BadData(f"not readable as parquet ({error})", str(path)) from error
+        for column in columns:
+            if column not in list(found):
+                raise other_version(ValueError(f"no column {column.name}"), path)
     return Ledger(folder)
