@@ -15,7 +15,7 @@ from evaluation.analysis.shrink_failure import ask_in_new_process
 from evaluation.setup.engine_files import find_engine
 from evaluation.setup.environments import NotInstalled, find_interpreter
 from evaluation.setup.selected_engines import select_engines
-from evaluation.tokenizers.single_bytes import single_bytes
+from evaluation.tokenizers import DEFAULT, get_tokenizer
 from evaluation.walking.engine_worker import Bounds
 
 _ROOT = Path(__file__).parents[2]
@@ -79,7 +79,8 @@ def test_a_reproducer_shows_its_class(reproducer: Reproducer) -> None:
     (engine,) = select_engines(fetch.cache, [reproducer.spec], reproducer.preset, [])
     if engine.unavailable:
         pytest.skip(f"not run: {engine.unavailable}")
-    ask = ask_in_new_process(engine, single_bytes(fetch), Bounds())
+    tokenizer = get_tokenizer(DEFAULT, fetch)
+    ask = ask_in_new_process(engine, tokenizer, Bounds())
     assert reproducer.shows_in(ask(reproducer.case))
 
 
