@@ -408,9 +408,7 @@ def test_github_reads_one_command_a_problem(tmp_path: Path) -> None:
     assert all(line.startswith(("::warning file=", "::error file=")) for line in lines)
 
 
-@pytest.mark.parametrize(
-    ("index", "entry"), enumerate(["csbdata check", "csbdata fit"])
-)
+@pytest.mark.parametrize(("index", "entry"), [(0, "csbdata check"), (1, "csbdata fit")])
 def test_the_hooks_of_pre_commit_are_commands(index: int, entry: str) -> None:
     """`.pre-commit-hooks.yaml` has what pre-commit wants, and names files that fit."""
     hooks = Path(__file__).parents[3] / ".pre-commit-hooks.yaml"
