@@ -61,6 +61,8 @@ class ExportFormat(StrEnum):
     """A report like Bowtie's for each draft of task test-suite."""
     ISSUES = "issues"
     """A page for each engine: its faults, each with a smallest reproducer."""
+    PROFILES = "profiles"
+    """A profile for `csbdata fit` of each engine of task probe."""
 
 
 _TaskOption = Annotated[
@@ -228,7 +230,9 @@ def export(
             help="html: a page without scripts; plots: SVG and PNG; csv, parquet: a "
             "line a case and a line a walk; maskbench: its result files; bowtie: a "
             "report of task test-suite for each draft; issues: a page for each "
-            "engine with each class of wrong walks and its smallest reproducer.",
+            "engine with each class of wrong walks and its smallest reproducer; "
+            "profiles: what `csbdata fit --for FILE.toml` takes, of each engine of "
+            "task probe.",
         ),
     ],
     out: Annotated[
@@ -278,6 +282,10 @@ def _export_files(run: RecordedRun, form: ExportFormat, out: Path) -> list[Path]
         from evaluation.tasks.official_suite.bowtie_report import write_bowtie
 
         return write_bowtie(run, out)
+    if form is ExportFormat.PROFILES:
+        from evaluation.tasks.probe.profiles import write_profiles
+
+        return write_profiles(run, out)
     from evaluation.results.frames import write_csv, write_parquet
 
     return write_csv(run, out) if form is ExportFormat.CSV else write_parquet(run, out)

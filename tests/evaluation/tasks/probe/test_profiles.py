@@ -1,0 +1,59 @@
+"""Profiles for `csbdata fit` are made of what probes measured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.fit.profile import Effect, read_profile
+from curation.fit.verdict import judge_fit, untold_keywords
+from evaluation.tasks.probe.outcomes import ProbeOutcome
+from evaluation.tasks.probe.profiles import profile_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from curation.core.json_types import UntypedJson
+
+_OUTCOMES = {
+    "minimum": {
+        "minimum": [ProbeOutcome.ENFORCED],
+        "minimum (0)": [ProbeOutcome.ENFORCED],
+    },
+    "not": {"not": [ProbeOutcome.REFUSED, ProbeOutcome.REFUSED]},
+    "uniqueItems": {"uniqueItems": [ProbeOutcome.IGNORED, ProbeOutcome.WARNED]},
+    "pattern": {
+        "pattern": [ProbeOutcome.ENFORCED],
+        "pattern (lookahead)": [ProbeOutcome.REFUSED],
+    },
+    "contains": {"contains": [ProbeOutcome.OVER_STRICT]},
+    "x-unknown": {"x-unknown": [ProbeOutcome.TOLERATED]},
+    "format": {
+        "format (date)": [ProbeOutcome.ENFORCED],
+        "format (uuid)": [ProbeOutcome.IGNORED],
+        "format (unknown)": [ProbeOutcome.TOLERATED],
+    },
+}
+
+
+def test_what_depends_on_use_is_not_told(tmp_path: Path) -> None:
+    """All probes alike make a rule; the note names a keyword that is partly held."""
+    file = tmp_path / "mine.toml"
+    text = profile_text("mine", "mine 1.2 faithful", "2026-11-25", _OUTCOMES)
+    file.write_text(text, "utf-8")
+    profile = read_profile(file)
+    assert profile.sources["probes"].title == "probes of mine 1.2 faithful"
+    assert profile.note.endswith("pattern, contains")
+    schema: UntypedJson = {
+        "minimum": 1,
+        "not": {"uniqueItems": True},
+        "anyOf": [{"format": "date"}, {"format": "uuid"}, {"format": "x"}],
+        "pattern": "a",
+    }
+    effects = {it.pointer: it.effect for it in judge_fit(schema, profile)}
+    assert effects == {
+        "/not": Effect.REFUSED,
+        "/not/uniqueItems": Effect.IGNORED,
+        "/anyOf/1/format": Effect.IGNORED,
+        "/anyOf/2/format": Effect.IGNORED,
+    }
+    assert untold_keywords(schema, profile) == ("anyOf", "pattern")
