@@ -34,6 +34,7 @@ PARTS = {
             "fit",
             "driver",
             "pairs",
+            "targets",
         ),
         "generators": ("instances",),
         "engine": (

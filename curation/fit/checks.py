@@ -21,7 +21,12 @@ from curation.fit.scan import (
     types_of,
 )
 from curation.json.values import identity, is_number, type_of
-from curation.schema.keywords import ANNOTATIONS, KNOWN_KEYWORDS
+from curation.schema.keywords import (
+    ANNOTATIONS,
+    KNOWN_KEYWORDS,
+    KeywordKind,
+    names_of_kind,
+)
 from curation.system.escaping import shortened
 
 if TYPE_CHECKING:
@@ -29,7 +34,9 @@ if TYPE_CHECKING:
     from curation.references.schema import Reference
 
 #: Keywords that constrain nothing, whatever a target does with them.
-QUIET: Final = ANNOTATIONS - {"format"}
+QUIET: Final = (
+    ANNOTATIONS | names_of_kind(KeywordKind.IDENTIFIER, KeywordKind.ANCHOR)
+) - {"format"}
 _SHOWN: Final = 60
 
 
@@ -114,7 +121,7 @@ def _root_keyword(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
 
 def _boolean_schema(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     for place in scan.places:
-        is_switch = place.tokens[-1:] in {("additionalProperties",), ("items",)}
+        is_switch = place.tokens[-1:] == ("additionalProperties",)
         if isinstance(place.schema, bool) and not is_switch:
             sentence = f"a boolean for a schema is {_DONE[rule.effect]}"
             yield Found(place.tokens, "", sentence)
