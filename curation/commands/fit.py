@@ -4,23 +4,37 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from curation.checking.problems import print_problems
 from curation.commands.check import CheckFormat
+from curation.commands.options import with_option_groups
+from curation.system.errors import BadUsage
 from curation.system.escaping import safe, shortened
 from curation.system.tables import plain, table
-from curation.system.terminal import print_json, say, say_command, show, stdout
+from curation.system.terminal import (
+    print_json,
+    say,
+    say_command,
+    show,
+    show_whole,
+    stdout,
+)
 from curation.system.words import command, counted
 
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from curation.checking.schema_files import SchemaFile
     from curation.checking.schema_fit import SchemaFit
     from curation.core.json_types import Json
     from curation.fit.profile import Profile
+    from curation.fit.rewriting import Fit
     from curation.fit.verdict import FitFinding
 
 #: The providers that most schemas are written for.
@@ -31,7 +45,62 @@ _IN_MATRIX = 30
 _TAKEN, _NOT_TAKEN, _IN_PART = "taken", "not taken", "taken, in part ignored"
 
 
+class Allowed(StrEnum):
+    """The rewrites that may be made."""
+
+    ANY = "any"
+    """All: what the target cannot hold is dropped, and said in descriptions."""
+    SAFE = "safe"
+    """Those after which every decoded answer is valid by the schema."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewriteOptions:
+    """How one schema is rewritten for one target, and what is made of it."""
+
+    write: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Rewrite one schema for one target, say what each step changes, and "
+            "write it here.",
+        ),
+    ] = None
+    only: Annotated[
+        Allowed,
+        typer.Option(
+            help="safe: only rewrites after which every answer is valid by the schema; "
+            "any: also drop what is left."
+        ),
+    ] = Allowed.ANY
+    diff: Annotated[
+        bool, typer.Option("--diff", help="Print the rewritten schema as a difference.")
+    ] = False
+    rest: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write what the target will not hold, as a schema for its answers.",
+        ),
+    ] = None
+    decode: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Print the value that an answer to the rewritten schema stands for, "
+            "valid by the schema itself.",
+        ),
+    ] = None
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether anything is to be made of a rewritten schema."""
+        return bool(self.write or self.diff or self.rest or self.decode)
+
+
+@with_option_groups
 def fit(
+    *,
     sources: Annotated[
         list[str],
         typer.Argument(
@@ -49,6 +118,7 @@ def fit(
             "(.toml); all are all that csbdata knows.",
         ),
     ] = _USUAL,
+    rewriting: RewriteOptions,
     format_: Annotated[
         CheckFormat,
         typer.Option(
@@ -65,12 +135,16 @@ def fit(
       csbdata fit person.schema.json
       csbdata fit tools:tools.json --for openai-strict,vllm
       csbdata fit schemas/ --format sarif > fit.sarif
+      csbdata fit a.json --for openai-strict --write sent.json --rest rest.json
+      csbdata fit a.json --for openai-strict --decode answer.json
 
     Exits with 0 if every target takes every schema, parts that it ignores or not, and
     with 1 if one does not. The tools of one list are one request: a bad one ends it,
     and limits count them together. Each line names the documentation, the vendor's
     library or the measurement that it is taken from; of what none tells, nothing is
-    guessed. Nothing is ever fetched, and no provider is asked.
+    guessed. With --write, --diff, --rest or --decode it is 0 if the rewritten schema is
+    taken, and 1 if it must be remodelled by hand. Nothing is ever fetched, and no
+    provider is asked.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.checking.schema_files import read_schema_files
     from curation.checking.schema_fit import judge_files
@@ -78,6 +152,9 @@ def fit(
 
     profiles = load_profiles(targets)
     files = read_schema_files(sources, say)
+    if rewriting.is_asked:
+        _rewrite(files, targets.split(","), rewriting)
+        return
     fits = list(judge_files(files, profiles))
     if format_ is CheckFormat.AUTO:
         _print(fits, profiles, len(files))
@@ -88,6 +165,66 @@ def fit(
         print_problems(named, sarif=format_ is CheckFormat.SARIF)
     if not all(each.is_taken_by(it.name) for each in fits for it in profiles):
         raise typer.Exit(1)
+
+
+def _rewrite(
+    files: Sequence[SchemaFile],
+    targets: Sequence[str],
+    options: RewriteOptions,
+) -> None:
+    from curation.fit.answers import decode, fit_schema
+    from curation.fit.rest import rest_of
+    from curation.json import text as jsontext
+    from curation.json.line_diff import line_diff
+    from curation.sources.readers import read_document
+    from curation.system.atomic_files import atomic_write_bytes
+
+    if len(files) != 1 or len(targets) != 1:
+        what = f"{counted(len(files), 'schema')} and {counted(len(targets), 'target')}"
+        then = "a rewrite is of one schema for one target: name one file, and --for one"
+        raise BadUsage(what, "--write", then)
+    text = files[0].content.decode("utf-8", "replace")
+    result = fit_schema(
+        text,
+        targets[0].strip(),
+        allow="safe" if options.only is Allowed.SAFE else "any",
+    )
+    if options.decode is not None:
+        print_json(decode(read_document(options.decode), result))
+        return
+    _print_rewrite(result)
+    for path, value in (
+        (options.write, result.schema),
+        (options.rest, rest_of(result)),
+    ):
+        if path is not None:
+            atomic_write_bytes(path, (jsontext.write(value) + "\n").encode())
+            say(f"written: {path}")
+    if options.diff:
+        for changed in line_diff(text, jsontext.write(result.schema)):
+            show_whole(changed)
+    if not result.fits:
+        raise typer.Exit(1)
+
+
+def _print_rewrite(result: Fit) -> None:
+    """Print each step with its proof, and what the target will not hold."""
+    from curation.fit.rest import sentences
+
+    done = "taken" if result.fits else "must be remodelled"
+    steps = counted(len(result.steps), "rewrite")
+    show(f"{result.target}: {done} after {steps}; in all {result.claim}", style="bold")
+    for step in result.steps:
+        place = ", ".join(it or "(root)" for it in step.pointers[:3])
+        value = f": {step.value}" if step.value is not None else ""
+        line = f"{step.rewrite}: {step.claim} ({step.evidence}{value}): {place}"
+        show(shortened(f"{line}: {step.sentence}", 400))
+    for finding in result.failing[:_SHOWN]:
+        show(
+            f"still {finding.effect}: {finding.pointer or '(root)'}: {finding.sentence}"
+        )
+    for sentence in sentences(result):
+        show(f"not held: {shortened(sentence, 400)}")
 
 
 def _as_json(each: SchemaFit) -> Json:
@@ -213,3 +350,9 @@ def _print_one(each: SchemaFit, profiles: Sequence[Profile]) -> None:
     for profile in profiles:
         if each.findings[profile.name] and profile.note:
             say(f"{profile.name}: {profile.note}")
+    refusing = [it.name for it in profiles if not each.is_taken_by(it.name)]
+    if refusing and not each.request:
+        say_command(
+            "An equivalent schema that it takes",
+            command("fit", each.name, "--for", refusing[0], "--write", "FILE"),
+        )

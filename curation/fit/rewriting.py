@@ -18,6 +18,7 @@ from curation.fit.decoding import Codec
 from curation.fit.edits import Claim, Sites
 from curation.fit.equal_edits import annotated, tidied
 from curation.fit.positions import Position, positions
+from curation.fit.profile import Effect
 from curation.fit.relation import Comparer, text_of
 from curation.fit.relation_worker import AlgebraAnswer
 from curation.fit.rewrites import COUPLED, EXACT, NORMALISED, SAFE, UNSAFE, Rewrite
@@ -171,7 +172,7 @@ class _Rewriting:
             shaped=self.shaped,
             steps=tuple(self.steps),
             failing=tuple(it for it in findings if it.effect in FAILING),
-            ignored=tuple(it for it in findings if it.effect not in FAILING),
+            ignored=tuple(it for it in findings if it.effect is Effect.IGNORED),
         )
 
     def _findings(self) -> tuple[FitFinding, ...]:

@@ -231,3 +231,39 @@ def test_a_users_schema_needs_no_large_library(schema_file: Path) -> None:
     *_, modules = result.stdout.splitlines()
     for name in ("numpy", "polars", "pyarrow", "matplotlib", "evaluation"):
         assert f"'{name}'" not in modules
+
+
+def test_a_schema_is_rewritten_and_its_answers_are_mapped_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The steps, their proof, both schemas and the value of an answer."""
+    monkeypatch.chdir(tmp_path)
+    schema = {"type": "object", "properties": {"a": {**_STRING, "format": "uri"}}}
+    (tmp_path / "a.json").write_text(json.dumps(schema), "utf-8")
+    files = ("--write", "sent.json", "--rest", "rest.json", "--diff")
+    code, out = run("fit", "a.json", "--for", "openai-strict", *files)
+    assert code == 0
+    assert "openai-strict: taken after" in out
+    assert "closed: narrower (proven): (root)" in out
+    assert '+  "additionalProperties": false' in out
+    sent = (tmp_path / "sent.json").read_text("utf-8")
+    assert run("fit", "sent.json", "--for", "openai-strict")[0] == 0
+    assert json.loads(sent)["required"] == ["a"]
+    assert (tmp_path / "rest.json").exists()
+    (tmp_path / "answer.json").write_text('{"a": null}', "utf-8")
+    more = ("--for", "openai-strict", "--decode", "answer.json")
+    assert json.loads(run("fit", "a.json", *more)[1]) == {}
+
+
+def test_what_no_safe_rewrite_fits_must_be_remodelled(tmp_path: Path) -> None:
+    """Its exit code is 1; several schemas or targets are wrong usage."""
+    file = tmp_path / "a.json"
+    text = {**_STRING, "pattern": "^\\d+$", "maxLength": 8}
+    file.write_text(json.dumps({**_CLOSED, "properties": {"a": text}}), "utf-8")
+    more = ("--for", "anthropic", "--only", "safe", "--diff")
+    code, out = run("fit", str(file), *more)
+    assert code == 1
+    assert "anthropic: must be remodelled" in out
+    assert "still refused: /properties/a/maxLength" in out
+    with pytest.raises(BadUsage, match="1 schema and 3 targets"):
+        run("fit", str(file), "--diff")
