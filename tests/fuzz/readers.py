@@ -8,12 +8,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import Rejected
+from curation.download.acquire import FetchSettings
 from curation.download.archives import ArchiveLimits, read_archive
+from curation.download.packs import open_pack, write_pack
 from curation.json.text import Merged, Policy, canonical, parse, write
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import read_facts, read_manifest
+from curation.packaging.signature import FILE as SIGNATURE
+from curation.packaging.signature import signature_fault
 from curation.system import checksums
 from curation.system.errors import CsbdataError
+from evaluation.analysis.ratchet import read_ratchet
+from evaluation.asking.response_files import read_responses
+from evaluation.data.find_data import open_data
 from evaluation.results.reader import HEADER, gaps_of, open_run
 from evaluation.servers.responses import BrokenStream, read_refusal, read_stream
 from evaluation.tokenizers.store import read_tokenizer
@@ -23,6 +30,8 @@ from tests.archives_made import FILES, SELECTED, github_tarball, zipped
 from tests.builds import write_build
 from tests.evaluation.made_runs import many, write_run
 from tests.evaluation.tokenizers import made
+from tests.made import record
+from tests.signing import PUBLIC_KEY, sign
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -35,6 +44,14 @@ _POLICIES = (
 )
 _LIMITS = ArchiveLimits(members=100, file_bytes=1 << 20, total_bytes=8 << 20)
 _END = "<|endoftext|>"
+_SCHEMAS = b'{"type": "object", "properties": {"a": {"pattern": "^a+$"}}}\n' * 2
+_OPENAPI = b"""openapi: 3.1.0
+info: {title: made, version: "1"}
+paths: {/a: {get: {responses: {"200": {description: b, content: {
+  application/json: {schema: {$ref: "#/components/schemas/A"}}}}}}}}
+components: {schemas: {A: {type: object, properties: {a: {type: string}}}}}
+"""
+_TOOLS = b'[{"name": "a", "description": "b", "inputSchema": {"type": "object"}}]'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +114,69 @@ def _manifest(folder: Path) -> Reader:
         read_manifest(build)
 
     return Reader(read=read, corpus=[(build / MANIFEST).read_bytes()])
+
+
+def _pack(folder: Path) -> Reader:
+    pack = write_pack(folder, "made", FILES.items())
+
+    def read(content: bytes) -> None:
+        pack.unlink(missing_ok=True)  # what is mapped must not change
+        pack.write_bytes(content)
+        for path in (opened := open_pack(pack)).paths:
+            opened.read(path)
+
+    return Reader(read=read, corpus=[pack.read_bytes()])
+
+
+def _data(folder: Path, name: str, prefix: str, *corpus: bytes) -> Reader:
+    """Return the reader of what `--data` names: a file, or a folder with this file."""
+    path = folder / "data" / name
+    path.parent.mkdir(parents=True)
+    where = prefix + str(path.parents[1] if path.suffix == ".parquet" else path)
+    settings = FetchSettings(cache=folder / "cache", offline=True)
+
+    def read(content: bytes) -> None:
+        path.write_bytes(content)
+        list(open_data(where, settings=settings, instances=False).records())
+
+    return Reader(read=read, corpus=corpus)
+
+
+def _table(folder: Path) -> Reader:
+    row = ("Github_easy", record("o1", vacuous=False))
+    table = next((write_build(folder / "build", [row]) / row[0]).glob("*.parquet"))
+    return _data(folder / "tables", table.name, "", table.read_bytes())
+
+
+def _responses(folder: Path) -> Reader:
+    line = b'{"record": "a/b", "text": "{\\"a\\": 1}", "finish": "stop"}\n'
+    batch = {"custom_id": "a/b", "response": {"status_code": 200, "body": {}}}
+
+    def read(content: bytes) -> None:
+        (folder / "responses.jsonl").write_bytes(content)
+        read_responses(folder / "responses.jsonl")
+
+    return Reader(read=read, corpus=[3 * line, json.dumps(batch).encode()])
+
+
+def _ratchet(folder: Path) -> Reader:
+    def read(content: bytes) -> None:
+        (folder / "ratchet").write_bytes(content)
+        read_ratchet(folder / "ratchet")
+
+    return Reader(read=read, corpus=[b"# csbdata ratchet: a\nmasks\ta/o1\tpassed\n"])
+
+
+def _signature(folder: Path) -> Reader:
+    build = write_build(folder / "build")
+    checksums.write_sums(build, {})
+    sign(build)
+
+    def read(content: bytes) -> None:
+        (build / SIGNATURE).write_bytes(content)
+        signature_fault(build, PUBLIC_KEY)
+
+    return Reader(read=read, corpus=[(build / SIGNATURE).read_bytes()])
 
 
 def _sums(folder: Path) -> Reader:
@@ -177,6 +257,14 @@ READERS: Final[Mapping[str, Callable[[Path], Reader]]] = {
     "zip": lambda folder: _archives(folder, ".zip", zipped(FILES)),
     "manifest": _manifest,
     "checksums": _sums,
+    "signature": _signature,
+    "pack": _pack,
+    "parquet": _table,
+    "schemas": lambda folder: _data(folder, "a.jsonl", "", _SCHEMAS),
+    "openapi": lambda folder: _data(folder, "a.yaml", "openapi:", _OPENAPI),
+    "tools": lambda folder: _data(folder, "a.json", "tools:", _TOOLS),
+    "responses": _responses,
+    "ratchet": _ratchet,
     "run header": lambda folder: _run(folder, HEADER),
     "run rows": lambda folder: _run(folder, "rows-0.jsonl"),
     "server stream": _stream,

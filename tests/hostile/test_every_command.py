@@ -1,4 +1,4 @@
-"""Hostile files given to every parameter of every command that takes a path.
+"""Hostile files, and mutated valid ones, for every command that takes a path.
 
 The tree of commands is walked, so that a new command or option is tried without a
 change here; a required parameter that is no path needs a value in `_VALUES`.
@@ -7,9 +7,11 @@ change here; a required parameter that is no path needs a value in `_VALUES`.
 from __future__ import annotations
 
 import os
+import shutil
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+from uuid import uuid4
 
 import pytest
 import typer
@@ -17,6 +19,10 @@ from typer.testing import CliRunner
 
 from curation import cli
 from curation.system.errors import CsbdataError
+from evaluation.core.records import Record, encode_records
+from tests.evaluation.made_runs import many, write_run
+from tests.fuzz.mutations import fuzz
+from tests.signing import write_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +47,16 @@ _FEW = ("folder", "binary.json", "loop.json")
 _SLOW = {"build", "eval", "load", "push", "suite run", "verify"}
 #: Commands that take no path, or would install something.
 _LEFT_OUT = {"engines add", "engines remove", "sources"}
+#: Mutated inputs a command, and the valid ones (of the fixture `sound`) that a word of
+#: a placeholder stands for; a build for any other word.
+_MUTATED = 40
+_SOUND = {
+    "RUN": ("run", "suite"),
+    "DATA": ("build", "schemas", "records.jsonl"),
+    "SOURCE": ("schemas", "records.jsonl"),
+    "KEY": ("secret.key",),
+    "FILE": ("responses.jsonl", "ratchet", "instances.jsonl"),
+}
 #: Exit codes that a documented error has.
 _CODES = {0, 1, 2, 65, 66, 69, 73, 75, 77, 78}
 
@@ -96,7 +112,14 @@ def _cases() -> list[Case]:
     ]
 
 
-def _command_line(case: Case, target: str, sound: dict[str, str]) -> list[str]:
+def _sound(parameter: object) -> tuple[str, ...]:
+    if getattr(parameter, "name", "") == "run_dir":
+        return _SOUND["RUN"]
+    words = _words(parameter)
+    return next((_SOUND[word] for word in _SOUND if word in words), ("build",))
+
+
+def _command_line(case: Case, target: str, sound: Path) -> list[str]:
     """Return a command line with a target in one place, and sound values elsewhere."""
     path = tuple(case.command.split())
     line = [*path, *_EXTRA.get(case.command, [])]
@@ -104,17 +127,69 @@ def _command_line(case: Case, target: str, sound: dict[str, str]) -> list[str]:
     for parameter in _parameters(path):
         is_argument = parameter.param_type_name == "argument"  # type: ignore[attr-defined]  # typer has no public type
         metavar = str(getattr(parameter, "metavar", "") or "")
-        own = str(getattr(parameter, "name", "")) == case.parameter
+        name = str(getattr(parameter, "name", ""))
+        own = name == case.parameter
         if not own and not getattr(parameter, "required", False):
             continue
-        value = target if own else _VALUES.get(metavar, sound["folder"])
+        value = _VALUES.get(metavar) or str(sound / _sound(parameter)[0])
+        if own:
+            value = target
+        elif name in {"form", "format_"}:
+            value = "html"
+        elif name == "out":
+            value = f"new-{uuid4().hex}"
         if is_argument:
             arguments.append(value)
-        elif str(getattr(parameter, "name", "")) in {"form", "format_"}:
-            line += ["--format", "html"]
         else:
             line += [max(parameter.opts, key=len), value]  # type: ignore[attr-defined]  # typer has no public type
     return [*line, *arguments]
+
+
+def _defect(line: list[str]) -> str:
+    """Return what ended a command in an undocumented way; empty if nothing did."""
+    done = CliRunner().invoke(cli.application(), line)
+    known = isinstance(done.exception, CsbdataError | SystemExit | type(None))
+    of_ours = getattr(done.exception, "exit_code", 0) == CsbdataError.exit_code
+    if known and not of_ours and done.exit_code in _CODES:
+        return ""
+    return f"{line}: {done.exception!r}"
+
+
+@pytest.fixture
+def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CSBDATA_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+
+
+@pytest.fixture(scope="module")
+def sound(
+    sample_build_with_instances: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """Return a folder of valid inputs, by the names in `_SOUND`."""
+    root = tmp_path_factory.mktemp("sound")
+    shutil.copytree(sample_build_with_instances, root / "build")
+    write_run(root / "run", [*many("alpha 1.0", 3), *many("beta 2.0", 3)])
+    schema = '{"type": "object", "properties": {"a": {"type": "string"}}}'
+    (root / "schemas").mkdir()
+    (root / "schemas" / "a.json").write_text(schema)
+    (root / "schemas" / "b.json").write_text(
+        f'{{"schema": {schema}, "tests": [{{"data": {{"a": 1}}, "valid": false}}]}}'
+    )
+    records = [Record(id=name, group="g", schema=schema) for name in "ab"]
+    (root / "records.jsonl").write_bytes(encode_records(records))
+    (root / "responses.jsonl").write_text(
+        '{"record": "g/a", "text": "{}"}\n{"record": "g/b", "text": "1"}\n'
+    )
+    (root / "ratchet").write_text(
+        "# csbdata ratchet: alpha 1.0\nmasks\tGithub_easy/o1\tpassed\n"
+    )
+    (root / "instances.jsonl").write_text('{"id": "Github_easy/o1", "text": "{}"}\n')
+    write_key(root / "secret.key")
+    score = ["suite", "score", "passrate", str(root / "responses.jsonl")]
+    of = ["--data", str(root / "records.jsonl"), "--run-dir", str(root / "suite")]
+    assert CliRunner().invoke(cli.application(), [*score, *of]).exit_code == 0
+    return root
 
 
 @pytest.fixture(scope="module")
@@ -151,33 +226,45 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("_alone")
 @pytest.mark.parametrize("case", _cases(), ids=" ".join)
-def test_no_path_is_a_defect(
-    case: Case,
-    hostile: dict[str, str],
-    sample_build: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_no_path_is_a_defect(case: Case, hostile: dict[str, str], sound: Path) -> None:
     """Each ends with a documented code, in a line of its own or with a result."""
-    application = cli.application()
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("CSBDATA_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    sound = {"folder": str(sample_build)}
+    names = _FEW if case.command in _SLOW else hostile
+    lines = [_command_line(case, hostile[name], sound) for name in names]
+    assert [*filter(None, map(_defect, lines))] == []
+
+
+@pytest.mark.nightly
+@pytest.mark.usefixtures("_alone")
+@pytest.mark.parametrize("command", sorted({case.command for case in _cases()}))
+def test_no_mutated_input_is_a_defect(
+    command: str, sound: Path, tmp_path: Path
+) -> None:
+    """Forty inputs a command, each with one file mutated, for its paths in turn."""
+    tries = [
+        (case, name)
+        for case in _cases()
+        for parameter in _parameters(tuple(command.split()))
+        if case == (command, getattr(parameter, "name", ""))
+        for name in _sound(parameter)
+    ]
     defects = []
-    for name in _FEW if case.command in _SLOW else hostile:
-        target = hostile[name]
-        line = _command_line(case, target, sound)
-        done = CliRunner().invoke(application, line)
-        known = isinstance(done.exception, CsbdataError | SystemExit | type(None))
-        if (
-            not known
-            or done.exit_code not in _CODES | {CsbdataError.exit_code}
-            or getattr(done.exception, "exit_code", 0) == CsbdataError.exit_code
-        ):
-            defects.append((name, line, repr(done.exception)))
-    assert not defects, "\n".join(map(str, defects))
+    for number in range(_MUTATED):
+        case, name = tries[number % len(tries)]
+        target = tmp_path / str(number) / name
+        target.parent.mkdir()
+        copy = shutil.copytree if (sound / name).is_dir() else shutil.copy
+        copy(sound / name, target)
+        files = sorted(path for path in target.rglob("*") if path.is_file()) or [target]
+        file, inputs = files[7 * number % len(files)], list[bytes]()
+        fuzz(inputs.append, [file.read_bytes()], examples=9, number=number)
+        file.write_bytes(inputs[-1])
+        if defect := _defect(_command_line(case, str(target), sound)):
+            defects.append(f"{defect} ({file.name})")
+        else:
+            shutil.rmtree(target.parent)
+    assert not defects, "\n".join(defects)
 
 
 def test_every_required_parameter_is_tried() -> None:
