@@ -45,6 +45,8 @@ def test_a_listed_host_may_be_asked(url: str) -> None:
         "https://things.example:8443/x",
         "http://things.example/x",
         "https://things.example@evil.example/x",
+        "https://someone@things.example/x",
+        "https://:word@things.example/x",
         "https://things.example:abc/x",
         "https:///x",
         "//things.example/x",

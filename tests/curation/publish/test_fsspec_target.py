@@ -127,10 +127,12 @@ def test_a_file_that_changed_since_it_was_verified_is_not_written(
 
 
 def test_two_pushes_to_one_folder_are_one_too_many(tmp_path: Path) -> None:
-    """The second is told to come again: exit code 75."""
+    """The second is told to come again, by whatever name: exit code 75."""
     folder, target = write_folder(tmp_path / "one"), tmp_path / "there"
-    with _alone(target), pytest.raises(TemporarilyUnavailable):
-        _written(folder, str(target))
+    (tmp_path / "link").symlink_to(target)
+    for name in ("there", "link"):
+        with _alone(target), pytest.raises(TemporarilyUnavailable):
+            _written(folder, str(tmp_path / name))
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")

@@ -6,7 +6,12 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from curation.system.atomic_files import atomic_file, atomic_write_bytes
+from curation.system.atomic_files import (
+    atomic_file,
+    atomic_write_bytes,
+    sweep,
+    sweep_tree,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,6 +39,19 @@ def test_a_block_that_raises_leaves_the_old_file(tmp_path: Path) -> None:
         raise KeyError
     assert path.read_bytes() == b"old"
     assert [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
+def test_what_killed_processes_left_is_removed(tmp_path: Path) -> None:
+    """Of one file, or anywhere in a folder, and nothing else."""
+    names = (".a.7.unfinished", ".b.7.unfinished", "a", "b/.c.7.unfinished", "b/c")
+    (tmp_path / "b").mkdir()
+    for name in names:
+        (tmp_path / name).touch()
+    sweep(tmp_path, "a")
+    left = [name for name in names if (tmp_path / name).exists()]
+    assert left == [*names[1:]]
+    sweep_tree(tmp_path)
+    assert [name for name in names if (tmp_path / name).exists()] == ["a", "b/c"]
 
 
 def test_a_content_is_on_the_disk_before_it_has_its_name(

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from curation.system import atomic_folders
 from curation.system.atomic_folders import atomic_folder, recover, refuse_foreign
 from curation.system.errors import CannotCreate
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_folder_takes_its_name_at_the_end_of_the_block(tmp_path: Path) -> None:
@@ -99,6 +97,42 @@ def test_what_was_set_aside_is_put_back(tmp_path: Path) -> None:
         recover(tmp_path / "out")
         assert (tmp_path / "out" / "rows").read_text() == "old False"
         assert not aside.exists()
+
+
+def test_what_a_killed_process_left_goes_with_the_next_folder(tmp_path: Path) -> None:
+    """Another folder that is being written stays."""
+    for name in (".out.7.unfinished", ".out.7.replaced", ".other.7.unfinished"):
+        (tmp_path / name).mkdir()
+    with atomic_folder(tmp_path / "out") as folder:
+        (folder / "manifest.json").touch()
+    assert sorted(each.name for each in tmp_path.iterdir()) == [
+        ".other.7.unfinished",
+        "out",
+    ]
+
+
+def test_without_a_swap_of_names_the_old_folder_is_set_aside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the new one cannot take the name then, the old one comes back whole."""
+    out, rename = tmp_path / "out", Path.rename
+    monkeypatch.setattr(atomic_folders, "_exchange", lambda _new, _old: False)
+
+    def fail(path: Path, to: Path) -> Path:
+        if path.name.endswith(".unfinished"):
+            raise OSError("no room")
+        return rename(path, to)
+
+    for content in ("old", "new"):
+        with atomic_folder(out) as folder:
+            (folder / "manifest.json").write_text(content)
+    assert [each.name for each in tmp_path.iterdir()] == ["out"]
+    monkeypatch.setattr(Path, "rename", fail)
+    with pytest.raises(CannotCreate), atomic_folder(out) as folder:
+        (folder / "manifest.json").write_text("newer")
+    monkeypatch.undo()
+    recover(out)
+    assert (out / "manifest.json").read_text() == "new"
 
 
 def test_all_of_a_folder_is_on_the_disk_before_it_has_its_name(

@@ -51,6 +51,7 @@ def guarded() -> Iterator[None]:
         f"ghs_{SECRET}",
         f"github_pat_{SECRET}",
         f"Authorization: Bearer {SECRET}",
+        f"Bearer a.hf_{'b' * 34}.{SECRET}",
         f"'authorization': 'bearer {SECRET}'",
         f"https://x.test/a?X-Amz-Signature={SECRET}&y=1",
         f"https://x.test/a?y=1&amp;X-Amz-Security-Token={SECRET}",
