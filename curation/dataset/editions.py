@@ -27,7 +27,7 @@ from curation.core.documents import Rejected
 from curation.core.hub_names import dataset_name
 from curation.json.text import parse, write
 from curation.system.errors import BadConfiguration, BadData, NoInput, other_version
-from curation.system.user_files import refuse_large
+from curation.system.user_files import reading_parquet, refuse_large
 
 if TYPE_CHECKING:
     import polars as pl
@@ -141,10 +141,8 @@ def _table(path: Path, config: str) -> pl.DataFrame:
     import polars as pl  # noqa: PLC0415 - as above
 
     split = split_of_file(path)
-    try:
+    with reading_parquet(path):
         rows = pl.read_parquet(path, glob=False)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise BadData(f"not readable as parquet ({error})", str(path)) from error
     missing = [name for name in COLUMNS[2:] if name not in rows.columns]
     if missing:
         raise BadConfiguration(f"no column {', '.join(missing)}", str(path))

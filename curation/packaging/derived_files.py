@@ -38,6 +38,7 @@ from curation.system import checksums
 from curation.system.atomic_files import UNFINISHED, atomic_write_bytes
 from curation.system.atomic_folders import recover
 from curation.system.errors import NoInput
+from curation.system.user_files import reading_parquet
 from curation.workers.run_folder import locked, run_folder_of
 
 if TYPE_CHECKING:
@@ -197,7 +198,7 @@ def _write_fresh(
 ) -> list[str]:
     manifest.read_facts(folder)
     refuse_foreign_columns(folder)
-    with plot_process.PlotProcess() as drawing:
+    with reading_parquet(folder), plot_process.PlotProcess() as drawing:
         drawing.begin(tables_of_folder(folder))
         return write_derived(folder, fresh, drawing, facts)
 

@@ -24,6 +24,7 @@ from curation.instances.dataset.parquet import LEDGER_COLUMNS, LEDGER_DISTINCT
 from curation.instances.dataset.parquet import ROWS as INSTANCES
 from curation.system.checksums import names_in
 from curation.system.errors import BadData
+from curation.system.user_files import reading_parquet
 
 
 def table_form(path: str) -> TableForm | None:
@@ -60,10 +61,8 @@ def refuse_foreign_columns(folder: Path) -> None:
 
 def _compare(path: Path, columns: pa.Schema) -> None:
     then = "build again, or take the column out"
-    try:
+    with reading_parquet(path):
         own = pq.read_schema(path)
-    except (pa.ArrowException, OSError) as error:
-        raise BadData("not a parquet file that can be read", str(path)) from error
     for column in columns:
         if column.name not in own.names:
             what = f"lacks the column {column.name} of this version of csbdata"

@@ -28,6 +28,7 @@ from curation.dataset.editions import (
 from curation.packaging.card import FILE as CARD
 from curation.packaging.croissant import FILE as CROISSANT
 from curation.packaging.derived_files import CHANGELOG
+from curation.system.user_files import reading_parquet
 
 if TYPE_CHECKING:
     from curation.packaging.manifest import Manifest
@@ -186,9 +187,13 @@ def _rows(tables: Sequence[Path]) -> pl.DataFrame:
     if not tables:
         types = (pl.String, pl.Int64, pl.String, pl.Boolean)
         return pl.DataFrame(schema=dict(zip(columns, types, strict=True)))
-    return pl.concat(
-        [pl.read_parquet(table, columns=list(columns), glob=False) for table in tables]
-    )
+    with reading_parquet(tables[0].parent):
+        return pl.concat(
+            [
+                pl.read_parquet(each, columns=list(columns), glob=False)
+                for each in tables
+            ]
+        )
 
 
 def _compared(config: str, old: pl.DataFrame, new: pl.DataFrame) -> InstanceChanges:

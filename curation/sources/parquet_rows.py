@@ -10,6 +10,7 @@ import pyarrow.parquet
 
 from curation.core.json_types import Json
 from curation.system.errors import BadData, NoInput
+from curation.system.user_files import reading_parquet
 
 _SCHEMA, _ID = "json_schema", "unique_id"
 
@@ -21,7 +22,7 @@ def column_values(tables: list[Path], column: str) -> Iterator[tuple[str | None,
         NoInput: a table lacks the column.
     """
     for table in tables:
-        with pyarrow.parquet.ParquetFile(table) as file:
+        with reading_parquet(table), pyarrow.parquet.ParquetFile(table) as file:
             names = file.schema_arrow.names
             if column not in names:
                 raise NoInput(
@@ -39,7 +40,7 @@ def parquet_rows(content: bytes, path: str) -> Iterator[tuple[int, str | None, b
     Raises:
         BadData: it is not parquet, or lacks one of the two columns as text.
     """
-    try:
+    with reading_parquet(path):
         file = pyarrow.parquet.ParquetFile(pa.BufferReader(content))
         lacking = {_SCHEMA, _ID}.difference(file.schema_arrow.names)
         if lacking:
@@ -51,5 +52,3 @@ def parquet_rows(content: bytes, path: str) -> Iterator[tuple[int, str | None, b
             for text, unique_id in zip(texts, ids, strict=True):
                 number += 1
                 yield number, unique_id, text or b""
-    except (pa.ArrowException, OSError) as error:
-        raise BadData("not a parquet file that can be read", path) from error

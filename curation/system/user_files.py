@@ -1,13 +1,17 @@
-"""Refuse files of the user's that cannot be used: too large, a device, an odd name."""
+"""Refuse files that cannot be used: too large, a device, an odd name, damaged."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from stat import S_ISBLK, S_ISCHR
 
 from curation.system.errors import BadData, NoInput
 
+#: The packages whose exceptions say that a parquet file is damaged.
+_TABLE_LIBRARIES = frozenset({"pyarrow", "polars", "pyo3_runtime"})
 #: Bytes of the largest file that is read whole, or line by line.
 MOST_BYTES = 2 * 2**30
 
@@ -52,6 +56,34 @@ def absolute(expression: str) -> str:
     if colon and argument and inside.exists():
         return f"{prefix}:{inside.resolve()}"
     return expression
+
+
+@contextmanager
+def reading_parquet(where: Path | str) -> Iterator[None]:
+    """Raise what the libraries make of a damaged parquet file as `BadData`.
+
+    Beside exceptions of their own these are `OSError`, a panic, and `ValueError` of
+    columns' names, or of texts in it that should be JSON.
+
+    Args:
+        where: The file, or the folder with the files.
+
+    Example:
+        >>> with reading_parquet(path):
+        ...     rows = polars.read_parquet(path)
+    """
+    try:
+        yield
+    except BaseException as error:
+        # The system's own faults of a folder may be of what is written there.
+        of_file = isinstance(error, OSError) and (
+            error.errno is None or not Path(where).is_dir()
+        )
+        package = type(error).__module__.partition(".")[0]
+        if of_file or package in _TABLE_LIBRARIES or isinstance(error, ValueError):
+            what = f"not readable as parquet of a build ({error})"
+            raise BadData(what, str(where)) from error
+        raise
 
 
 def has_other_bytes(path: str) -> bool:

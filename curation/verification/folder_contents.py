@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
@@ -24,6 +23,7 @@ from curation.packaging.manifest import Manifest, read_manifest
 from curation.system.checksums import NOT_OURS
 from curation.system.errors import BadData, NoInput
 from curation.system.escaping import shortened
+from curation.system.user_files import reading_parquet
 from curation.verification.findings import READABLE, Finding
 
 #: The rule sets whose records are valid by construction.
@@ -180,10 +180,10 @@ def _not_a_file(path: Path, root: Path) -> str:
 
 def _table(name: str, path: Path, findings: list[Finding]) -> ParquetTable | None:
     try:
-        with pq.ParquetFile(path) as file:
+        with reading_parquet(path), pq.ParquetFile(path) as file:
             return ParquetTable(path=name, metadata=file.metadata)
-    except (pa.ArrowException, OSError) as error:
-        findings.append(_unreadable(name, f"not readable as parquet ({error})"))
+    except BadData as error:
+        findings.append(_unreadable(name, error.what))
         return None
 
 

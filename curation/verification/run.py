@@ -11,6 +11,7 @@ from curation.lint.credentials import cover_credentials
 from curation.system.credentials import redacted
 from curation.system.escaping import shortened
 from curation.system.progress import Progress, Quiet
+from curation.system.user_files import reading_parquet
 from curation.verification.check import (
     CheckResult,
     FolderCheck,
@@ -74,7 +75,8 @@ def _judge(
 ) -> CheckResult:
     """Return the findings of a check, or one that it failed on an odd folder."""
     try:
-        return check.judge(contents, results)
+        with reading_parquet(contents.folder):
+            return check.judge(contents, results)
     except Exception as error:  # noqa: BLE001 - the folder may hold anything
         text = f"{check.name} cannot be judged: {type(error).__name__}: {error}"
         finding = Finding(check=READABLE, where="", detail=shortened(text, _SHOWN))

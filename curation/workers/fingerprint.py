@@ -87,5 +87,5 @@ def digest_of_files(files: Iterable[tuple[Path, Path]]) -> str:
     for root, path in files:
         name = path.relative_to(root).as_posix().encode()
         content = hashlib.sha256(path.read_bytes()).digest()
-        total.update(b"%d:%b" % (len(name), name) + content)
+        total.update(name + content)
     return total.hexdigest()

@@ -196,7 +196,7 @@ class Pool:
         """Take a worker's results; start again behind a request of which it died."""
         for result in worker.collect():
             died = result.ending not in (Ending.OK, Ending.ERROR)
-            task.deaths = task.deaths + 1 if died else 0
+            task.deaths += died
             if died and task.deaths < self._attempts:
                 continue
             task.deaths = 0

@@ -26,7 +26,7 @@ from curation.schema.keywords import ANNOTATIONS, KNOWN_KEYWORDS
 from curation.schema.subschemas import subschemas
 from curation.system.atomic_files import cannot_write
 from curation.system.errors import BadConfiguration, BadData, NoInput, other_version
-from curation.system.user_files import refuse_large
+from curation.system.user_files import reading_parquet, refuse_large
 
 if TYPE_CHECKING:
     import polars as pl
@@ -384,19 +384,19 @@ def maskbench_files(folder: Path, rows: pl.DataFrame) -> Iterator[MaskFile]:
         NoInput: the build was made without instances.
     """
     names = maskbench_names(rows.select("config", "unique_id").iter_rows())
-    for (config, split), group in rows.group_by(
-        ["config", "split"], maintain_order=True
-    ):
-        instances = _instances(folder, str(config), str(split))
-        for unique_id, text in group.select("unique_id", "json_schema").iter_rows():
-            yield MaskFile(
-                split=str(config),
-                unique_id=unique_id,
-                description=f"{config}/{unique_id}",
-                schema=json.loads(text),
-                tests=tuple(_test(row) for row in instances.get(unique_id, ())),
-                name=names[str(config), unique_id],
-            )
+    groups = rows.group_by(["config", "split"], maintain_order=True)
+    with reading_parquet(folder):
+        for (config, split), group in groups:
+            instances = _instances(folder, str(config), str(split))
+            for unique_id, text in group.select("unique_id", "json_schema").iter_rows():
+                yield MaskFile(
+                    split=str(config),
+                    unique_id=unique_id,
+                    description=f"{config}/{unique_id}",
+                    schema=json.loads(text),
+                    tests=tuple(_test(row) for row in instances.get(unique_id, ())),
+                    name=names[str(config), unique_id],
+                )
 
 
 def _instances(folder: Path, config: str, split: str) -> dict[str, list[InstanceRow]]:

@@ -15,6 +15,7 @@ import polars as pl
 
 from curation.core.json_types import Json
 from curation.system.errors import BadConfiguration, BadData, NoInput
+from curation.system.user_files import reading_parquet
 from evaluation.core.records import Record
 from evaluation.core.suite import RecordRequest, RecordSet
 from evaluation.suites.quality import gsm8k, last_letter, shuffled_objects
@@ -273,13 +274,11 @@ def _read(task: QualityTask, files: Sequence[Path]) -> list[Problem]:
 
 
 def _rows(path: Path) -> list[dict[str, Json]]:
+    if path.suffix == ".parquet":
+        with reading_parquet(path):
+            return pl.read_parquet(path).to_dicts()
     try:
-        if path.suffix == ".parquet":
-            frame = pl.read_parquet(path)
-        elif path.suffix == ".jsonl":
-            frame = pl.read_ndjson(path)
-        else:
-            frame = pl.read_json(path)
+        read = pl.read_ndjson if path.suffix == ".jsonl" else pl.read_json
+        return read(path).to_dicts()
     except (pl.exceptions.PolarsError, OSError) as error:
         raise BadData(f"{path}: no table can be read ({error})") from error
-    return frame.to_dicts()

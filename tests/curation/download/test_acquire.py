@@ -20,7 +20,7 @@ from curation.download.acquire import (
     at_hand,
     load_pins,
 )
-from curation.download.archives import read_archive
+from curation.download.archives import read_archive, unpack
 from curation.download.cache import Cache
 from curation.download.http import Network
 from curation.download.packs import open_pack
@@ -191,20 +191,23 @@ def test_a_damaged_cache_is_replaced(
 
 def test_a_second_process_waits_for_the_first(settings: FetchSettings) -> None:
     """And finds the pack there."""
-    save(_mirror(settings), f"{STEM}.tar.gz", github_tarball())
-    said: list[str] = []
+    mirrored = save(_mirror(settings), f"{STEM}.tar.gz", github_tarball())
+    cache, said = Cache(settings.cache), list[str]()
     got: list[Acquired | UnavailableArchive] = []
 
     def acquire_too() -> None:
         got.append(acquire(PIN, settings, said.append))
 
-    with Cache(settings.cache).lock(PIN.name, said.append):
+    with cache.lock(PIN.name, said.append):
         other = threading.Thread(target=acquire_too)
         other.start()
         while not said:
             time.sleep(0.01)
         assert got == []
+        unpack(PIN, mirrored, cache)
+        cache.note(mirrored, PIN.digest)
     other.join(timeout=30)
+    assert len(said) == 1
     assert "waiting for another csbdata" in said[0]
     assert isinstance(got[0], Acquired)
 

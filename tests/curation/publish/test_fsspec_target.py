@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import traceback
 from typing import TYPE_CHECKING, ClassVar
 
 import fsspec
@@ -225,3 +226,19 @@ def test_a_missing_library_is_named_with_what_installs_it(
     monkeypatch.setattr(fsspec.core, "url_to_fs", lacking)
     with pytest.raises(Unavailable, match=r"s3fs.*pip install"):
         open_target("s3://bucket/run")
+
+
+def test_what_a_library_says_of_an_address_is_not_in_the_traceback(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """`CSBDATA_DEBUG` prints causes: one that may repeat a secret is left out."""
+
+    def repeat(url: str) -> None:
+        raise ValueError(url.partition("@")[0].rpartition(":")[2])
+
+    monkeypatch.setattr(fsspec.core, "url_to_fs", repeat)
+    word = "word" * 3
+    url = f"gs://me:{word}@bucket/run"
+    with pytest.raises(BadConfiguration) as caught:
+        open_target(url)
+    assert word not in "".join(traceback.format_exception(caught.value))

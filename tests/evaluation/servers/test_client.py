@@ -188,6 +188,16 @@ def test_retry_after_is_honoured_up_to_the_budget(
     assert slept.waits == [40.0]
 
 
+@pytest.mark.parametrize("status", [429, 503])
+def test_being_told_to_wait_is_no_try(
+    httpserver: HTTPServer, client: ServerClient, status: int
+) -> None:
+    """A busy server may say so more often than a text may meet trouble."""
+    busy = Response("later", status=status, headers={"Retry-After": "1"})
+    _serve(httpserver, *[busy] * 4, Response(events("{}")))
+    assert client.ask({})[0].text == "{}"
+
+
 def test_a_refusal_is_no_trouble(httpserver: HTTPServer, client: ServerClient) -> None:
     """A schema that the server does not take is told at once, with its words."""
     script = _serve(httpserver, Response("unsupported keyword: not", status=400))

@@ -58,6 +58,7 @@ def test_rows_are_there_at_once_and_on_the_disk_at_the_end(
     [
         ({"plan": "q"}, "another run: other engines, or engines otherwise"),
         ({"shard": "1/2"}, "shard 1/2, not 1/1"),
+        ({"repeats": 3}, "repeats 3, not None"),
         ({"machine": {"cores": 4}}, r"machine \(cores 4, not 2\)"),
         ({"models": {"model": "m", "revision": "b"}}, r"model \(revision b, not a\)"),
         ({"writing": "2"}, "code that writes and judges 2, not 1"),

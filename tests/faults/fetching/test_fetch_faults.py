@@ -18,7 +18,7 @@ from curation.download.acquire import (
     acquire,
 )
 from curation.download.allowed_hosts import HostPolicy
-from curation.download.http import Network
+from curation.download.http import Network, requested_wait
 from curation.download.publishers import PublisherAddresses
 from curation.system.errors import (
     BadArchive,
@@ -164,6 +164,15 @@ def test_f3_a_rate_limit_is_waited_for(
     """As long as the server asks for, in any of the ways to ask."""
     _got(server, settings, limited, body(TARBALL))
     assert len(server.asked) == 2
+
+
+def test_f3_an_instant_is_waited_for() -> None:
+    """GitHub says when the next window begins, not how long that is."""
+    instant = str(int(time.time()) + 30)
+    headers = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": instant}
+    wait = requested_wait(403, headers)
+    assert wait is not None
+    assert 0 < wait <= 30
 
 
 def test_f3_as_long_as_the_server_asks_for(

@@ -18,6 +18,7 @@ from evaluation.results.reader import open_run
 from evaluation.setup.engine_files import find_engine
 from evaluation.setup.selected_engines import EngineUnderTest
 from evaluation.walking import work as shared_work
+from evaluation.walking.engine_worker import Bounds
 from tests.evaluation.measuring import miniature, request_of, sample
 from tests.evaluation.small_model import small_model
 
@@ -88,6 +89,17 @@ def test_f38_rows_of_other_code_are_not_found(
         {row.fingerprint for row in open_run(folder).rows()}
         for folder in (_with_header(tmp_path / "old"), tmp_path / "run")
     ]
+    assert not fingerprints[0] & fingerprints[1]
+
+
+def test_f38_rows_under_other_limits_are_not_found(tmp_path: Path) -> None:
+    """What a deadline ended says nothing of a run with a longer one."""
+    fingerprints = []
+    for seconds in (40.0, 41.0):
+        folder = tmp_path / str(seconds)
+        evaluation.run(_request(folder, bounds=Bounds(run_seconds=seconds)))
+        rows = open_run(folder / "run").rows()
+        fingerprints.append({row.fingerprint for row in rows})
     assert not fingerprints[0] & fingerprints[1]
 
 
