@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.publish.plan import RemoteFile, describe_content, files_listed, plan_for
+from curation.publish.plan import (
+    RemoteFile,
+    describe_content,
+    files_listed,
+    inventory,
+    plan_for,
+)
+from curation.system.errors import BadData
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 NAMES = st.sampled_from(["a", "b/c", "b/d", "README.md", "manifest.json", "e.parquet"])
 CONTENTS = st.sampled_from([b"", b"1", b"2", b"33"])
@@ -46,6 +57,15 @@ def test_done_it_leaves_what_is_here_and_what_is_not_ours(
     assert plan.bytes == sum(len(here[name]) for name in plan.written)
     assert set(plan.left_alone) == theirs.keys() - here.keys()
     assert not set(plan.written) & set(plan.unchanged)
+
+
+def test_a_link_that_leads_out_of_the_folder_is_refused(tmp_path: Path) -> None:
+    """A file of the user's elsewhere is never sent."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "secret").write_text("mine")
+    (tmp_path / "folder" / "rows").symlink_to(tmp_path / "secret")
+    with pytest.raises(BadData, match="leads out of the folder"):
+        inventory(tmp_path / "folder")
 
 
 @given(content=st.binary(max_size=300))
