@@ -70,7 +70,11 @@ def title_of(valid: bool, why: Why) -> str:  # noqa: FBT001 (as a walk has it)
 
 def _fence(text: str) -> list[str]:
     """Return a block of JSON, cut where it is longer than people read."""
-    more = f" ... ({len(text):,} characters in all)" if len(text) > _LONGEST else ""
+    more = (
+        f" ... ({counted(len(text), 'character')} in all)"
+        if len(text) > _LONGEST
+        else ""
+    )
     return ["```json", f"{text[:_LONGEST]}{more}", "```"]
 
 
@@ -137,7 +141,8 @@ class Reproducer(msgspec.Struct, frozen=True, kw_only=True):
             after = content[: self.byte].decode("utf-8", "replace")
             refused = content[self.byte :].decode("utf-8", "replace")[0]
             lines.append(
-                f"After {len(after):,} characters the masks refuse `` {refused} `` "
+                f"After {counted(len(after), 'character')} the masks refuse "
+                f"`` {refused} `` "
                 f"({self.stands})."
             )
         else:

@@ -1,7 +1,7 @@
 """A ratchet: the outcome of every schema under one engine, one line each.
 
 Small, sorted text for the engine's own repository. Outcomes are ordered as in
-`regression_gate.Standing`: a schema may become better, not worse.
+`regression_gate.CaseStanding`: a schema may become better, not worse.
 
     # csbdata ratchet: llguidance faithful
     masks<TAB>Github_easy/o1<TAB>passed
@@ -22,7 +22,7 @@ from urllib.parse import quote, unquote
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import BadData, BadUsage, NoInput
 from curation.system.words import counted
-from evaluation.analysis.regression_gate import Standing, criterion_of, standing
+from evaluation.analysis.regression_gate import CaseStanding, criterion_of, standing
 from evaluation.reporting.tables import Cell, Table
 from evaluation.results.measurements import measure_run
 from evaluation.results.outcomes import Outcome
@@ -47,8 +47,8 @@ class RatchetDifference:
     """What a run says beside the file."""
 
     #: Schemas that are worse now, with what they were and are.
-    worse: Mapping[Place, tuple[Standing, Standing]]
-    better: Mapping[Place, tuple[Standing, Standing]]
+    worse: Mapping[Place, tuple[CaseStanding, CaseStanding]]
+    better: Mapping[Place, tuple[CaseStanding, CaseStanding]]
     #: Schemas of the file that the run has not.
     missing: Sequence[Place]
     #: Schemas of the run that the file has not.
@@ -56,7 +56,7 @@ class RatchetDifference:
     #: How many schemas both have.
     common: int
     #: The file's outcomes with what is better or new; what is worse is as it was.
-    tightened: Mapping[Place, Standing]
+    tightened: Mapping[Place, CaseStanding]
 
     @property
     def holds(self) -> bool:
@@ -74,7 +74,7 @@ class RatchetDifference:
 
 def outcomes_by_place(
     run: RecordedRun, engine: str | None, tasks: Sequence[str]
-) -> tuple[str, dict[Place, Standing]]:
+) -> tuple[str, dict[Place, CaseStanding]]:
     """Return an engine's label, and the outcome of every schema under it.
 
     Args:
@@ -86,7 +86,7 @@ def outcomes_by_place(
         BadUsage: the run has several engines, and none was named.
         NoInput: the run has no schema of these tasks, or not this engine.
     """
-    by_engine: dict[str, dict[Place, Standing]] = {}
+    by_engine: dict[str, dict[Place, CaseStanding]] = {}
     for task in tasks or run.tasks:
         for label, cases in measure_run(run, task, criterion_of(task)).items():
             own = by_engine.setdefault(label, {})
@@ -112,7 +112,7 @@ def outcomes_by_place(
     )
 
 
-def read_ratchet(path: Path) -> dict[Place, Standing]:
+def read_ratchet(path: Path) -> dict[Place, CaseStanding]:
     """Return the outcomes that a ratchet file holds.
 
     Raises:
@@ -128,7 +128,7 @@ def read_ratchet(path: Path) -> dict[Place, Standing]:
         raise NoInput(why, str(path), "--update makes it") from error
     except UnicodeDecodeError as error:
         raise BadData(f"byte {error.start:,} is not UTF-8", str(path)) from error
-    outcomes: dict[Place, Standing] = {}
+    outcomes: dict[Place, CaseStanding] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         if not line or line.startswith("#"):
             continue
@@ -143,11 +143,13 @@ def read_ratchet(path: Path) -> dict[Place, Standing]:
             what += ", with tabs between them"
             raise BadData(f"{what}: {line[:60]!r}", f"{path}:{number}")
         places = {int(text): int(place) for text, place in wrong}
-        outcomes[fields[0], fields[1]] = Standing(Outcome(fields[2]), places)
+        outcomes[fields[0], fields[1]] = CaseStanding(Outcome(fields[2]), places)
     return outcomes
 
 
-def write_ratchet(path: Path, outcomes: Mapping[Place, Standing], about: str) -> None:
+def write_ratchet(
+    path: Path, outcomes: Mapping[Place, CaseStanding], about: str
+) -> None:
     """Write a ratchet file, sorted.
 
     Args:
@@ -181,8 +183,8 @@ def _written(wrong: Iterable[tuple[object, object]]) -> str:
 
 
 def hold_against(
-    ratchet: Mapping[Place, Standing],
-    now: Mapping[Place, Standing],
+    ratchet: Mapping[Place, CaseStanding],
+    now: Mapping[Place, CaseStanding],
     undecided: Collection[Place] = (),
 ) -> RatchetDifference:
     """Return what is worse, better, missing and new.

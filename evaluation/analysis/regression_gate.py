@@ -150,7 +150,7 @@ class BaselineComparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class CaseStanding:
     """What became of a case: its outcome, and where texts went wrong.
 
     Two outcomes of one rank may be two faults: a text that was right before is worse,
@@ -161,7 +161,7 @@ class Standing:
     #: Number of each wrong text, to the tokens before that.
     wrong: Mapping[int, int] = field(default_factory=dict)
 
-    def is_worse(self, before: Standing) -> bool:
+    def is_worse(self, before: CaseStanding) -> bool:
         """Return whether anything is worse than before."""
         now, then = rank_of(self.outcome), rank_of(before.outcome)
         return now > then or (
@@ -172,7 +172,7 @@ class Standing:
             )
         )
 
-    def is_better(self, before: Standing) -> bool:
+    def is_better(self, before: CaseStanding) -> bool:
         """Return whether something is better than before, and nothing worse."""
         return before.is_worse(self) and not self.is_worse(before)
 
@@ -186,10 +186,12 @@ class Standing:
         return f"{name}: text {text + 1} at token {place + 1}{more}"
 
 
-def standing(case: CaseMeasurement) -> Standing:
+def standing(case: CaseMeasurement) -> CaseStanding:
     """Return what became of a case, by the task's own criterion."""
     return (
-        Standing(Outcome.PASSED) if case.passed else Standing(case.outcome, case.wrong)
+        CaseStanding(Outcome.PASSED)
+        if case.passed
+        else CaseStanding(case.outcome, case.wrong)
     )
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evaluation.analysis.ratchet import Place
-    from evaluation.analysis.regression_gate import Standing
+    from evaluation.analysis.regression_gate import CaseStanding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +106,7 @@ def ratchet(
     raise typer.Exit(1)
 
 
-def _write(file: Path, outcomes: Mapping[Place, Standing], about: str) -> None:
+def _write(file: Path, outcomes: Mapping[Place, CaseStanding], about: str) -> None:
     from evaluation.analysis.ratchet import write_ratchet
 
     write_ratchet(file, outcomes, about)

@@ -200,7 +200,7 @@ def _batches(
                     if not (pa.types.is_null(kind) or _KINDS.get(name, _is_text)(kind)):
                         raise BadData(f"column {name} is of type {kind}", str(path))
                 yield from file.iter_batches(rows, columns=present)
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, ValueError) as error:
             raise BadData(f"not readable as parquet ({error})", str(path)) from error
 
 

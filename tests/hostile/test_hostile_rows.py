@@ -55,6 +55,7 @@ def test_labels_of_strangers_end_no_report(
     run = open_run(write_run(tmp_path, rows, {"engines": [{"engine": "alpha 1.0"}]}))
     tables = task_named(task).report(run).tables
     text = "".join(as_markdown(each) for each in tables)
-    assert "alpha" in text
+    # What a busy machine cut off is in no table.
+    assert ("alpha" in text) is (result is not Result.UNDECIDED) or task == "probe"
     assert "\x1b" not in text
     assert "\u202e" not in text

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from curation.system.errors import BadData, BadUsage, NoInput
 from evaluation.analysis.compare_runs import ComparisonRequest, compare_runs
 from evaluation.analysis.ratchet import hold_against, read_ratchet, write_ratchet
-from evaluation.analysis.regression_gate import Standing
+from evaluation.analysis.regression_gate import CaseStanding
 from evaluation.commands.results import app
 from evaluation.core.cases import Result
 from evaluation.results.outcomes import Outcome
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _PLACES = st.tuples(st.text(max_size=8), st.text(max_size=8))
 _WRONG = st.dictionaries(st.integers(0, 3), st.integers(0, 9), max_size=3)
 _STANDINGS = st.dictionaries(
-    _PLACES, st.builds(Standing, st.sampled_from(Outcome), _WRONG), max_size=6
+    _PLACES, st.builds(CaseStanding, st.sampled_from(Outcome), _WRONG), max_size=6
 )
 
 
@@ -49,7 +49,7 @@ def _run(folder: Path, *rows: Row) -> Path:
 @given(_STANDINGS)
 def test_what_is_written_is_read(
     tmp_path_factory: pytest.TempPathFactory,
-    outcomes: Mapping[tuple[str, str], Standing],
+    outcomes: Mapping[tuple[str, str], CaseStanding],
 ) -> None:
     """Any task and id, white space and line ends included; equal bytes if sorted."""
     path = tmp_path_factory.mktemp("ratchet") / "ratchet.tsv"
@@ -64,8 +64,8 @@ def test_what_is_written_is_read(
 @settings(max_examples=40)
 @given(_STANDINGS, _STANDINGS)
 def test_it_only_tightens(
-    ratchet: Mapping[tuple[str, str], Standing],
-    now: Mapping[tuple[str, str], Standing],
+    ratchet: Mapping[tuple[str, str], CaseStanding],
+    now: Mapping[tuple[str, str], CaseStanding],
 ) -> None:
     """No line gets worse or lost by an update, and what is better is taken."""
     found = hold_against(ratchet, now)
