@@ -75,7 +75,10 @@ class TextClass(Explained):
     TRUNCATED = ("truncated", "the budget was used up before the text's end")
     NOT_JSON = ("not_json", "ended, and is not JSON")
     VIOLATES = ("violates", "JSON that its schema does not accept")
-    UNDECIDED = ("undecided", "the validator failed or ran out of time")
+    UNDECIDED = (
+        "undecided",
+        "no verdict: a validator or a busy machine ran out of time",
+    )
 
 
 #: The class of a text that was not written, by its result.
@@ -88,6 +91,7 @@ CLASS_OF_RESULT: Final = {
     Result.ERROR: TextClass.ENGINE_ERROR,
     Result.TOO_MUCH_OUTPUT: TextClass.ENGINE_ERROR,
     Result.PROTOCOL_ERROR: TextClass.ENGINE_ERROR,
+    Result.UNDECIDED: TextClass.UNDECIDED,
 }
 #: The class of a text that ended early, by its ending.
 CLASS_OF_ENDING: Final = {

@@ -103,5 +103,7 @@ def test_without_hypothesis_the_message_says_what_to_install(
     """The module needs it."""
     monkeypatch.setitem(sys.modules, "hypothesis", None)
     monkeypatch.delitem(sys.modules, "curation.instances.strategies")
-    with pytest.raises(ModuleNotFoundError, match=r"pip install .hypothesis>="):
+    with pytest.raises(
+        ModuleNotFoundError, match=r"pip install .csbdata\[strategies\]"
+    ):
         import_module("curation.instances.strategies")

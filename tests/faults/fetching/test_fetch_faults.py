@@ -389,7 +389,7 @@ def test_f10_a_file_removed_upstream_is_a_wrong_digest(
     """The commit in the address is no proof of the content."""
     fewer = {"schemas/a.json": FILES["schemas/a.json"]}
     server.on(PATH, body(github_tarball(fewer)))
-    with pytest.raises(WrongDigest, match="1 selected files"):
+    with pytest.raises(WrongDigest, match="1 selected file is"):
         acquire(PIN, settings)
 
 
