@@ -125,6 +125,6 @@ def _fault(value: Json | Rejected, name: str) -> FitFinding | None:
     )
     listed = next((it for it in (value, *members) if isinstance(it, list)), None)
     if listed and all(isinstance(it, dict) for it in listed):
-        sentence = f"a list, and no schema; of tools it is tools:{name}"
+        sentence = f"a list is no schema; if its members are tools, write tools:{name}"
         return replace(NOT_A_SCHEMA, sentence=sentence)
     return None

@@ -213,7 +213,8 @@ def _print_rewrite(result: Fit) -> None:
 
     done = "taken" if result.fits else "must be remodelled"
     steps = counted(len(result.steps), "rewrite")
-    show(f"{result.target}: {done} after {steps}; in all {result.claim}", style="bold")
+    whole = f"{done} after {steps}; the whole is {result.claim}"
+    show(f"{result.target}: {whole}", style="bold")
     for step in result.steps:
         place = ", ".join(it or "(root)" for it in step.pointers[:3])
         value = f": {step.value}" if step.value is not None else ""

@@ -86,7 +86,7 @@ def test_a_tool_list_in_a_file_is_told_apart(tmp_path: Path) -> None:
     """Without the prefix it is no schema; the line says what to write."""
     file = tmp_path / "tools.json"
     file.write_text(json.dumps({"tools": [{"name": "t"}]}), "utf-8")
-    assert f"of tools it is tools:{file}" in run("fit", str(file))[1]
+    assert f"write tools:{file}" in run("fit", str(file))[1]
 
 
 def test_programs_get_every_finding(schema_file: Path) -> None:
