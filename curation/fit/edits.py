@@ -1,4 +1,4 @@
-"""What edits of schemas share: where they are asked for, and how a claim is named."""
+"""Common parts of edits of schemas: the places that ask, the name of a claim."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the values of two schemas relate: by proof, else by values, else unknown.
+"""The relation of two schemas by their values: by proof, else by values, else unknown.
 
 The proofs are those of jsonschema-rs's algebra, in a child process under a deadline in
 processor time. What it does not decide, values may: witnesses and near misses of both

@@ -1,4 +1,4 @@
-"""What a target will not hold of a schema, as a schema and in words.
+"""The constraints of a schema that a target will not hold, as a schema and in words.
 
 The rest is what decoded answers are validated with afterwards: a value that the sent
 schema and the rest accept is valid by what is meant. It holds the keywords that were
