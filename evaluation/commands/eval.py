@@ -190,8 +190,10 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
     for line in not_run(run.header):
         say(line, style="yellow")
     task_reports = reports(run)
+    # Of several engines: the comparison in pairs, then the rates.
+    most = 1 if len(run.header.engines) == 1 else 2
     print_tables(
-        [report.tables[0] for report in task_reports.values() if report.tables],
+        [table for report in task_reports.values() for table in report.tables[:most]],
         format_,
         {"run": str(folder), "header": run.raw_header},
         every=[table for report in task_reports.values() for table in report.tables],
