@@ -111,8 +111,8 @@ def application(arguments: Sequence[str] = ()) -> typer.Typer:
     If the command line begins with the name of a command, only that one is imported:
     `csbdata check` starts in a fraction of the time that all commands take.
 
-    Parameters:
-        arguments: the command line without the program's name.
+    Args:
+        arguments: The command line without the program's name.
     """
     app = typer.Typer(
         name="csbdata",

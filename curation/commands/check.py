@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from curation.checking.problems import print_problems
+from curation.commands.options import (
+    ProblemFormat,
+    ProblemFormatOption,
+    SourcesArgument,
+)
 from curation.system.errors import CsbdataError
 from curation.system.escaping import safe, shortened
 from curation.system.progress import Quiet, Shown
@@ -27,28 +31,8 @@ if TYPE_CHECKING:
 _MANY = 5
 
 
-class CheckFormat(StrEnum):
-    """How the check answers."""
-
-    AUTO = "auto"
-    """For people: a line a problem."""
-    JSON = "json"
-    """One JSON object on stdout, for programs."""
-    SARIF = "sarif"
-    """A SARIF 2.1.0 log, for code scanning and editors."""
-    GITHUB = "github"
-    """GitHub's annotations, beside the lines of a change."""
-
-
 def check(
-    files: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="SOURCE...",
-            help="Files and folders of JSON Schemas, openapi:FILE, tools:FILE, "
-            "mcp:COMMAND, pydantic:MODULE, a build or a Hub dataset; - reads stdin.",
-        ),
-    ],
+    files: SourcesArgument,
     targets: Annotated[
         str,
         typer.Option(
@@ -58,14 +42,7 @@ def check(
             "`csbdata fit` does.",
         ),
     ] = "",
-    format_: Annotated[
-        CheckFormat,
-        typer.Option(
-            "--format",
-            help="auto is for people, json for programs, sarif for code scanning, "
-            "github for annotations in a workflow.",
-        ),
-    ] = CheckFormat.AUTO,
+    format_: ProblemFormatOption = ProblemFormat.AUTO,
 ) -> None:
     """Say what is wrong with schemas, place by place; 1 if anything is.
 
@@ -82,7 +59,7 @@ def check(
     is ever fetched.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     reports = _check(files, format_, targets)
-    if format_ is CheckFormat.AUTO:
+    if format_ is ProblemFormat.AUTO:
         _print(reports)
     else:
         _print_for_programs(reports, format_)
@@ -93,7 +70,7 @@ def check(
 
 
 def _check(
-    names: Sequence[str], format_: CheckFormat, targets: str
+    names: Sequence[str], format_: ProblemFormat, targets: str
 ) -> list[tuple[str, SchemaReport]]:
     from curation.checking.schema_check import SchemaChecker
     from curation.checking.schema_files import place_of, read_schema_files, root_of
@@ -106,7 +83,7 @@ def _check(
     root = root_of(files)
     placed = [(file, place_of(file, root)) for file in files]
     contents = {place: file.content for file, place in placed if place is not None}
-    wants_verdicts = len(files) == 1 or format_ is CheckFormat.JSON
+    wants_verdicts = len(files) == 1 or format_ is ProblemFormat.JSON
     progress = Shown() if len(files) >= _MANY else Quiet()
     reports = []
     with (
@@ -139,14 +116,14 @@ def _of_request(fit: SchemaFit) -> SchemaReport:
 
 
 def _print_for_programs(
-    reports: Sequence[tuple[str, SchemaReport]], format_: CheckFormat
+    reports: Sequence[tuple[str, SchemaReport]], format_: ProblemFormat
 ) -> None:
-    if format_ is CheckFormat.JSON:
+    if format_ is ProblemFormat.JSON:
         entries = [{"file": name, **asdict(report)} for name, report in reports]
         print_json({"files": entries})
         return
     problems = [(name, report.problems) for name, report in reports]
-    print_problems(problems, sarif=format_ is CheckFormat.SARIF)
+    print_problems(problems, sarif=format_ is ProblemFormat.SARIF)
 
 
 def _print(reports: Sequence[tuple[str, SchemaReport]]) -> None:

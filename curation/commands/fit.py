@@ -12,8 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.checking.problems import print_problems
-from curation.commands.check import CheckFormat
-from curation.commands.options import with_option_groups
+from curation.commands.options import (
+    ProblemFormat,
+    ProblemFormatOption,
+    SourcesArgument,
+    with_option_groups,
+)
 from curation.system.errors import BadUsage
 from curation.system.escaping import safe, shortened
 from curation.system.tables import plain, table
@@ -101,14 +105,7 @@ class RewriteOptions:
 @with_option_groups
 def fit(
     *,
-    sources: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="SOURCE...",
-            help="Files and folders of JSON Schemas, openapi:FILE, tools:FILE, "
-            "mcp:COMMAND, pydantic:MODULE, a build or a Hub dataset; - reads stdin.",
-        ),
-    ],
+    sources: SourcesArgument,
     targets: Annotated[
         str,
         typer.Option(
@@ -119,14 +116,7 @@ def fit(
         ),
     ] = _USUAL,
     rewriting: RewriteOptions,
-    format_: Annotated[
-        CheckFormat,
-        typer.Option(
-            "--format",
-            help="auto is for people, json for programs, sarif for code scanning, "
-            "github for annotations in a workflow.",
-        ),
-    ] = CheckFormat.AUTO,
+    format_: ProblemFormatOption = ProblemFormat.AUTO,
 ) -> None:
     """Say which targets take a schema, what they ignore, and who says so.
 
@@ -156,13 +146,13 @@ def fit(
         _rewrite(files, targets.split(","), rewriting)
         return
     fits = list(judge_files(files, profiles))
-    if format_ is CheckFormat.AUTO:
+    if format_ is ProblemFormat.AUTO:
         _print(fits, profiles, len(files))
-    elif format_ is CheckFormat.JSON:
+    elif format_ is ProblemFormat.JSON:
         print_json({"schemas": [_as_json(each) for each in fits]})
     else:
         named = [(each.name, tuple(each.problems())) for each in fits]
-        print_problems(named, sarif=format_ is CheckFormat.SARIF)
+        print_problems(named, sarif=format_ is ProblemFormat.SARIF)
     if not all(each.is_taken_by(it.name) for each in fits for it in profiles):
         raise typer.Exit(1)
 

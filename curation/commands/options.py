@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable
 from copy import copy
 from dataclasses import MISSING, fields, is_dataclass
+from enum import StrEnum
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -49,6 +50,39 @@ ExecutorOption = Annotated[
         metavar="local|ray[:HOST:PORT]",
         help="Work here, or as shards on a Ray cluster: one that is started here, "
         "the one of this machine (ray:auto), or one at an address.",
+    ),
+]
+#: Schemas that a command reads.
+SourcesArgument = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="SOURCE...",
+        help="Files and folders of JSON Schemas, openapi:FILE, tools:FILE, "
+        "mcp:COMMAND, pydantic:MODULE, a build or a Hub dataset; - reads stdin.",
+    ),
+]
+
+
+class ProblemFormat(StrEnum):
+    """The form of problems of schemas."""
+
+    AUTO = "auto"
+    """For people: a line a problem."""
+    JSON = "json"
+    """One JSON object on stdout, for programs."""
+    SARIF = "sarif"
+    """A SARIF 2.1.0 log, for code scanning and editors."""
+    GITHUB = "github"
+    """GitHub's annotations, beside the lines of a change."""
+
+
+#: In which form problems are printed.
+ProblemFormatOption = Annotated[
+    ProblemFormat,
+    typer.Option(
+        "--format",
+        help="auto is for people, json for programs, sarif for code scanning, "
+        "github for annotations in a workflow.",
     ),
 ]
 #: The secret key that signs a dataset folder.

@@ -147,9 +147,14 @@ def compiled_schema(text: str | None, dialect: str) -> CompiledSchema | str:
     if isinstance(schema, Rejected):
         return shortened(f"{schema.reason}: {schema.detail}", _SHOWN)
     compiled = CompiledSchema.from_json(schema, dialect)
+    return why_unusable(compiled) or compiled
+
+
+def why_unusable(compiled: CompiledSchema) -> str:
+    """Compile a schema's validators; return why that fails, empty if it does not."""
     try:
         compiled.validator, compiled.validator_without_formats  # noqa: B018 - compiled here
         compiled.scanned  # noqa: B018 - its references are found here
     except ValueError as error:
         return shortened(str(error).partition("\n")[0], _SHOWN)
-    return compiled
+    return ""

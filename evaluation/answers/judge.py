@@ -11,7 +11,7 @@ import orjson
 from curation.core.documents import Rejected
 from curation.instances.constraints.interpretations import read_schema
 from curation.system.errors import BadData
-from evaluation.answers.json_answers import JsonProblem, read_json_answer
+from evaluation.answers.json_answers import JsonProblem, read_json_answer, why_unusable
 from evaluation.answers.schema_faults import SchemaFault, answer_faults
 
 if TYPE_CHECKING:
@@ -91,9 +91,6 @@ def _compiled(text: str) -> CompiledSchema:
     compiled = read_schema(text)
     if isinstance(compiled, Rejected):
         raise BadData(f"this is no JSON Schema: {compiled.detail or compiled.reason}")
-    try:
-        compiled.validator, compiled.validator_without_formats  # noqa: B018 - compiled here
-    except ValueError as error:
-        reason = str(error).partition("\n")[0]
-        raise BadData(f"this schema cannot be used: {reason}") from error
+    if reason := why_unusable(compiled):
+        raise BadData(f"this schema cannot be used: {reason}")
     return compiled
