@@ -9,7 +9,9 @@ made.
 from __future__ import annotations
 
 import json
+import math
 import re
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
@@ -122,6 +124,7 @@ def rewrite(  # noqa: PLR0913 - a schema, a target, and how far to go
     *,
     allow: Literal["safe", "any"] = "safe",
     known: Sequence[Json] = (),
+    seconds: float = math.inf,
 ) -> Fit:
     """Return a schema rewritten so that a target takes it, as far as that is possible.
 
@@ -132,9 +135,10 @@ def rewrite(  # noqa: PLR0913 - a schema, a target, and how far to go
         comparer: Decides how steps change it.
         allow: `safe` makes only steps after which decoded answers are valid.
         known: Values of the schema, of which one at least is to be kept.
+        seconds: No further step is tried after so long.
     """
     original = CompiledSchema(plain(schema), dialect)
-    return _Rewriting(original, profile, comparer, allow, known).run()
+    return _Rewriting(original, profile, comparer, allow, known).run(seconds)
 
 
 class _Rewriting:
@@ -157,13 +161,15 @@ class _Rewriting:
         self.searches = 0
         self.shaped = Shaped(original.value, original.dialect)
 
-    def run(self) -> Fit:
+    def run(self, seconds: float) -> Fit:
+        end = time.monotonic() + seconds
         findings = self._findings()
         if any(it.effect in FAILING for it in findings):
             self._port()
             findings = self._findings()
         while any(it.effect in FAILING for it in findings):
-            if len(self.steps) >= _MOST_STEPS or not self._step(findings):
+            is_late = len(self.steps) >= _MOST_STEPS or time.monotonic() > end
+            if is_late or not self._step(findings):
                 break
             findings = self._findings()
         return Fit(

@@ -89,7 +89,11 @@ def _servers(options: ModelOptions, request: RunRequest) -> Sequence[ModelServer
     servers = served_model(options.model, request.engine_specs, limits)
     backends = _wanted_backends(servers, request)
     servers = [
-        replace(server, wanted_backend=backends.get(server.dialect.name, ""))
+        replace(
+            server,
+            adapt=request.adapt,
+            wanted_backend=backends.get(server.dialect.name, ""),
+        )
         for server in servers
     ]
     for server in servers:

@@ -18,6 +18,7 @@ from evaluation.core.suite import OpenedData, RecordRequest, Suite
 from evaluation.generation.text_generation import LoopOptions, TokenPrices
 from evaluation.models.store import DEFAULT
 from evaluation.results.reader import RecordedRun, open_run
+from evaluation.servers.dialect import Adapt
 from evaluation.suites.registry import suite_named
 from evaluation.walking.engine_worker import Bounds
 
@@ -210,6 +211,8 @@ class RunRequest:
     preset: str = "faithful"
     #: `NAME=VALUE` for every engine with that option, `ENGINE.NAME=VALUE` for one.
     options: Sequence[str] = ()
+    #: What is done with schemas that a model's provider does not take.
+    adapt: Adapt = Adapt.SAFE
     settings: TaskSettings = field(default_factory=TaskSettings)
     bounds: Bounds = field(default_factory=Bounds)
     #: Only these configs, splits and ids (`ID` or `CONFIG/ID`); empty for all.

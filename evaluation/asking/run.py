@@ -395,6 +395,8 @@ def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
 ) -> RunTotals:
     """Have models answer the records; responses are in the folder then."""
     atomic_write_bytes(folder / RECORDS, encode_records(records.records))
+    for writer in writers:
+        writer.prepare(records.records, folder, progress)
     seconds = _most_seconds(request, choice, records, writers)
     if seconds:
         announce(progress, "Writing", seconds, "at most, at the model's speed here")

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.download.acquire import FetchSettings
+    from curation.system.progress import Progress
     from evaluation.asking.request import ModelOptions, RunRequest
+    from evaluation.core.records import Record
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
 
@@ -301,6 +303,13 @@ class Writer:
     def count(self, text: str) -> int:
         """Return the tokens of a text."""
         return self.loaded.count(text)
+
+    def prepare(
+        self, records: Sequence[Record], folder: Path, progress: Progress
+    ) -> None:
+        """Adapt the schemas of a run to what the writer's provider takes."""
+        if isinstance(self.writer, ServerWriter):
+            self.writer.prepare(records, folder, progress)
 
     def close(self) -> None:
         """End its processes and connections."""

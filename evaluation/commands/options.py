@@ -17,6 +17,7 @@ from curation.system.errors import BadConfiguration, BadUsage
 from curation.system.user_files import refuse_unprintable
 from curation.system.words import counted
 from evaluation.generation.text_generation import AUTO_BATCH, LoopOptions, TokenPrices
+from evaluation.servers.dialect import Adapt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -123,6 +124,14 @@ class EngineOptions:
             "engine; repeatable.",
         ),
     ] = None
+    adapt: Annotated[
+        Adapt,
+        typer.Option(
+            help="A schema that the model's provider does not take: none sends it as "
+            "it is; safe rewrites it if all answers stay valid; nearest drops what is "
+            "left too. What does not fit is not declared."
+        ),
+    ] = Adapt.SAFE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -403,6 +412,7 @@ def run_request(  # noqa: PLR0913 - groups of options
         suite=suite,
         engines=engines.engine or (),
         options=engines.option or (),
+        adapt=engines.adapt,
         data=data.data,
         configs=data.config or (),
         splits=data.split or (),

@@ -167,6 +167,8 @@ class Generation:
     reasoning_tokens: int | None = None
     #: In how many pieces the answer came; None for a model here.
     pieces: int | None = None
+    #: The answer as a server gave it, where `text` is the value that it stands for.
+    undecoded: str = ""
     #: The schema that was sent where it is not the record's, and what was changed.
     adapted: str = ""
     edits: tuple[str, ...] = ()

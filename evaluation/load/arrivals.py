@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from curation.core.json_types import Json
+    from evaluation.servers.adaptation import SchemaAdapter
     from evaluation.servers.model_server import ModelServer
 
 #: The times that a limit can be set for.
@@ -141,8 +142,14 @@ class PlannedRequest:
     #: Nanoseconds from the beginning of the stream.
     arrival_ns: int
     request: GenerationRequest
-    #: The schema that is sent; the text is judged against the request's own.
-    schema: str
+    #: Makes its schema another text that means the same; empty for none.
+    mark: str = ""
+
+    @property
+    def schema(self) -> str:
+        """The record's schema, with the mark."""
+        own = self.request.record.constraint
+        return mark_schema(own, self.mark) if self.mark else own
 
     @property
     def id(self) -> str:
@@ -210,9 +217,7 @@ def plan_stream(
         warms = number < warm_up
         own = choice is SchemaChoice.EACH and not warms
         request = requests[order[number - warm_up]] if own else common
-        schema = request.record.constraint
-        if not own and choice is not SchemaChoice.ONE:
-            schema = mark_schema(schema, f"request {number}")
+        marks = not own and choice is not SchemaChoice.ONE
         planned.append(
             PlannedRequest(
                 choice=choice,
@@ -220,7 +225,7 @@ def plan_stream(
                 warm_up=warms,
                 arrival_ns=round(arrival * 1e9),
                 request=request,
-                schema=schema,
+                mark=f"request {number}" if marks else "",
             )
         )
     return planned
@@ -281,6 +286,7 @@ class OpenLoopSender:
         server: ModelServer,
         concurrency: int,
         *,
+        adapter: SchemaAdapter | None = None,
         client: ServerClient | None = None,
     ) -> None:
         """Prepare; nothing is sent yet.
@@ -288,9 +294,11 @@ class OpenLoopSender:
         Args:
             server: Who is asked, and in which dialect.
             concurrency: Most requests that are under way.
+            adapter: What has adapted the schemas; one of its own by default.
             client: The connection; one of its own by default.
         """
         self._dialect = server.dialect
+        self._adapter = adapter or server.adapter()
         self._client = client or ServerClient(server.connection)
         self._concurrency = concurrency
         self._stopped = threading.Event()
@@ -359,15 +367,21 @@ class OpenLoopSender:
     def _ask(self, planned: PlannedRequest, moment: int) -> SentRequest:
         sent = perf_counter_ns()
         record = planned.request.record
-        schema, edits = self._dialect.adapt(planned.schema, record.dialect)
-        text = AskedText(planned.request, schema if edits else "", edits, None)
+        text = AskedText(planned.request, self._adapter.of(record))
+        schema = planned.schema
+        if text.schema.edits:
+            schema = text.schema.text
+            schema = mark_schema(schema, planned.mark) if planned.mark else schema
         gaps: tuple[int, ...] = ()
         try:
-            answer = self._client.ask_once(
-                request_body(self._dialect, planned.request, schema)
-            )
-            generation = text.written(answer, moment)
-            gaps = _gaps(answer.pieces)
+            if text.schema.refusal:
+                generation = text.undeclared()
+            else:
+                answer = self._client.ask_once(
+                    request_body(self._dialect, planned.request, schema)
+                )
+                generation = text.written(answer, moment)
+                gaps = _gaps(answer.pieces)
         except DeadlinePassed as late:
             generation = text.late(late.answer, moment)
             gaps = _gaps(late.answer.pieces)

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from evaluation.data import Dataset
     from evaluation.reporting.tables import Table
+    from evaluation.servers.adaptation import SchemaAdapter
 
 #: After so many failures in a row, the server is asked whether it is there at all.
 _IN_A_ROW: Final = 20
@@ -172,12 +173,18 @@ def run_load(request: LoadRequest, progress: Progress | None = None) -> LoadRun:
             for server, choice in streams
         ]
         found = total - sum(map(len, rests))
+        records = [each.record for each in requests]
+        adapters = {server.label: server.adapter() for server in servers}
+        for label, adapter in adapters.items():
+            adapter.prepare(records, folder, label, progress)
         lines = AppendedLines(folder / ROWS)
         try:
             with progress.bar("Sending", total, found) as advance:
                 advance(found)
                 for (server, _), rest in zip(streams, rests, strict=True):
-                    for row in _rows(server, rest, settings, scorer):
+                    for row in _rows(
+                        server, adapters[server.label], rest, settings, scorer
+                    ):
                         lines.write(msgspec.json.encode(row))
                         advance(1)
         finally:
@@ -205,13 +212,15 @@ def _rest(
 
 def _rows(
     server: ModelServer,
+    adapter: SchemaAdapter,
     rest: Sequence[tuple[PlannedRequest, str]],
     settings: LoadSettings,
     scorer: LiveScorer,
 ) -> Iterator[LoadRow]:
     marks = {each.number: mark for each, mark in rest}
     sitting = datetime.datetime.now(datetime.UTC).isoformat()
-    for sent in _send(server, _closed_up([each for each, _ in rest]), settings):
+    stream = _closed_up([each for each, _ in rest])
+    for sent in _send(server, adapter, stream, settings):
         planned, generation = sent.planned, sent.generation
         record = planned.request.record
         verdict = scorer.score(
@@ -321,14 +330,17 @@ def _closed_up(stream: Sequence[PlannedRequest]) -> list[PlannedRequest]:
 
 
 def _send(
-    server: ModelServer, stream: Sequence[PlannedRequest], settings: LoadSettings
+    server: ModelServer,
+    adapter: SchemaAdapter,
+    stream: Sequence[PlannedRequest],
+    settings: LoadSettings,
 ) -> Iterator[SentRequest]:
     """Send a stream; yield its requests in the order in which they were over.
 
     Raises:
         Unavailable: the server is gone; requests that failed for that are not yielded.
     """
-    sender = OpenLoopSender(server, settings.concurrency)
+    sender = OpenLoopSender(server, settings.concurrency, adapter=adapter)
     failed: list[SentRequest] = []
     try:
         for sent in sender.send(stream):

@@ -2,7 +2,7 @@
 
 `--engine` names one if `--model` is a server. Another package adds one through the
 entry point group `csbdata.servers` (the `ServerDialect` itself, or a module that holds
-one as `DIALECT`). A text for an adapted schema is judged against both schemas.
+one as `DIALECT`).
 """
 
 from __future__ import annotations
@@ -10,46 +10,25 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache
 from types import MappingProxyType
 from typing import Final
 
 from curation.core.json_types import Json
-from curation.schema.dialects import BY_NAME
-from curation.schema.subschemas import subschema_locations
 from curation.system.errors import BadUsage
 from curation.system.registry import Registry
 
 
-def unchanged(schema: str, _dialect: str) -> tuple[str, tuple[str, ...]]:
-    """Return the schema as it is, and no edit."""
-    return schema, ()
+class Adapt(StrEnum):
+    """What is done with a schema that a provider does not take."""
 
-
-def edit_subschemas(
-    schema: str,
-    dialect: str,
-    edit: Callable[[dict[str, Json], str, list[str]], None],
-) -> tuple[str, tuple[str, ...]]:
-    """Apply an edit to every subschema of a copy, its root first.
-
-    Args:
-        schema: The schema's text.
-        dialect: Its JSON Schema dialect, as `curation.schema.dialects` names it.
-        edit: Changes one subschema, given its pointer, and adds a line for each edit.
-
-    Returns:
-        The new schema's text, and one line for each edit.
-    """
-    value: Json = json.loads(schema)
-    edits: list[str] = []
-    if not isinstance(value, dict):
-        return schema, ()
-    # The walk is finished before anything changes under it.
-    for location in list(subschema_locations(value, BY_NAME[dialect])):
-        if isinstance(location.schema, dict):
-            edit(location.schema, location.pointer, edits)
-    return (json.dumps(value), tuple(edits)) if edits else (schema, ())
+    NONE = "none"
+    """It is sent as it is."""
+    SAFE = "safe"
+    """It is rewritten if all answers stay valid; else it is not declared."""
+    NEAREST = "nearest"
+    """It is rewritten, and what the provider cannot hold is dropped."""
 
 
 #: What the request calls the schema; servers want a name for it.
@@ -74,9 +53,8 @@ class ServerDialect:
     summary: str
     #: Members of the request's body, for a schema's text.
     body: Callable[[str], Mapping[str, Json]]
-    #: Takes a schema's text and its JSON Schema dialect; returns the schema that is
-    #: sent, and one line for each edit.
-    adapt: Callable[[str, str], tuple[str, tuple[str, ...]]] = unchanged
+    #: The profile of what it takes (`curation.fit.profile`); empty: it tells itself.
+    profile: str = ""
     #: Environment variables that may hold the key; the first one that is set counts.
     keys: tuple[str, ...] = ("OPENAI_API_KEY",)
     #: Whether anything constrains the text.

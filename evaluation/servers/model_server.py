@@ -9,13 +9,14 @@ from curation.core.json_types import Json
 from curation.system.credentials import SplitUrl, split_url
 from curation.system.errors import BadConfiguration
 from curation.workers.fingerprint import fingerprint
+from evaluation.servers.adaptation import SchemaAdapter
 from evaluation.servers.client import (
     RequestLimits,
     ServerClient,
     ServerConnection,
     split_address,
 )
-from evaluation.servers.dialect import ServerDialect, server_dialect
+from evaluation.servers.dialect import Adapt, ServerDialect, server_dialect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +27,14 @@ class ModelServer:
     connection: ServerConnection
     #: The library that is to constrain its texts, as the user says; empty: whichever.
     wanted_backend: str = ""
+    #: What is done with schemas that the provider does not take.
+    adapt: Adapt = Adapt.SAFE
     #: How the server describes itself, by path (`ServerClient.description`).
     about: Mapping[str, Json] = field(default_factory=dict)
+
+    def adapter(self) -> SchemaAdapter:
+        """Return what adapts schemas to what it takes."""
+        return SchemaAdapter(self.dialect.profile, self.adapt)
 
     @property
     def label(self) -> str:
@@ -71,17 +78,19 @@ class ModelServer:
             model=self.connection.model,
             limits=asdict(self.connection.limits),
             backend=self.backend,
+            adapt=self.adapter().facts,
         )
 
     def header(self) -> dict[str, Json]:
         """Return its entry in the run's header."""
+        backend = {"backend": self.backend} if self.dialect.constrains else {}
         return {
             "engine": self.label,
             "name": self.dialect.name,
             "spec": self.dialect.name,
             "version": "",
             "preset": "",
-            "options": {"backend": self.backend} if self.dialect.constrains else {},
+            "options": {**backend, **self.adapter().facts},
             "interpreter": "",
             "server": self.connection.base,
             "model": self.connection.model,

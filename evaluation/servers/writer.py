@@ -25,8 +25,12 @@ from evaluation.servers.responses import RefusalCause, ServerAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from curation.core.json_types import Json
+    from curation.system.progress import Progress
+    from evaluation.core.records import Record
+    from evaluation.servers.adaptation import AdaptedSchema
     from evaluation.servers.dialect import ServerDialect
     from evaluation.servers.model_server import ModelServer
 
@@ -70,12 +74,20 @@ _ENDINGS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class AskedText:
-    """A request, with the schema that is sent for it where it is another one."""
+    """A request, with the schema that is sent for it."""
 
     request: GenerationRequest
-    adapted: str
-    edits: tuple[str, ...]
-    prices: TokenPrices | None
+    schema: AdaptedSchema
+    prices: TokenPrices | None = None
+
+    @property
+    def adapted(self) -> str:
+        """The schema that is sent where it is another one than the record's."""
+        return self.schema.text if self.schema.edits else ""
+
+    def undeclared(self) -> Generation:
+        """Return the generation of a schema that the provider does not take."""
+        return self.failed(Result.COMPILE_ERROR, TextEnding.ENGINE, self.schema.refusal)
 
     def failed(self, result: Result, ending: TextEnding, detail: str) -> Generation:
         """Return the generation of a request that has no answer."""
@@ -86,7 +98,7 @@ class AskedText:
             detail=detail,
             pieces=0,
             adapted=self.adapted,
-            edits=self.edits,
+            edits=self.schema.edits,
         )
 
     def written(self, answer: ServerAnswer, start: int) -> Generation:
@@ -101,13 +113,15 @@ class AskedText:
         moments = _moments(answer, max(0, begins))
         thoughts = [part for part in (answer.reasoning, parts.thinking) if part]
         ending = _ending(answer)
+        text = self.schema.decoded(parts.answer)
         odd = f"finish_reason {answer.finish!r}" if ending is TextEnding.MODEL else ""
         return Generation(
             id=self.request.record.id,
             result=Result.OK,
             ending=ending,
             detail=answer.refusal or odd,
-            text=parts.answer,
+            text=text,
+            undecoded=parts.answer if text != parts.answer else "",
             reasoning="\n".join(thoughts),
             tagged=bool(parts.thinking) or bool(answer.text and not parts.answer),
             prompt_tokens=answer.prompt_tokens or 0,
@@ -117,7 +131,7 @@ class AskedText:
             reasoning_tokens=answer.reasoning_tokens,
             pieces=len(moments),
             adapted=self.adapted,
-            edits=self.edits,
+            edits=self.schema.edits,
             cost=self.prices.cost(answer.prompt_tokens, answer.output_tokens)
             if self.prices
             else None,
@@ -178,6 +192,7 @@ class ServerWriter:
     ) -> None:
         """Prepare; nothing is sent yet."""
         self._dialect = server.dialect
+        self._adapter = server.adapter()
         self._client = client or ServerClient(server.connection)
         self._prices = prices
         self.label = server.label
@@ -186,6 +201,12 @@ class ServerWriter:
     def close(self) -> None:
         """Close the connection."""
         self._client.close()
+
+    def prepare(
+        self, records: Sequence[Record], folder: Path, progress: Progress
+    ) -> None:
+        """Adapt the schemas of a run to what the provider takes."""
+        self._adapter.prepare(records, folder, self.label, progress)
 
     def write(
         self,
@@ -205,12 +226,12 @@ class ServerWriter:
             return [future.result() for future in futures]
 
     def _write_one(self, request: GenerationRequest) -> Generation:
-        record = request.record
-        schema, edits = self._dialect.adapt(record.constraint, record.dialect)
-        text = AskedText(request, schema if edits else "", edits, self._prices)
+        text = AskedText(request, self._adapter.of(request.record), self._prices)
+        if text.schema.refusal:
+            return text.undeclared()
         try:
             answer, start = self._client.ask(
-                request_body(self._dialect, request, schema)
+                request_body(self._dialect, request, text.schema.text)
             )
         except RequestRefused as refused:
             return self._refused(text, refused)

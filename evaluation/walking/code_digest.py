@@ -48,6 +48,7 @@ _WRITING: Final = (
     "evaluation/prompts",
     "evaluation/servers",
     "evaluation/suites/coverage",
+    "curation/fit",
     "curation/instances",
     "curation/json",
     "curation/references",

@@ -43,8 +43,6 @@ class Judgement:
     keyword: str = ""
     #: Why it is refused, or why that is not known.
     detail: str = ""
-    #: Under the adapted schema, where a provider wanted another one.
-    adapted: TextVerdict | None = None
     #: Whether it says next to nothing (`is_trivial`).
     trivial: bool = False
 

@@ -122,21 +122,17 @@ class CoverageScorer:
             generation.text,
             schema,
             dialect,
-            generation.adapted,
             published=self._published,
         )
 
 
-def judge(
-    text: str, schema: str, dialect: str, adapted: str = "", *, published: bool = True
-) -> Judgement:
+def judge(text: str, schema: str, dialect: str, *, published: bool = True) -> Judgement:
     """Return the readings of a text.
 
     Args:
         text: The text that a model wrote.
         schema: The record's schema, a JSON text.
         dialect: The name of its dialect.
-        adapted: The schema that a server was sent in its place; empty if none.
         published: Whether Listing 10 and the published code read it, too; undecided
             otherwise.
 
@@ -161,7 +157,6 @@ def judge(
         published=as_published,
         keyword=keyword,
         detail=detail,
-        adapted=_own_verdict(value, adapted, dialect)[0] if adapted else None,
         trivial=is_trivial(value, schema),
     )
 

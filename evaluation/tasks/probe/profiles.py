@@ -1,4 +1,4 @@
-"""Profiles of engines for `csbdata fit`, made of the probes of a run.
+"""Profiles for `csbdata fit`, made of the probes of engines and servers.
 
 A keyword whose probes all came out alike has a rule, or is taken; one that depends on
 the way it is used or on its place is not told, and the profile's note names it.
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from curation.fit.profile import Effect, read_profile
+from curation.json.values import identity
 from curation.schema.keywords import KNOWN_KEYWORDS
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import NoInput
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from evaluation.core.cases import Row
+    from evaluation.core.records import Response
     from evaluation.results.reader import RecordedRun
+    from evaluation.tasks.probe.probe import Probe
 
 _EFFECTS: Final[Mapping[ProbeOutcome, Effect]] = {
     ProbeOutcome.REFUSED: Effect.REFUSED,
@@ -66,6 +69,48 @@ def write_profiles(run: RecordedRun, folder: Path) -> list[Path]:
         read_profile(file)
         files.append(file)
     return files
+
+
+def server_profile_text(
+    title: str, date: str, answers: Iterable[tuple[Probe, Response, Response]]
+) -> str:
+    """Return the TOML of a server's profile, read from recorded answers.
+
+    Args:
+        title: The server and its model.
+        date: The day of the answers.
+        answers: Each probe with the answers to two requests under its schema: to repeat
+            its valid value, and its violating one. Of a keyword for which some say
+            neither that it is held nor that it is not, nothing is told.
+    """
+    outcomes: dict[str, dict[str, list[ProbeOutcome]]] = defaultdict(dict)
+    unclear = set()
+    for probe, *both in answers:
+        wanted = (probe.valid, probe.violating)
+        repeated = tuple(map(_repeats, both, wanted))
+        shown = _SHOWN_BY.get(repeated)
+        if any(response.finish == "engine_error" for response in both):
+            shown = ProbeOutcome.REFUSED
+        if shown is None:
+            unclear.add(probe.keyword)
+        else:
+            outcomes[probe.keyword].setdefault(probe.name, []).append(shown)
+    told = {name: own for name, own in outcomes.items() if name not in unclear}
+    return profile_text("server", title, date, told)
+
+
+#: Whether the valid value was repeated, and the violating one.
+_SHOWN_BY: Final = {
+    (True, False): ProbeOutcome.ENFORCED,
+    (True, True): ProbeOutcome.IGNORED,
+}
+
+
+def _repeats(response: Response, value: object) -> bool:
+    try:
+        return identity(json.loads(response.text or "")) == identity(value)
+    except (ValueError, RecursionError):
+        return False
 
 
 def profile_text(

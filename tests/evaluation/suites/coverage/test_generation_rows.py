@@ -33,7 +33,6 @@ _JUDGEMENTS = st.none() | st.builds(
     is_json=st.booleans(),
     own=st.sampled_from(TextVerdict),
     paper=st.sampled_from(TextVerdict),
-    adapted=st.none() | st.sampled_from(TextVerdict),
     trivial=st.booleans(),
 )
 _WRITTEN = (TextEnding.END, TextEnding.TRUNCATED, TextEnding.DEAD_END)

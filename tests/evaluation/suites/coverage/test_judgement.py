@@ -181,15 +181,6 @@ def test_a_text_that_says_next_to_nothing_is_trivial(
     assert judge(text, _OLD, "draft-04").trivial is trivial
 
 
-def test_the_adapted_schema_is_judged_apart() -> None:
-    """What satisfies the schema that was sent need not satisfy the record's."""
-    judgement: Judgement = judge('{"depth": 9}', _OLD, "draft-04", "{}")
-    assert (judgement.own, judgement.adapted) == (
-        TextVerdict.INVALID,
-        TextVerdict.VALID,
-    )
-
-
 def test_a_witness_of_another_dialect_need_not_pass_as_in_the_paper() -> None:
     """A draft-04 `exclusiveMinimum` is no schema under 2020-12; a newer one is."""
     old = '{"minimum": 1, "exclusiveMinimum": true}'

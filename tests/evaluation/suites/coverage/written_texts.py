@@ -60,6 +60,7 @@ GENERATIONS = st.builds(
     counted=st.none() | st.integers(0, 9),
     reasoning_tokens=st.none() | st.integers(0, 9),
     pieces=st.none() | st.integers(0, 9),
+    undecoded=st.text(max_size=5),
     adapted=st.sampled_from(["", "{}"]),
     edits=st.lists(st.text(max_size=5), max_size=2).map(tuple),
 )

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from curation.fit.profile import Effect, read_profile
 from curation.fit.verdict import judge_fit, untold_keywords
+from evaluation.core.records import Response
 from evaluation.tasks.probe.outcomes import ProbeOutcome
-from evaluation.tasks.probe.profiles import profile_text
+from evaluation.tasks.probe.probe import Probe, keyword_probe
+from evaluation.tasks.probe.profiles import profile_text, server_profile_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,3 +59,41 @@ def test_what_depends_on_use_is_not_told(tmp_path: Path) -> None:
         "/anyOf/2/format": Effect.IGNORED,
     }
     assert untold_keywords(schema, profile) == ("anyOf", "pattern")
+
+
+def _answers(
+    keyword: str, *texts: str | None, note: str = ""
+) -> tuple[Probe, Response, Response]:
+    """Return a probe whose valid value is 2 and whose violating one is 1."""
+    probe = keyword_probe("integer", keyword, {keyword: 2}, 2, 1, note)
+    valid, violating = (
+        Response(record="r", text=text, finish="stop" if text else "engine_error")
+        for text in texts
+    )
+    return probe, valid, violating
+
+
+def test_a_servers_profile_is_read_from_recorded_answers(tmp_path: Path) -> None:
+    """Refused, ignored and held are told; of an answer that shows neither, nothing."""
+    file = tmp_path / "server.toml"
+    text = server_profile_text(
+        "a server#small",
+        "2026-11-25",
+        [
+            _answers("minimum", "2", "7"),
+            _answers("multipleOf", "2", "1"),
+            _answers("const", None, None),
+            _answers("maximum", "2", "7"),
+            _answers("maximum", "I cannot.", "7", note="other"),
+            _answers("not", "2", "7"),
+            _answers("not", None, None, note="other"),
+        ],
+    )
+    file.write_text(text, "utf-8")
+    profile = read_profile(file)
+    assert profile.taken == ("minimum",)
+    schema: UntypedJson = {"minimum": 1, "multipleOf": 2, "const": 3, "maximum": 4}
+    effects = {it.keyword: it.effect for it in judge_fit(schema, profile)}
+    assert effects == {"multipleOf": Effect.IGNORED, "const": Effect.REFUSED}
+    assert untold_keywords(schema, profile) == ("maximum",)
+    assert profile.note.endswith(": not")

@@ -1,0 +1,210 @@
+"""Fit schemas to what a provider takes before anything is sent, and decode answers.
+
+A schema that the profile of a dialect refuses (`curation.fit.profile`) is rewritten by
+`curation.fit.rewriting`; one that cannot be is not declared, and not sent. Fits are
+kept in the run's folder, so that a run that goes on does not make them again.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from functools import cached_property
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from curation.fit.decoding import Codec
+from curation.fit.profile import load_profile
+from curation.fit.relation import Comparer, text_of
+from curation.fit.rewriting import rewrite
+from curation.fit.shapes import SHAPE, Shaped
+from curation.fit.verdict import is_taken, judge_fit
+from curation.schema.dialects import BY_NAME
+from curation.system.words import counted
+from curation.workers.fingerprint import fingerprint
+from evaluation.servers.dialect import Adapt
+from evaluation.walking.run_folder import AppendedLines, whole_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from curation.core.json_types import Json
+    from curation.fit.profile import Profile
+    from curation.system.progress import Progress
+    from evaluation.core.records import Record
+
+#: The file of a run's folder with the fits.
+_FITS: Final = "fits.jsonl"
+#: Seconds of rewriting after which no further step of a schema is tried.
+_SECONDS: Final = 20.0
+#: Witnesses of a record of which a rewrite must keep one.
+_KNOWN: Final = 8
+#: Reasons that are said.
+_SHOWN: Final = 5
+
+
+class AdaptedSchema(msgspec.Struct, frozen=True, kw_only=True):
+    """The schema that is sent for a record."""
+
+    #: Fingerprint of profile, mode and record.
+    key: str = ""
+    #: The text that is sent.
+    text: str
+    #: With marks where answers have another shape (`curation.fit.shapes`).
+    marked: Any = True
+    dialect: str = ""
+    #: One line a rewrite; empty if the record's own schema is sent.
+    edits: tuple[str, ...] = ()
+    #: Why it is not sent, and the keyword or rule to blame; empty if it is sent.
+    refusal: str = ""
+    reason: str = ""
+
+    def decoded(self, answer: str) -> str:
+        """Return the text of the value that an answer stands for; else the answer."""
+        if SHAPE not in msgspec.json.encode(self.marked).decode():
+            return answer
+        try:
+            codec = Codec(Shaped(self.marked, BY_NAME[self.dialect]))
+            value = codec.decode(json.loads(answer))
+            return json.dumps(value, ensure_ascii=False, allow_nan=False)
+        except (ValueError, TypeError, LookupError, RecursionError):
+            return answer
+
+
+class SchemaAdapter:
+    """Adapts schemas to one profile, each once."""
+
+    def __init__(self, profile: str, mode: Adapt) -> None:
+        """Prepare; an empty profile, or the mode `none`, sends schemas as they are."""
+        used = profile and mode is not Adapt.NONE
+        self._profile: Profile | None = load_profile(profile) if used else None
+        self._mode = mode
+        self._fits: dict[str, AdaptedSchema] = {}
+        self._lock = Lock()
+
+    @cached_property
+    def facts(self) -> dict[str, Json]:
+        """The profile, its date and content, and the mode, for a run's header."""
+        if self._profile is None:
+            return {}
+        return {
+            "adapt": self._mode.value,
+            "profile": self._profile.name,
+            "profile_date": self._profile.date,
+            "profile_sha256": fingerprint(profile=msgspec.to_builtins(self._profile)),
+        }
+
+    def prepare(
+        self, records: Sequence[Record], folder: Path, label: str, progress: Progress
+    ) -> None:
+        """Adapt the schemas of a run, and say for how many that was not possible.
+
+        Args:
+            records: The records of the run.
+            folder: Its folder, whose lock the caller holds.
+            label: The participant.
+            progress: Shows how far it is.
+        """
+        records = [record for record in records if record.schema is not None]
+        if self._profile is None or not records:
+            return
+        path = folder / _FITS
+        for line in whole_lines(path):
+            fit = msgspec.json.decode(line, type=AdaptedSchema)
+            self._fits[fit.key] = fit
+        lines = AppendedLines(path)
+        try:
+            found = sum(self._key(record) in self._fits for record in records)
+            with (
+                progress.bar("Adapting schemas", len(records), found) as advance,
+                Comparer() as comparer,
+            ):
+                advance(found)
+                for record in records:
+                    key = self._key(record)
+                    if key not in self._fits:
+                        self._fits[key] = self._fit(record, key, comparer)
+                        lines.write(msgspec.json.encode(self._fits[key]))
+                        advance(1)
+        finally:
+            lines.close()
+        fits = [self._fits[self._key(record)] for record in records]
+        progress.say(f"{label}: {_summary(fits, self._profile, self._mode)}")
+
+    def of(self, record: Record) -> AdaptedSchema:
+        """Return the schema that is sent for a record."""
+        if self._profile is None or record.schema is None:
+            return AdaptedSchema(text=record.constraint)
+        key = self._key(record)
+        with self._lock:
+            if key not in self._fits:
+                with Comparer() as comparer:
+                    self._fits[key] = self._fit(record, key, comparer)
+            return self._fits[key]
+
+    def _key(self, record: Record) -> str:
+        return fingerprint(
+            **self.facts, schema=record.constraint, dialect=record.dialect
+        )
+
+    def _fit(self, record: Record, key: str, comparer: Comparer) -> AdaptedSchema:
+        schema: Json = json.loads(record.constraint)
+        profile = self._profile
+        if profile is None or is_taken(judge_fit(schema, profile)):
+            return AdaptedSchema(key=key, text=record.constraint)
+        begun = time.monotonic()
+        dialect = BY_NAME[record.dialect]
+        given = record.fields.get("witnesses")
+        texts = [one.text for one in record.instances if one.valid]
+        texts += map(str, given if isinstance(given, list) else ())
+        known = texts[:_KNOWN] or comparer.witnesses(text_of(schema, dialect))
+        try:
+            fit = rewrite(
+                schema,
+                dialect,
+                profile,
+                comparer,
+                allow="safe" if self._mode is Adapt.SAFE else "any",
+                known=[json.loads(text) for text in known],
+                seconds=_SECONDS,
+            )
+        except (ValueError, RecursionError) as error:
+            why = f"it cannot be rewritten: {error}"
+            return AdaptedSchema(key=key, text="", refusal=why, reason="unusable")
+        if fit.failing:
+            first = fit.failing[0]
+            late = time.monotonic() - begun > _SECONDS
+            why = f" (given up after {_SECONDS:.0f} s)" if late else ""
+            place = first.pointer or "the root"
+            return AdaptedSchema(
+                key=key,
+                text="",
+                refusal=f"not declared: {place}: {first.sentence}{why}",
+                reason=first.keyword or first.rule,
+            )
+        return AdaptedSchema(
+            key=key,
+            text=json.dumps(fit.schema),
+            marked=fit.shaped.marked,
+            dialect=fit.shaped.dialect.name,
+            edits=tuple(f"{it.rewrite}: {it.claim}" for it in fit.steps),
+        )
+
+
+def _summary(fits: Sequence[AdaptedSchema], profile: Profile, mode: Adapt) -> str:
+    """Return how many schemas are sent as they are, rewritten, or not sent, and why."""
+    reasons = Counter(fit.reason for fit in fits if fit.refusal)
+    edited = sum(bool(fit.edits) for fit in fits)
+    refused = reasons.total()
+    kind = "safe" if mode is Adapt.SAFE else "the nearest"
+    line = (
+        f"of {counted(len(fits), 'schema')}, {profile.name} ({profile.date}) takes "
+        f"{len(fits) - edited - refused:,} as they are and {edited:,} after {kind} "
+        f"rewrites; {refused:,} are not declared"
+    )
+    first = ", ".join(f"{name} {n:,}" for name, n in reasons.most_common(_SHOWN))
+    return f"{line} ({first})" if first else line

@@ -1,0 +1,204 @@
+"""Schemas are fitted to what a provider takes, and its answers are decoded."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import evaluation
+from curation.fit.profile import load_profile
+from evaluation.asking.request import ModelOptions
+from evaluation.core.records import Record
+from evaluation.results.reader import open_run
+from evaluation.servers import adaptation
+from evaluation.servers.adaptation import SchemaAdapter
+from evaluation.servers.dialect import Adapt
+from tests.evaluation.measuring import request_of
+from tests.evaluation.servers.loopback import Said, answer, loopback
+from tests.evaluation.suites.coverage.written_texts import text_from_row
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from evaluation.suites.coverage.texts import GeneratedText
+
+    _Run = Callable[..., tuple[dict[str, GeneratedText], list[dict[str, Any]]]]
+
+
+def _object(**properties: object) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+_DECK = {"type": "integer"}
+_TAKEN = _object(deck=_DECK)
+_OPTIONAL = {**_object(deck=_DECK, name={"type": "string"}), "required": ["deck"]}
+_MAP = _object(decks={"type": "object", "additionalProperties": _DECK})
+#: No safe rewrite says it in OpenAI's strict mode.
+_LOST = _object(decks={"type": "array", "items": _DECK, "contains": {"const": 3}})
+
+
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return what a run says."""
+    lines: list[str] = []
+    monkeypatch.setattr(
+        "curation.system.progress.Quiet.say", lambda _self, line: lines.append(line)
+    )
+    return lines
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> _Run:
+    """Return what runs schemas against recorded answers, by the name of a record."""
+
+    def run_against(
+        answers: dict[str, tuple[dict[str, Any], str]],
+        adapt: Adapt = Adapt.SAFE,
+        folder: Path = tmp_path / "run",
+    ) -> tuple[dict[str, GeneratedText], list[dict[str, Any]]]:
+        records = [
+            Record(id=name, group="made", schema=json.dumps({"title": name, **schema}))
+            for name, (schema, _) in answers.items()
+        ]
+
+        def reply(body: dict[str, Any], _number: int) -> Said:
+            words = json.dumps(body["messages"])
+            return next(answer(answers[it][1]) for it in answers if it in words)
+
+        with loopback(reply) as server:
+            request = request_of(
+                tmp_path,
+                records,
+                tasks=("coverage",),
+                engines=("openai",),
+                models=[ModelOptions(model=f"{server.base}#small", budget=90)],
+                run_dir=folder,
+                adapt=adapt,
+            )
+            evaluation.run(request)
+        texts = [text_from_row(row) for row in open_run(folder).rows()]
+        return {it.subject.rpartition("/")[2]: it for it in texts}, server.asked
+
+    return run_against
+
+
+def _sent(body: dict[str, Any]) -> dict[str, Any]:
+    schema: dict[str, Any] = body["response_format"]["json_schema"]["schema"]
+    return schema
+
+
+def test_answers_are_decoded_and_judged_by_the_original(
+    run: _Run, tmp_path: Path
+) -> None:
+    """Null stands for absent, pairs for a map; the row has the answer as it came."""
+    pairs = '{"decks": [{"key": "upper", "value": 2}]}'
+    texts, asked = run(
+        {
+            "ferry": (_OPTIONAL, '{"deck": 1, "name": null}'),
+            "barge": (_MAP, pairs),
+            "canoe": (_TAKEN, '{"deck": 0}'),
+            "yacht": (_OPTIONAL, '{"deck": "no", "name": null}'),
+            "sloop": (_MAP, '{"decks": [1]}'),
+        }
+    )
+    assert {name: (it.generation.text, it.compliant) for name, it in texts.items()} == {
+        "ferry": ('{"deck": 1}', True),
+        "barge": ('{"decks": {"upper": 2}}', True),
+        "canoe": ('{"deck": 0}', True),
+        "yacht": ('{"deck": "no"}', False),
+        "sloop": ('{"decks": [1]}', False),
+    }
+    assert texts["barge"].generation.undecoded == pairs
+    assert texts["ferry"].generation.edits == ("nullable: equal",)
+    assert not texts["canoe"].generation.adapted
+    by_name = {_sent(body)["title"]: _sent(body) for body in asked}
+    assert by_name["canoe"] == {"title": "canoe", **_TAKEN}
+    assert by_name["ferry"]["required"] == ["deck", "name"]
+    (participant,) = open_run(tmp_path / "run").header.engines
+    profile = load_profile("openai-strict")
+    options = participant.options or {}
+    assert options["adapt"] == "safe"
+    assert options["profile"] == profile.name
+    assert options["profile_date"] == profile.date
+
+
+def test_what_only_an_unsafe_rewrite_would_fit_is_not_asked(
+    run: _Run, said: list[str]
+) -> None:
+    """It is not declared, with its place; the run says first for how many, and why."""
+    answers = {"ferry": (_LOST, '{"decks": []}'), "barge": (_TAKEN, '{"deck": 1}')}
+    texts, asked = run(answers)
+    assert [_sent(body)["title"] for body in asked] == ["barge"]
+    lost = texts["ferry"]
+    assert (lost.outcome, lost.declared) == ("compile_error", False)
+    where = "/properties/decks/contains: `contains` is refused"
+    assert lost.generation.detail == f"not declared: {where}"
+    profile = load_profile("openai-strict")
+    assert said[-1] == (
+        f"openai small: of 2 schemas, openai-strict ({profile.date}) takes 1 as they "
+        "are and 0 after safe rewrites; 1 are not declared (contains 1)"
+    )
+
+
+@pytest.mark.parametrize("adapt", [Adapt.NONE, Adapt.NEAREST])
+def test_other_modes_send_every_schema(
+    run: _Run, said: list[str], adapt: Adapt
+) -> None:
+    """`none` sends it whole, `nearest` drops a keyword; the original judges both."""
+    texts, (body,) = run({"ferry": (_LOST, '{"decks": []}')}, adapt)
+    assert texts["ferry"].outcome == "violates"
+    decks = _sent(body)["properties"]["decks"]
+    assert ("contains" in decks) is (adapt is Adapt.NONE)
+    assert any("rewrites" in line for line in said) is (adapt is Adapt.NEAREST)
+    assert texts["ferry"].generation.edits == (
+        ("dropped: wider",) if adapt is Adapt.NEAREST else ()
+    )
+
+
+def test_a_run_that_goes_on_rewrites_nothing_again(
+    tmp_path: Path, said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fits are in the run's folder; another mode does not read them."""
+    from curation.system.progress import Quiet  # noqa: PLC0415 - its `say` is patched
+
+    record = Record(id="ferry", schema=json.dumps(_MAP))
+    SchemaAdapter("openai-strict", Adapt.SAFE).prepare(
+        [record], tmp_path, "openai", Quiet()
+    )
+    monkeypatch.setattr(adaptation, "rewrite", None)
+    again = SchemaAdapter("openai-strict", Adapt.SAFE)
+    again.prepare([record], tmp_path, "openai", Quiet())
+    assert again.of(record).decoded('{"decks": []}') == '{"decks": {}}'
+    assert said[0] == said[1]
+    other = SchemaAdapter("openai-strict", Adapt.NEAREST)
+    with pytest.raises(TypeError):
+        other.prepare([record], tmp_path, "openai", Quiet())
+
+
+def test_a_rewrite_that_lasts_too_long_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The schema is not declared then, and its row says how long was tried."""
+    monkeypatch.setattr(adaptation, "_SECONDS", 0.0)
+    record = Record(id="ferry", schema=json.dumps(_MAP))
+    fit = SchemaAdapter("openai-strict", Adapt.SAFE).of(record)
+    assert fit.refusal.endswith("(given up after 0 s)")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 9_000, "{", "[]", "null", '{"decks": {"key": 1}}', '{"decks": 1e999}'],
+)
+def test_an_answer_of_another_shape_is_left_as_it_is(text: str) -> None:
+    """Whatever a server answers, decoding never fails; the judge sees what came."""
+    record = Record(id="ferry", schema=json.dumps(_MAP))
+    adapter = SchemaAdapter("openai-strict", Adapt.SAFE)
+    assert adapter.of(record).decoded(text) == text
