@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from curation.fit.profile import Effect, read_profile
-from curation.json.values import identity
 from curation.schema.keywords import KNOWN_KEYWORDS
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import NoInput
@@ -85,11 +84,10 @@ def server_profile_text(
     """
     outcomes: dict[str, dict[str, list[ProbeOutcome]]] = defaultdict(dict)
     unclear = set()
-    for probe, *both in answers:
-        wanted = (probe.valid, probe.violating)
-        repeated = tuple(map(_repeats, both, wanted))
-        shown = _SHOWN_BY.get(repeated)
-        if any(response.finish == "engine_error" for response in both):
+    for probe, valid, violating in answers:
+        held = _repeats(valid, probe.valid)
+        shown = _SHOWN_BY.get((held, _repeats(violating, probe.violating)))
+        if "engine_error" in (valid.finish, violating.finish):
             shown = ProbeOutcome.REFUSED
         if shown is None:
             unclear.add(probe.keyword)
@@ -108,7 +106,7 @@ _SHOWN_BY: Final = {
 
 def _repeats(response: Response, value: object) -> bool:
     try:
-        return identity(json.loads(response.text or "")) == identity(value)
+        return bool(json.loads(response.text or "") == value)
     except (ValueError, RecursionError):
         return False
 
