@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
@@ -22,15 +25,108 @@ from curation.fit.verdict import (
 from curation.json import text as jsontext
 from curation.json.positions import TextPositions
 from curation.sources.tools import LISTS
+from curation.system.errors import BadData
 
 if TYPE_CHECKING:
     from curation.checking.schema_files import SchemaFile
     from curation.core.json_types import Json
     from curation.fit.profile import Profile
+    from curation.fit.relation import Comparer
 
 #: What source expressions of tools begin with: all tools of one are one request.
 _TOOLS: Final = ("tools:", "mcp:")
 _LEVELS: Final = {Effect.IGNORED: "warning", Effect.ROUTED: NOTE}
+#: Seconds of processor time in which safe rewrites of one schema for one target are
+#: looked for, and of all in one command.
+SECONDS_EACH: Final = 5.0
+SECONDS_IN_ALL: Final = 60.0
+
+
+class Outcome(StrEnum):
+    """What becomes of a schema that is sent to a target."""
+
+    TAKEN = "taken"
+    """Nothing in the profile speaks against it."""
+    IN_PART = "taken, in part ignored"
+    """The request succeeds; a part of the schema constrains nothing."""
+    REPAIRABLE = "repairable"
+    """The request fails; after safe rewrites, which are named, it succeeds."""
+    REMODEL = "must be remodelled"
+    """No chain of safe rewrites was found that makes it succeed."""
+    UNDECIDED = "undecided"
+    """The deadline ended the search for one."""
+
+    @property
+    def exit_code(self) -> int:
+        """What a command exits with if this is the worst outcome."""
+        return _EXIT_CODES[self]
+
+
+#: The worst last.
+_EXIT_CODES: Final = {
+    Outcome.TAKEN: 0,
+    Outcome.IN_PART: 0,
+    Outcome.REPAIRABLE: 1,
+    Outcome.UNDECIDED: 3,
+    Outcome.REMODEL: 4,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repair:
+    """Whether safe rewrites make a target take a schema."""
+
+    outcome: Outcome
+    #: Names of the rewrites, in their order.
+    rewrites: tuple[str, ...] = ()
+    #: How the rewritten schema relates to it, or why there is none.
+    sentence: str
+
+
+class _Search:
+    """The search for safe rewrites of the schemas of one command.
+
+    Nothing is imported and no child started for schemas that are taken.
+    """
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self._left = SECONDS_IN_ALL
+        self._comparer: Comparer | None = None
+
+    def repair(self, content: bytes, profile: Profile, *, tool: bool) -> Repair:
+        """Look for rewrites after which a target takes a schema."""
+        from curation.fit.answers import fit_schema  # noqa: PLC0415 - see above
+        from curation.fit.relation import Comparer  # noqa: PLC0415 - see above
+
+        late = f"no answer within {SECONDS_EACH:g} s, nor {SECONDS_IN_ALL:g} s for all"
+        undecided = Repair(outcome=Outcome.UNDECIDED, sentence=late)
+        if self._left <= 0:
+            return undecided
+        if self._comparer is None:
+            self._comparer = self._stack.enter_context(Comparer())
+        begun = time.thread_time() + self._comparer.spent
+        try:
+            fit = fit_schema(
+                content.decode("utf-8-sig", "replace"),
+                profile,
+                comparer=self._comparer,
+                tool=tool,
+                seconds=min(SECONDS_EACH, self._left),
+            )
+        except BadData as error:
+            return Repair(outcome=Outcome.REMODEL, sentence=str(error))
+        finally:
+            self._left -= time.thread_time() + self._comparer.spent - begun
+        names = tuple(step.rewrite for step in fit.steps)
+        if fit.fits:
+            sentence = f"after {', '.join(names)}: {fit.claim}"
+            return Repair(outcome=Outcome.REPAIRABLE, rewrites=names, sentence=sentence)
+        if fit.is_late:
+            return undecided
+        first = fit.failing[0]
+        sentence = f"no safe rewrite for {first.pointer or '(root)'}: {first.sentence}"
+        return Repair(outcome=Outcome.REMODEL, rewrites=names, sentence=sentence)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,10 +141,19 @@ class SchemaFit:
     findings: Mapping[str, tuple[FitFinding, ...]]
     #: Keywords of which no source tells anything.
     untold: Mapping[str, tuple[str, ...]]
+    #: By the name of each target that does not take it.
+    repairs: Mapping[str, Repair] = field(default_factory=dict)
+
+    def outcome(self, target: str) -> Outcome:
+        """Return what becomes of it at a target."""
+        if target in self.repairs:
+            return self.repairs[target].outcome
+        ignored = any(it.effect is Effect.IGNORED for it in self.findings[target])
+        return Outcome.IN_PART if ignored else Outcome.TAKEN
 
     def is_taken_by(self, target: str) -> bool:
         """Return whether the target takes it, ignored parts or not."""
-        return is_taken(self.findings[target])
+        return target not in self.repairs
 
     def problems(self) -> Iterator[SchemaProblem]:
         """Yield the findings of all targets at their places in the text."""
@@ -66,6 +171,15 @@ class SchemaFit:
                     code=f"{target}/{finding.rule}",
                     message=f"{finding.sentence} ({cited(finding)})",
                 )
+        for target, repair in self.repairs.items():
+            yield SchemaProblem(
+                level=NOTE,
+                pointer="",
+                line=1,
+                column=1,
+                code=f"{target}/{repair.outcome.replace(' ', '-')}",
+                message=f"{repair.outcome}: {repair.sentence}",
+            )
 
 
 def cited(finding: FitFinding) -> str:
@@ -83,25 +197,35 @@ def judge_files(
         profiles: The targets.
     """
     requests: dict[str, list[Json]] = {}
-    for file in files:
-        read = jsontext.parse(file.content)
-        value = None if isinstance(read, Rejected) else read
-        own = file.name.partition("#")[0] if file.name.startswith(_TOOLS) else ""
-        if own:
-            requests.setdefault(own, []).append(value)
-        fault = _fault(read, file.name)
-        yield SchemaFit(
-            name=file.name,
-            content=file.content,
-            request=own,
-            findings={
+    with ExitStack() as stack:
+        search = _Search(stack)
+        for file in files:
+            read = jsontext.parse(file.content)
+            value = None if isinstance(read, Rejected) else read
+            own = file.name.partition("#")[0] if file.name.startswith(_TOOLS) else ""
+            if own:
+                requests.setdefault(own, []).append(value)
+            fault = _fault(read, file.name)
+            findings = {
                 it.name: (fault,) if fault else judge_fit(value, it, tool=bool(own))
                 for it in profiles
-            },
-            untold={}
-            if fault
-            else {it.name: untold_keywords(value, it) for it in profiles},
-        )
+            }
+            yield SchemaFit(
+                name=file.name,
+                content=file.content,
+                request=own,
+                findings=findings,
+                untold={}
+                if fault
+                else {it.name: untold_keywords(value, it) for it in profiles},
+                repairs={
+                    it.name: Repair(outcome=Outcome.REMODEL, sentence=fault.sentence)
+                    if fault
+                    else search.repair(file.content, it, tool=bool(own))
+                    for it in profiles
+                    if not is_taken(findings[it.name])
+                },
+            )
     for name, schemas in requests.items():
         whole = {it.name: judge_request(schemas, it) for it in profiles}
         if any(whole.values()):
@@ -111,6 +235,14 @@ def judge_files(
                 request=name,
                 findings=whole,
                 untold={},
+                repairs={
+                    target: Repair(
+                        outcome=Outcome.REMODEL,
+                        sentence="send fewer or smaller tools in one request",
+                    )
+                    for target, findings in whole.items()
+                    if not is_taken(findings)
+                },
             )
 
 

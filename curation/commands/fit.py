@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from curation.checking.schema_files import SchemaFile
-    from curation.checking.schema_fit import SchemaFit
+    from curation.checking.schema_fit import Outcome, Repair, SchemaFit
     from curation.core.json_types import Json
     from curation.fit.profile import Profile
     from curation.fit.rewriting import Fit
@@ -46,7 +46,6 @@ _USUAL = "openai-strict,anthropic,gemini"
 #: Findings of one schema and target, and schemas of one matrix, that are printed.
 _SHOWN = 12
 _IN_MATRIX = 30
-_TAKEN, _NOT_TAKEN, _IN_PART = "taken", "not taken", "taken, in part ignored"
 
 
 class Allowed(StrEnum):
@@ -118,7 +117,7 @@ def fit(
     rewriting: RewriteOptions,
     format_: ProblemFormatOption = ProblemFormat.AUTO,
 ) -> None:
-    """Say which targets take a schema, what they ignore, and who says so.
+    """Say which targets take a schema, or would after safe rewrites, and who says so.
 
     \b
     Examples:
@@ -128,12 +127,13 @@ def fit(
       csbdata fit a.json --for openai-strict --write sent.json --rest rest.json
       csbdata fit a.json --for openai-strict --decode answer.json
 
-    Exits with 0 if every target takes every schema, parts that it ignores or not, and
-    with 1 if one does not. The tools of one list are one request: a bad one ends it,
-    and limits count them together. Each line names the documentation, the vendor's
-    library or the measurement that it is taken from; of what none tells, nothing is
-    guessed. With --write, --diff, --rest or --decode it is 0 if the rewritten schema is
-    taken, and 1 if it must be remodelled by hand. Nothing is ever fetched, and no
+    Exits with 0 if every target takes every schema, parts that it ignores or not; 1 if
+    one does after safe rewrites, which are named; 3 if a deadline ended the search for
+    them; 4 if there are none, and the schema must be remodelled by hand. The tools of
+    one list are one request: a bad one ends it, and limits count them together. Each
+    line names the documentation, the vendor's library or the measurement that it is
+    taken from; of what none tells, nothing is guessed. With --write, --diff, --rest or
+    --decode it is 0 if the rewritten schema is taken. Nothing is ever fetched, and no
     provider is asked.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.checking.schema_files import read_schema_files
@@ -153,8 +153,8 @@ def fit(
     else:
         named = [(each.name, tuple(each.problems())) for each in fits]
         print_problems(named, sarif=format_ is ProblemFormat.SARIF)
-    if not all(each.is_taken_by(it.name) for each in fits for it in profiles):
-        raise typer.Exit(1)
+    outcomes = {each.outcome(it.name) for each in fits for it in profiles}
+    raise typer.Exit(max((it.exit_code for it in outcomes), default=0))
 
 
 def _rewrite(
@@ -193,17 +193,26 @@ def _rewrite(
     if options.diff:
         for changed in line_diff(text, jsontext.write(result.schema)):
             show_whole(changed)
-    if not result.fits:
-        raise typer.Exit(1)
+    raise typer.Exit(_outcome(result).exit_code)
+
+
+def _outcome(result: Fit) -> Outcome:
+    from curation.checking.schema_fit import Outcome
+
+    if result.fits:
+        return Outcome.TAKEN
+    return Outcome.UNDECIDED if result.is_late else Outcome.REMODEL
 
 
 def _print_rewrite(result: Fit) -> None:
     """Print each step with its proof, and what the target will not hold."""
     from curation.fit.rest import sentences
+    from curation.fit.rewriting import REWRITE_SECONDS
 
-    done = "taken" if result.fits else "must be remodelled"
     steps = counted(len(result.steps), "rewrite")
-    whole = f"{done} after {steps}; the whole is {result.claim}"
+    whole = f"{_outcome(result)} after {steps}; the whole is {result.claim}"
+    if result.is_late:
+        whole = f"undecided, not told within {REWRITE_SECONDS:g} s; {steps} so far"
     show(f"{result.target}: {whole}", style="bold")
     for step in result.steps:
         place = ", ".join(it or "(root)" for it in step.pointers[:3])
@@ -221,7 +230,8 @@ def _print_rewrite(result: Fit) -> None:
 def _as_json(each: SchemaFit) -> Json:
     targets: dict[str, Json] = {
         target: {
-            "verdict": _verdict(findings),
+            "verdict": each.outcome(target),
+            "repair": _repair_as_json(each.repairs.get(target)),
             "findings": [
                 {name: str(getattr(it, name)) for name in it.__struct_fields__}
                 for it in findings
@@ -233,22 +243,17 @@ def _as_json(each: SchemaFit) -> Json:
     return {"name": each.name, "targets": targets}
 
 
-def _verdict(findings: Iterable[FitFinding]) -> str:
-    from curation.fit.profile import Effect
-    from curation.fit.verdict import FAILING
-
-    effects = {finding.effect for finding in findings}
-    if effects & FAILING:
-        return _NOT_TAKEN
-    return _IN_PART if Effect.IGNORED in effects else _TAKEN
+def _repair_as_json(repair: Repair | None) -> Json:
+    if repair is None:
+        return None
+    return {"rewrites": list(repair.rewrites), "sentence": repair.sentence}
 
 
-_STYLES = {_TAKEN: "green", _IN_PART: "yellow", _NOT_TAKEN: "red"}
+_STYLES = {0: "green", 1: "yellow", 3: "", 4: "red"}
 
 
-def _cell(findings: Sequence[FitFinding]) -> Text:
-    verdict = _verdict(findings)
-    return plain(verdict, _STYLES[verdict])
+def _cell(outcome: Outcome) -> Text:
+    return plain(outcome, _STYLES[outcome.exit_code])
 
 
 def _print(fits: Sequence[SchemaFit], profiles: Sequence[Profile], count: int) -> None:
@@ -256,19 +261,21 @@ def _print(fits: Sequence[SchemaFit], profiles: Sequence[Profile], count: int) -
     if len(fits) == 1:
         _print_one(fits[0], profiles)
         return
+    from curation.checking.schema_fit import Outcome
+
     rows = []
     for name in names:
-        verdicts = Counter(_verdict(each.findings[name]) for each in fits)
+        outcomes = Counter(each.outcome(name) for each in fits)
         reasons = Counter(it for each in fits for it in _reasons(each.findings[name]))
         common = ", ".join(f"{it} {count:,}" for it, count in reasons.most_common(3))
-        counts = [verdicts[it] for it in (_TAKEN, _IN_PART, _NOT_TAKEN)]
-        rows.append([name, *counts, common])
-    headers = ["target", _TAKEN, "in part", _NOT_TAKEN, "schemas refused, ignored for"]
+        rows.append([name, *(outcomes[it] for it in Outcome), common])
+    headers = ["target", *Outcome, "schemas refused, ignored for"]
     title = counted(count, "schema")
-    stdout().print(table(headers, rows, title=title, numbers=(1, 2, 3)))
+    numbers = range(1, 1 + len(Outcome))
+    stdout().print(table(headers, rows, title=title, numbers=tuple(numbers)))
     worst = sorted(fits, key=lambda each: sum(each.is_taken_by(it) for it in names))
     cells = [
-        [each.name, *(_cell(each.findings[name]) for name in names)]
+        [each.name, *(_cell(each.outcome(name)) for name in names)]
         for each in worst[:_IN_MATRIX]
     ]
     stdout().print(table(["schema", *names], cells))
@@ -322,7 +329,8 @@ def _print_one(each: SchemaFit, profiles: Sequence[Profile]) -> None:
         effects = Counter(finding.effect.value for finding in findings)
         counts = ", ".join(f"{number:,} {name}" for name, number in effects.items())
         untold = ", ".join(each.untold.get(profile.name, ()))
-        rows.append([profile.name, _cell(findings), counts, untold, profile.date])
+        cell = _cell(each.outcome(profile.name))
+        rows.append([profile.name, cell, counts, untold, profile.date])
     headers = ["target", "verdict", "parts", "not told", "as of"]
     stdout().print(table(headers, rows, title=safe(each.name)))
     sources: dict[str, int] = {}
@@ -338,12 +346,14 @@ def _print_one(each: SchemaFit, profiles: Sequence[Profile]) -> None:
             show(f"{profile.name}: ... and {more:,} more: --format json has all")
     for source, number in sources.items():
         show(f"[{number}] {source}")
+    for target, repair in each.repairs.items():
+        show(f"{target}: {repair.outcome}: {shortened(repair.sentence, 400)}")
     for profile in profiles:
         if each.findings[profile.name] and profile.note:
             say(f"{profile.name}: {profile.note}")
-    refusing = [it.name for it in profiles if not each.is_taken_by(it.name)]
-    if refusing and not each.request:
+    if each.repairs and not each.request:
+        target = min(each.repairs, key=lambda it: each.outcome(it).exit_code)
         say_command(
-            "An equivalent schema that it takes",
-            command("fit", each.name, "--for", refusing[0], "--write", "FILE"),
+            "The rewritten schema",
+            command("fit", each.name, "--for", target, "--write", "FILE"),
         )

@@ -10,34 +10,39 @@ from typing import TYPE_CHECKING, Literal
 from curation.core.documents import Rejected
 from curation.fit.decoding import UndecodableError
 from curation.fit.profile import load_profile
-from curation.fit.relation import Comparer, text_of
-from curation.fit.rewriting import rewrite
+from curation.fit.relation import VALUE_SECONDS, Comparer, text_of
+from curation.fit.rewriting import REWRITE_SECONDS, rewrite
 from curation.instances.constraints.interpretations import read_schema
 from curation.system.errors import BadData
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
+    from curation.fit.profile import Profile
     from curation.fit.rewriting import Fit
     from curation.instances.constraints.compiled_schema import CompiledSchema
 
 
-def fit_schema(
+def fit_schema(  # noqa: PLR0913 - a schema, a target, and how far to go
     schema: Mapping[str, object] | bool | str,  # noqa: FBT001 (a boolean is a schema)
-    target: str,
+    target: str | Profile,
     *,
     dialect: str = "",
     allow: Literal["safe", "any"] = "safe",
     comparer: Comparer | None = None,
+    tool: bool = False,
+    seconds: float = REWRITE_SECONDS,
 ) -> Fit:
     """Return a schema rewritten so that a target takes it, as far as that is possible.
 
     Args:
         schema: The schema, or its JSON text.
-        target: The name of a profile, or the path of one.
+        target: The name of a profile, the path of one, or a profile.
         dialect: Its name, such as `draft-07`; empty to decide by `$schema`.
         allow: `safe` makes only rewrites after which decoded answers are valid by the
             schema; `any` also drops what is left, which is then said in descriptions.
         comparer: A running one, for many schemas; else one is started.
+        tool: Whether it is the schema of a tool's parameters.
+        seconds: The deadline in processor time; `Fit.is_late` if it ended the search.
 
     Raises:
         BadData: no validator can use the schema.
@@ -51,11 +56,14 @@ def fit_schema(
         >>> decode({"name": None}, fit)
         {}
     """
-    profile = load_profile(target)
+    profile = load_profile(target) if isinstance(target, str) else target
     compiled = _read(schema if isinstance(schema, str) else json.dumps(schema), dialect)
     with ExitStack() as stack:
         comparer = comparer or stack.enter_context(Comparer())
-        known = comparer.witnesses(text_of(compiled.value, compiled.dialect))
+        begun = comparer.spent
+        known = comparer.witnesses(
+            text_of(compiled.value, compiled.dialect), min(VALUE_SECONDS, seconds / 2)
+        )
         return rewrite(
             compiled.value,
             compiled.dialect,
@@ -63,6 +71,8 @@ def fit_schema(
             comparer,
             allow=allow,
             known=[json.loads(text) for text in known],
+            tool=tool,
+            seconds=seconds - (comparer.spent - begun),
         )
 
 

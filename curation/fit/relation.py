@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.schema.dialects import Dialect
 
-_Answer = TypeVar("_Answer", AlgebraAnswer, ValueAnswer, FormAnswer)
+_Answer = TypeVar("_Answer", AlgebraAnswer, ValueAnswer, FormAnswer, tuple[str, ...])
 _PROGRAM: Final = Program(file=Path(__file__).with_name("relation_worker.py"))
 #: Seconds of processor time for the proofs of one pair, and for its values.
 PROOF_SECONDS: Final = 5.0
@@ -147,6 +147,8 @@ class Comparer:
     def __init__(self) -> None:
         """Start nothing yet."""
         self._worker = Worker(_PROGRAM, _LIMITS)
+        #: Processor time of all answers so far, in seconds.
+        self.spent = 0.0
 
     def __enter__(self) -> Self:
         """Return the comparer."""
@@ -156,15 +158,17 @@ class Comparer:
         """End the child."""
         self._worker.kill()
 
-    def proofs(self, first: PlainSchema, second: PlainSchema) -> AlgebraAnswer:
+    def proofs(
+        self, first: PlainSchema, second: PlainSchema, seconds: float = PROOF_SECONDS
+    ) -> AlgebraAnswer:
         """Return what is proven of two schemas; nothing if the deadline ended it."""
         question = AlgebraQuestion(first=first, second=second)
-        return self._ask(question, PROOF_SECONDS, AlgebraAnswer, _no_proof)
+        return self._ask(question, seconds, AlgebraAnswer, _no_proof)
 
-    def form(self, schema: PlainSchema) -> FormAnswer:
+    def form(self, schema: PlainSchema, seconds: float = PROOF_SECONDS) -> FormAnswer:
         """Return the canonical form of a schema, which accepts the same values."""
         question = FormQuestion(schema=schema)
-        return self._ask(question, PROOF_SECONDS, FormAnswer, _no_form)
+        return self._ask(question, seconds, FormAnswer, _no_form)
 
     def values(
         self,
@@ -173,6 +177,7 @@ class Comparer:
         *,
         given: Iterable[str] = (),
         differences: Iterable[str] = (),
+        seconds: float = VALUE_SECONDS,
     ) -> ValueAnswer:
         """Return values that tell two schemas apart.
 
@@ -181,6 +186,7 @@ class Comparer:
             second: Another one.
             given: JSON texts of values to be tried before others.
             differences: Schemas of values that tell them apart, as `proofs` gives them.
+            seconds: The deadline, of processor time.
         """
         question = ValueQuestion(
             first=first,
@@ -188,21 +194,30 @@ class Comparer:
             given=tuple(given),
             differences=tuple(differences),
         )
-        return self._ask(question, VALUE_SECONDS, ValueAnswer, lambda _: ValueAnswer())
+        return self._ask(question, seconds, ValueAnswer, lambda _: ValueAnswer())
 
-    def witnesses(self, schema: PlainSchema) -> tuple[str, ...]:
+    def witnesses(
+        self, schema: PlainSchema, seconds: float = VALUE_SECONDS
+    ) -> tuple[str, ...]:
         """Return some values of a schema as JSON texts; none if there is no time."""
-        result = self._worker.ask(WitnessQuestion(schema=schema), VALUE_SECONDS)
-        return result.answer_as(tuple[str, ...]) if result.ending is Ending.OK else ()
+        question = WitnessQuestion(schema=schema)
+        return self._ask(question, seconds, tuple[str, ...], lambda _: ())
 
     def _ask(
         self,
-        question: AlgebraQuestion | ValueQuestion | FormQuestion,
+        question: AlgebraQuestion | ValueQuestion | FormQuestion | WitnessQuestion,
         seconds: float,
         kind: type[_Answer],
         without: Callable[[str], _Answer],
     ) -> _Answer:
+        self._worker.start()
+        child = self._worker.child
+        begun = child.processor_seconds() if child is not None else 0.0
         result = self._worker.ask(question, seconds)
+        if child is not None and child is self._worker.child:
+            self.spent += child.processor_seconds() - begun
+        else:
+            self.spent += min(result.seconds, seconds)
         if result.ending is Ending.OK:
             return result.answer_as(kind)
         return without(result.detail)
@@ -231,7 +246,7 @@ class Comparer:
         if same and dialect is other:
             return Relation(first_in_second=True, second_in_first=True, common=None)
         texts = text_of(first, dialect), text_of(second, other)
-        proofs = self.proofs(*texts)
+        proofs = self.proofs(*texts, PROOF_SECONDS)
         if proofs.first_in_second and proofs.second_in_first:
             return Relation(first_in_second=True, second_in_first=True, common=None)
         values = self.values(*texts, given=given, differences=proofs.differences)

@@ -3,13 +3,12 @@
 The findings of `curation.fit.verdict` ask for rewrites; safe ones come first. How a
 step changes the values that are meant is proven by the algebra or by the rule of the
 rewrite, refuted with a value, or unknown. A step that loses all known values is not
-made.
+made. The whole has a deadline in processor time, that of proofs included.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +20,7 @@ from curation.fit.edits import Claim, Sites
 from curation.fit.equal_edits import annotated, tidied
 from curation.fit.positions import Position, positions
 from curation.fit.profile import Effect
-from curation.fit.relation import Comparer, text_of
+from curation.fit.relation import PROOF_SECONDS, VALUE_SECONDS, Comparer, text_of
 from curation.fit.relation_worker import AlgebraAnswer
 from curation.fit.rewrites import COUPLED, EXACT, NORMALISED, SAFE, UNSAFE, Rewrite
 from curation.fit.shapes import SHAPE, Shaped
@@ -42,6 +41,10 @@ if TYPE_CHECKING:
 _DIALECT: Final = DRAFT_2020_12
 #: Steps after which a schema is given up.
 _MOST_STEPS: Final = 60
+#: Seconds of processor time for a whole rewrite.
+REWRITE_SECONDS: Final = 20.0
+#: And for the last question.
+_LEAST_SECONDS: Final = 0.1
 #: Claims that are safe.
 SAFE_CLAIMS: Final = frozenset({Claim.EQUAL, Claim.NARROWER})
 
@@ -74,6 +77,8 @@ class Fit:
     failing: tuple[FitFinding, ...]
     #: What it takes and does not hold.
     ignored: tuple[FitFinding, ...]
+    #: Whether the deadline ended it before the schema fitted.
+    is_late: bool = False
 
     @property
     def schema(self) -> UntypedJson:
@@ -124,7 +129,8 @@ def rewrite(  # noqa: PLR0913 - a schema, a target, and how far to go
     *,
     allow: Literal["safe", "any"] = "safe",
     known: Sequence[Json] = (),
-    seconds: float = math.inf,
+    tool: bool = False,
+    seconds: float = REWRITE_SECONDS,
 ) -> Fit:
     """Return a schema rewritten so that a target takes it, as far as that is possible.
 
@@ -135,10 +141,13 @@ def rewrite(  # noqa: PLR0913 - a schema, a target, and how far to go
         comparer: Decides how steps change it.
         allow: `safe` makes only steps after which decoded answers are valid.
         known: Values of the schema, of which one at least is to be kept.
-        seconds: No further step is tried after so long.
+        tool: Whether it is the schema of a tool's parameters.
+        seconds: The deadline in processor time, of the comparer's as well.
     """
     original = CompiledSchema(plain(schema), dialect)
-    return _Rewriting(original, profile, comparer, allow, known).run(seconds)
+    rewriting = _Rewriting(original, profile, comparer, allow, known)
+    rewriting.tool, rewriting.seconds = tool, seconds
+    return rewriting.run()
 
 
 class _Rewriting:
@@ -159,30 +168,41 @@ class _Rewriting:
         self.has_algebra = True
         #: Searches for values that refute a step.
         self.searches = 0
+        self.tool, self.seconds = False, REWRITE_SECONDS
+        self.begun = time.thread_time() + comparer.spent
         self.shaped = Shaped(original.value, original.dialect)
 
-    def run(self, seconds: float) -> Fit:
-        end = time.monotonic() + seconds
+    def run(self) -> Fit:
         findings = self._findings()
         if any(it.effect in FAILING for it in findings):
             self._port()
             findings = self._findings()
         while any(it.effect in FAILING for it in findings):
-            is_late = len(self.steps) >= _MOST_STEPS or time.monotonic() > end
-            if is_late or not self._step(findings):
+            if len(self.steps) >= _MOST_STEPS or not self._step(findings):
                 break
             findings = self._findings()
+        failing = tuple(it for it in findings if it.effect in FAILING)
         return Fit(
             target=self.profile.name,
             original=self.original,
             shaped=self.shaped,
             steps=tuple(self.steps),
-            failing=tuple(it for it in findings if it.effect in FAILING),
+            failing=failing,
             ignored=tuple(it for it in findings if it.effect is Effect.IGNORED),
+            is_late=bool(failing) and self._left() <= 0,
         )
 
+    def _left(self) -> float:
+        """Return the seconds that are left."""
+        spent = time.thread_time() + self.comparer.spent - self.begun
+        return self.seconds - spent
+
+    def _within(self, most: float) -> float:
+        """Return the deadline of one question: at most a third of what is left."""
+        return min(most, max(_LEAST_SECONDS, self._left() / 3))
+
     def _findings(self) -> tuple[FitFinding, ...]:
-        return judge_fit(self.shaped.schema, self.profile)
+        return judge_fit(self.shaped.schema, self.profile, tool=self.tool)
 
     def _port(self) -> None:
         """Write the schema in 2020-12, in which all rewrites are made."""
@@ -217,6 +237,8 @@ class _Rewriting:
         places = positions(self.shaped.marked, _DIALECT)
         for candidate in (*EXACT, *SAFE, *(UNSAFE if self.allow == "any" else ())):
             for sites in self._sites(candidate, failing, places):
+                if self._left() <= 0:
+                    return False
                 key = (candidate.name, candidate.exact, frozenset(sites.keywords))
                 if (*key, *sites.keywords.values()) in self.blocked:
                     continue
@@ -285,7 +307,8 @@ class _Rewriting:
         text = json.dumps(marked)
         if SHAPE in text or not self.has_algebra:
             return marked
-        form = self.comparer.form(text_of(marked, _DIALECT)).text
+        seconds = self._within(PROOF_SECONDS)
+        form = self.comparer.form(text_of(marked, _DIALECT), seconds).text
         if form is None or len(form) > _GROWTH * len(text) + 10_000:
             return marked
         return annotated(tidied(json.loads(form)), marked)
@@ -313,7 +336,7 @@ class _Rewriting:
         texts = text_of(before, _DIALECT), text_of(after, _DIALECT)
         proofs = AlgebraAnswer()
         if self.has_algebra and texts[0] != texts[1] and candidate is not NORMALISED:
-            proofs = self.comparer.proofs(*texts)
+            proofs = self.comparer.proofs(*texts, self._within(PROOF_SECONDS))
             self.has_algebra = "no answer within" not in proofs.failure
         edited_places = places if candidate.everywhere else sites.keywords
         rule = candidate.claim if candidate is NORMALISED else None
@@ -342,7 +365,10 @@ class _Rewriting:
             return replace(step, evidence="unknown, no values tried")
         self.searches += 1
         values = self.comparer.values(
-            *texts, given=map(json.dumps, self.known), differences=proofs.differences
+            *texts,
+            given=map(json.dumps, self.known),
+            differences=proofs.differences,
+            seconds=self._within(VALUE_SECONDS),
         )
         if values.only_second is None:
             tried = f"unknown, {counted(values.tried, 'value')} tried"

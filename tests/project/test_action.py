@@ -125,10 +125,11 @@ def test_the_action_runs(tmp_path: Path) -> None:
             "limit": "12",
         },
     )
-    install, measure, hold = _action()["runs"]["steps"]
+    install, _, measure, hold = _action()["runs"]["steps"]
     assert job.run(install).returncode == 0
     asked = (tmp_path / "asked").read_text().splitlines()
     assert asked[-3:] == ["--quiet", "one", "two"]
+    assert f"{_ROOT}/requirements/eval.txt" in asked
     measured = job.run(measure)
     assert measured.returncode == 0, measured.stderr
     assert "Coverage" in job.summary.read_text("utf-8")
@@ -144,6 +145,26 @@ def test_the_action_runs(tmp_path: Path) -> None:
     closed = job.run(hold)
     assert closed.returncode == 1
     assert "the ratchet fails" in closed.stderr
+
+
+def test_the_action_holds_schemas_against_targets(tmp_path: Path) -> None:
+    """Without an engine it installs less, and `fit` ends with the code of `fit`."""
+    job = _Job(tmp_path, {"fit": "openai-strict,gemini", "schemas": "a.schema.json"})
+    install, fit, measure, hold = _action()["runs"]["steps"]
+    assert [it["if"] for it in (fit, measure, hold)] == [
+        "inputs.fit != ''",
+        *["inputs.engine != ''"] * 2,
+    ]
+    assert job.run(install).returncode == 0
+    asked = (tmp_path / "asked").read_text().splitlines()
+    assert f"{_ROOT}/requirements/core.txt" in asked
+    (tmp_path / "a.schema.json").write_text(_SCHEMA)
+    refused = job.run(fit)
+    assert refused.returncode == 1, refused.stderr
+    assert "::error file=a.schema.json,line=1" in refused.stdout
+    assert "openai-strict/repairable::repairable: after closed" in refused.stdout
+    job.inputs["fit"] = "gemini"
+    assert job.run(fit).returncode == 0
 
 
 def _wheel(folder: Path, name: str, version: str) -> Path:

@@ -11,6 +11,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from curation.checking import schema_fit
 from curation.commands.check import check
 from curation.commands.fit import fit
 from curation.system.errors import BadUsage, NoInput
@@ -50,7 +51,7 @@ def test_the_answer_comes_first_and_names_its_sources(schema_file: Path) -> None
     """A table of verdicts, then places, each with a number of its source."""
     code, out = run("fit", str(schema_file))
     assert code == 1
-    assert out.index("not taken") < out.index("/maxProperties")
+    assert out.index("repairable") < out.index("/maxProperties")
     line = "anthropic: /maxProperties: keyword: `maxProperties` is refused [2]"
     assert line in out
     assert "[2] anthropic 2.14.0 (PyPI)" in out
@@ -71,14 +72,14 @@ def test_all_tools_of_a_list_are_one_request(tmp_path: Path) -> None:
     file = tmp_path / "tools.json"
     file.write_text(json.dumps(tools), "utf-8")
     code, out = run("fit", f"tools:{file}", "--for", "anthropic,openai-strict")
-    assert code == 1
+    assert code == 4
     assert "anthropic: refuses the whole request, for 1 of 22" in out
     assert "21 tools in one request, and at most 20 are taken" in " ".join(out.split())
     assert "openai-strict: takes the request with all its tools" in out
     tools.append({"name": "bad", "parameters": "query: string"})
     file.write_text(json.dumps(tools), "utf-8")
     code, out = run("fit", f"tools:{file}", "--for", "openai-strict")
-    assert code == 1
+    assert code == 4
     assert "#bad: (root): no JSON Schema" in " ".join(out.split())
 
 
@@ -94,7 +95,7 @@ def test_programs_get_every_finding(schema_file: Path) -> None:
     file = str(schema_file)
     report = json.loads(run("fit", file, "--format", "json")[1])
     target = report["schemas"][0]["targets"]["openai-strict"]
-    assert target["verdict"] == "not taken"
+    assert target["verdict"] == "repairable"
     assert target["findings"][0] == {
         "pointer": "/maxProperties",
         "keyword": "maxProperties",
@@ -109,11 +110,69 @@ def test_programs_get_every_finding(schema_file: Path) -> None:
     levels = {it["ruleId"]: it["level"] for it in log["runs"][0]["results"]}
     assert levels == {
         "openai-strict/keyword": "error",
+        "openai-strict/repairable": "note",
         "anthropic/keyword": "error",
+        "anthropic/repairable": "note",
         "gemini/other-keyword": "warning",
     }
     column = schema_file.read_text("utf-8").index('"maxProperties"') + 1
     assert f"line=1,col={column}" in run("fit", file, "--format", "github")[1]
+
+
+_OPEN: dict[str, Json] = {"type": "object", "properties": {"a": {"type": "string"}}}
+
+
+def test_safe_rewrites_are_named_and_have_an_exit_code(tmp_path: Path) -> None:
+    """A repairable schema says by which rewrites: the table, JSON, SARIF, `check`."""
+    file = tmp_path / "open.json"
+    file.write_text(json.dumps(_OPEN), "utf-8")
+    arguments = (str(file), "--for", "openai-strict,gemini")
+    code, out = run("fit", *arguments)
+    assert code == 1
+    assert "openai-strict: repairable: after closed, nullable: narrower" in out
+    report = json.loads(run("fit", *arguments, "--format", "json")[1])
+    targets = report["schemas"][0]["targets"]
+    assert targets["openai-strict"]["verdict"] == "repairable"
+    assert targets["openai-strict"]["repair"]["rewrites"] == ["closed", "nullable"]
+    assert targets["gemini"] | {"repair": None} == targets["gemini"]
+    for command in ("fit", "check"):
+        found = run(command, *arguments, "--format", "sarif")[1]
+        assert '"openai-strict/repairable"' in found
+        found = run(command, *arguments, "--format", "github")[1]
+        assert "title=openai-strict/repairable::repairable: after closed" in found
+
+
+def test_a_matrix_counts_outcomes_and_the_worst_is_the_exit_code(
+    tmp_path: Path,
+) -> None:
+    """One column an outcome; one schema to be remodelled decides the code."""
+    (tmp_path / "open.json").write_text(json.dumps(_OPEN), "utf-8")
+    several: Json = {"type": "array", "items": {}, "uniqueItems": True, "minItems": 2}
+    hard = tmp_path / "hard.json"
+    hard.write_text(json.dumps(_CLOSED | {"properties": {"a": several}}), "utf-8")
+    arguments = ("fit", str(tmp_path), "--for", "openai-strict")
+    code, out = run(*arguments, "--format", "json")
+    assert code == 4
+    verdicts = [
+        it["targets"]["openai-strict"]["verdict"] for it in json.loads(out)["schemas"]
+    ]
+    assert sorted(verdicts) == ["must be remodelled", "repairable"]
+    out = run(*arguments)[1]
+    assert "undecided" in out
+    hard.unlink()
+    assert run(*arguments)[0] == 1
+
+
+def test_a_search_ends_undecided_at_its_deadline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has an exit code of its own."""
+    monkeypatch.setattr(schema_fit, "SECONDS_IN_ALL", 0.0)
+    file = tmp_path / "open.json"
+    file.write_text(json.dumps(_OPEN), "utf-8")
+    code, out = run("fit", str(file), "--for", "openai-strict")
+    assert code == 3
+    assert "openai-strict: undecided: no answer within" in out
 
 
 def test_check_says_it_beside_its_own_problems(schema_file: Path) -> None:
@@ -143,7 +202,7 @@ def test_bad_schemas_are_a_verdict(
     file = tmp_path / "bad.json"
     file.write_bytes(content)
     code, out = run("fit", str(file), "--for", "openai-strict")
-    assert code == 1
+    assert code in (1, 4)
     assert message in " ".join(out.split())
 
 
@@ -164,11 +223,26 @@ _STRING: dict[str, Json] = {"type": "string"}
     ("target", "schema", "verdict", "sentence"),
     [
         # ggml-org/llama.cpp#27580
-        ("llama.cpp", {**_STRING, "pattern": "^\\d+$"}, "not taken", "(class-escape)"),
+        (
+            "llama.cpp",
+            {**_STRING, "pattern": "^\\d+$"},
+            "must be remodelled",
+            "(class-escape)",
+        ),
         # ggml-org/llama.cpp#26930
-        ("llama.cpp", {**_STRING, "pattern": "\\S"}, "not taken", "(unanchored"),
+        (
+            "llama.cpp",
+            {**_STRING, "pattern": "\\S"},
+            "must be remodelled",
+            "(unanchored",
+        ),
         # ggml-org/llama.cpp#25746
-        ("llama.cpp", {**_STRING, "maxLength": 8192}, "not taken", "(over 2,000)"),
+        (
+            "llama.cpp",
+            {**_STRING, "maxLength": 8192},
+            "must be remodelled",
+            "(over 2,000)",
+        ),
         # vllm-project/vllm#45592
         (
             "vllm",
@@ -180,27 +254,27 @@ _STRING: dict[str, Json] = {"type": "string"}
         (
             "anthropic",
             {"type": "array", "items": _STRING, "maxItems": 3},
-            "not taken",
+            "repairable",
             "`maxItems` is refused",
         ),
         (
             "anthropic",
             {"type": "array", "items": _STRING, "minItems": 8},
-            "not taken",
+            "repairable",
             "`minItems`: `8` (not `0`, `1`) is refused",
         ),
         # can1357/oh-my-pi#206
         (
             "openai-strict",
             {**_CLOSED, "properties": {"a": {**_STRING, "format": "uri"}}},
-            "not taken",
+            "repairable",
             'format `"uri"` is refused',
         ),
         # BerriAI/litellm#35811
         (
             "anthropic",
             {**_CLOSED, "additionalProperties": True},
-            "not taken",
+            "repairable",
             "an object needs `additionalProperties: false`, and it is `true`",
         ),
     ],
@@ -233,6 +307,16 @@ def test_a_users_schema_needs_no_large_library(schema_file: Path) -> None:
         assert f"'{name}'" not in modules
 
 
+def test_a_schema_that_is_taken_starts_no_child(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rewrites are looked for only of what a target does not take."""
+    monkeypatch.setattr(schema_fit, "_Search", lambda _stack: None)
+    file = tmp_path / "closed.json"
+    file.write_text(json.dumps(_CLOSED), "utf-8")
+    assert run("fit", str(file), "--for", "openai-strict,anthropic")[0] == 0
+
+
 def test_a_schema_is_rewritten_and_its_answers_are_mapped_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -256,13 +340,13 @@ def test_a_schema_is_rewritten_and_its_answers_are_mapped_back(
 
 
 def test_what_no_safe_rewrite_fits_must_be_remodelled(tmp_path: Path) -> None:
-    """Its exit code is 1; several schemas or targets are wrong usage."""
+    """Its exit code is 4; several schemas or targets are wrong usage."""
     file = tmp_path / "a.json"
     text = {**_STRING, "pattern": "^\\d+$", "maxLength": 8}
     file.write_text(json.dumps({**_CLOSED, "properties": {"a": text}}), "utf-8")
     more = ("--for", "anthropic", "--only", "safe", "--diff")
     code, out = run("fit", str(file), *more)
-    assert code == 1
+    assert code == 4
     assert "anthropic: must be remodelled" in out
     assert "still refused: /properties/a/maxLength" in out
     with pytest.raises(BadUsage, match="1 schema and 3 targets"):

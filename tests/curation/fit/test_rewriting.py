@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -295,6 +296,21 @@ def test_an_answer_of_another_shape_is_refused(
     assert decode({"value": [{"key": "a", "value": "b"}]}, fit) == {"a": "b"}
     with pytest.raises(BadData, match="the answer"):
         decode(answer, fit)
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.3])
+def test_a_rewrite_ends_at_its_deadline(comparer: Comparer, seconds: float) -> None:
+    """In processor time, that of the child included; what it has so far is said."""
+    parts: dict[str, Json] = {
+        f"p{index}": {"oneOf": [{"minLength": index}, {"pattern": f"^a{index}"}]}
+        for index in range(2_000)
+    }
+    begun = time.process_time() + comparer.spent
+    fit = fit_schema(
+        _object(**parts), OPENAI, comparer=comparer, allow="any", seconds=seconds
+    )
+    assert (fit.fits, fit.is_late) == (False, True)
+    assert time.process_time() + comparer.spent - begun < seconds + 3
 
 
 @pytest.mark.parametrize("schema", ["5", '{"$ref": "https://example.com/a"}', "{"])
