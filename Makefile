@@ -15,7 +15,7 @@ MODELS := $(VENV)/.models
 # The list that `make wheelhouse` fetches: of `requirements/`.
 LIST ?= core
 
-.PHONY: help dataset eval test test-all mutants nightly check format bench wheelhouse lock hashes clean
+.PHONY: help dataset eval test test-all mutants nightly check format bench gpu-slot wheelhouse lock hashes clean
 
 help:
 	@echo "make dataset     build JSONSchemaBench and instances into build/ (makes $(VENV) first)"
@@ -27,6 +27,7 @@ help:
 	@echo "make check       lint, types, layers, dependencies"
 	@echo "make format      apply the formatter and the safe fixes"
 	@echo "make bench       builds, instances and their reach, publishing, engines, models: one JSON object"
+	@echo "make gpu-slot    what a machine with a GPU and no network needs to be measured; the command for it"
 	@echo "make wheelhouse  every wheel an installation needs, in wheelhouse/"
 	@echo "make lock        work out constraints.txt anew, and requirements/"
 	@echo "make hashes      work out requirements/ anew: the digests of those versions"
@@ -82,6 +83,10 @@ format: $(DEV)
 
 bench: $(DEV)
 	$(BIN)/python -m bench
+
+# Ends with a dry run on the processor, without a network.
+gpu-slot: $(DEV)
+	$(BIN)/python -m bench.model.gpu_slot build/gpu-slot
 
 # The empty environment. Without build isolation the digests hold for the build
 # backends too: ours, and setuptools for what comes as source.

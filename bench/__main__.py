@@ -2,7 +2,7 @@
 
 Nothing is asserted: figures are those of this machine, on this day. A part that cannot
 be measured has the reason in its place; the exit code is 1 then, and the other parts
-are measured all the same.
+are measured all the same. Only the parts named are imported.
 
 Usage: python -m bench [PART ...] [--build FOLDER] [options of the parts]
 """
@@ -72,8 +72,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--build", type=Path, help="a clean build's folder")
-    for part, module in PARTS.items():
-        import_module(module).add_options(parser.add_argument_group(part))
+    # What only another part needs may be missing here.
+    named = [part for part in PARTS if part in sys.argv[1:]]
+    for part in named or PARTS:
+        import_module(PARTS[part]).add_options(parser.add_argument_group(part))
     options = parser.parse_args()
     unknown = set(options.parts) - set(PARTS)
     if unknown:

@@ -1,10 +1,16 @@
-"""The figures of part `gpu`; each is computed on any device, a processor included."""
+"""The figures of part `gpu`; each is computed on any device, a processor included.
+
+Kinds that are compared take turns, in another order each time, and the base is measured
+twice: what it is beside itself (`again`) is the noise of every other ratio.
+"""
 
 from __future__ import annotations
 
 import time
 from dataclasses import replace
-from statistics import median
+from functools import partial
+from itertools import count
+from statistics import fmean, median
 from typing import TYPE_CHECKING, Any, Final
 
 from evaluation.core.records import Message, Record
@@ -20,15 +26,13 @@ from evaluation.setup.selected_engines import select_engines
 from evaluation.tokenizers import get_tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
+    from collections.abc import Callable, Mapping, Sequence
     import torch
 
     from curation.download.acquire import FetchSettings
     from evaluation.generation.text_generation import Generation
     from evaluation.models.base import LanguageModel
     from evaluation.models.transformers import TransformersModel
-    from evaluation.tokenizers import TokenizerFiles
 
 #: A text that satisfies it is longer than any that is written here.
 _LONG_SCHEMA: Final = (
@@ -39,6 +43,9 @@ _COPIES: Final = 5
 _MASK_STEPS: Final = 105
 #: About a millisecond, in which all of a step is queued.
 _BUSY_CYCLES: Final = 2_000_000
+#: What is measured twice, so that the noise is known.
+AGAIN: Final = "again"
+_FEWEST_ROUNDS: Final = 3
 
 
 def device_seconds(device: torch.device, work: Callable[[], object]) -> float:
@@ -71,13 +78,121 @@ def bandwidth(device: torch.device, size: int) -> dict[str, Any]:
     return {"copied_bytes": size, "bytes_per_second": 2 * size / took}
 
 
+def interleaved(
+    kinds: Mapping[str, Callable[[int], float]], rounds: int, until: float
+) -> dict[str, list[float]]:
+    """Have every kind take its turn in every round; return their figures by round.
+
+    Args:
+        kinds: Given the number of the round, from 1; round 0 warms up.
+        rounds: How many there are, where there is time.
+        until: The moment (`time.monotonic`) at which no further round begins.
+    """
+    found: dict[str, list[float]] = {name: [] for name in kinds}
+    names = list(kinds)
+    for number in range(rounds + 1):
+        if number > _FEWEST_ROUNDS and time.monotonic() > until:
+            break
+        turn = number % len(names)
+        for name in [*names[turn:], *names[:turn]]:
+            figure = kinds[name](number)
+            if number:
+                found[name].append(figure)
+    return found
+
+
+def beside(found: Mapping[str, Sequence[float]], base: str) -> dict[str, Any]:
+    """Return each kind's figures as a share of those of the base."""
+    return {
+        name: _ratio(found[base], each) for name, each in found.items() if name != base
+    }
+
+
+def needed_bytes(model: TransformersModel, texts: int, tokens: float) -> float:
+    """Return the bytes that a step of decoding cannot do without.
+
+    Every weight that is multiplied, once; of an embedding that is only looked up the
+    rows of these tokens; the keys and values that are there, and the new ones.
+    """
+    module = model.module
+    table = module.get_input_embeddings().weight
+    tied = module.get_output_embeddings().weight is table
+    weights = sum(
+        part.numel() * part.element_size()
+        for part in module.parameters()
+        if part is not table or tied
+    )
+    config = module.config.get_text_config(decoder=True)
+    size = getattr(config, "head_dim", None)
+    size = size or config.hidden_size // config.num_attention_heads
+    heads = getattr(config, "num_key_value_heads", config.num_attention_heads)
+    of_a_token = 2 * config.num_hidden_layers * heads * size * table.element_size()
+    looked_up = texts * table.shape[1] * table.element_size()
+    return float(weights + looked_up + texts * (tokens + 1) * of_a_token)
+
+
+def decode_steps(  # noqa: PLR0913 - the sizes of a measurement
+    model: TransformersModel,
+    batches: Sequence[int],
+    *,
+    prompt: int,
+    new: int,
+    rounds: int,
+    until: float,
+    bytes_per_second: float,
+) -> dict[str, Any]:
+    """Return seconds of a decoding step of our loop at each batch, prefill apart.
+
+    All prompts are read before the first step; a step gives a token to each text.
+    """
+    texts: dict[int, list[Generation]] = {size: [] for size in batches}
+    numbers = count()
+
+    def step_of(size: int) -> float:
+        prompts = [drawn_prompt(model, prompt, next(numbers)) for _ in range(size)]
+        made = write(model, prompts, new)
+        texts[size] += made
+        return median(map(_seconds_a_token, made))
+
+    first = batches[0]
+
+    def kind_of(size: int) -> Callable[[int], float]:
+        return lambda _number: step_of(size)
+
+    kinds = {str(size): kind_of(size) for size in batches}
+    kinds[AGAIN] = kind_of(first)
+    ends, model.end_tokens = model.end_tokens, frozenset()
+    try:
+        seconds = interleaved(kinds, rounds, until)
+    finally:
+        model.end_tokens = ends
+    found: dict[str, Any] = {"rounds": len(seconds[AGAIN])}
+    for size in batches:
+        took = median(seconds[str(size)])
+        needed = needed_bytes(model, size, prompt + new / 2)
+        found[f"batch_{size}"] = {
+            "ms_per_step": 1e3 * took,
+            "pass_ms": 1e-6 * median(_passes(texts[size])),
+            "prefill_ms": 1e-6 * median(one.prefill_ns or 0 for one in texts[size]),
+            "decoded_tokens_per_second": size / took,
+            "needed_bytes": needed,
+            "bandwidth_share": needed / (took * bytes_per_second),
+        }
+    sizes = {**{str(size): size for size in batches}, AGAIN: first}
+    rates = {
+        name: [size / each for each in seconds[name]] for name, size in sizes.items()
+    }
+    found["tokens_per_second_beside_first"] = beside(rates, str(first))
+    return found
+
+
 def beside_generate(  # noqa: PLR0913 - the sizes of a measurement
     model: TransformersModel,
     *,
     prompt: int,
     new: int,
     rounds: int,
-    bytes_per_second: float,
+    until: float,
     static: bool = True,
 ) -> dict[str, Any]:
     """Return time per token of our loop and of `generate`, each in its turn.
@@ -87,43 +202,45 @@ def beside_generate(  # noqa: PLR0913 - the sizes of a measurement
         prompt: Tokens of a prompt.
         new: Tokens that are written.
         rounds: Texts of each kind; a first one of each warms up.
-        bytes_per_second: What the device's memory allows.
+        until: No further round begins then.
         static: Whether `generate` with its static cache, compiled, is a kind.
     """
-    kinds: dict[str, Callable[[Sequence[int]], float]] = {
-        "ours": lambda tokens: _our_token(model, tokens, new),
-        "generate": lambda tokens: _their_token(model, tokens, new),
+
+    def ours(number: int) -> float:
+        (made,) = write(model, [drawn_prompt(model, prompt, number)], new)
+        return _seconds_a_token(made)
+
+    def theirs(number: int, **how: str) -> float:
+        return _their_token(model, drawn_prompt(model, prompt, number), new, **how)
+
+    kinds: dict[str, Callable[[int], float]] = {
+        "generate": theirs,
+        AGAIN: theirs,
+        "ours": ours,
     }
     if static:
-        kinds["generate_static"] = lambda tokens: _their_token(
-            model, tokens, new, cache_implementation="static"
+        kinds["ours_beside_static"] = ours
+        kinds["generate_static"] = lambda number: theirs(
+            number, cache_implementation="static"
         )
     ends, model.end_tokens = model.end_tokens, frozenset()
-    seconds: dict[str, list[float]] = {name: [] for name in kinds}
     try:
-        for number in range(rounds + 1):
-            tokens = _drawn_prompt(model, prompt, number)
-            order = list(kinds) if number % 2 else list(reversed(kinds))
-            for name in order:
-                took = kinds[name](tokens)
-                if number:
-                    seconds[name].append(took)
+        seconds = interleaved(kinds, rounds, until)
     finally:
         model.end_tokens = ends
-    weights = sum(
-        part.numel() * part.element_size() for part in model.module.parameters()
-    )
-    ours = median(seconds["ours"])
-    return {
-        "weight_bytes": weights,
+    found = {
+        "texts": len(seconds["ours"]),
         "ms_per_token": {name: 1e3 * median(each) for name, each in seconds.items()},
-        "bandwidth_share": weights / (ours * bytes_per_second),
-        "beside": {
-            name: _ratio(each, seconds["ours"])
-            for name, each in seconds.items()
-            if name != "ours"
-        },
+        "beside_generate": beside(
+            {name: seconds[name] for name in ("generate", AGAIN, "ours")}, "generate"
+        ),
     }
+    if static:
+        found["beside_static"] = beside(
+            {name: seconds[name] for name in ("generate_static", "ours_beside_static")},
+            "generate_static",
+        )
+    return found
 
 
 def _keep_busy() -> None:
@@ -168,122 +285,88 @@ def mask_cost(device: torch.device, texts: int, vocabulary: int) -> dict[str, An
     return {"texts": texts, "vocabulary": vocabulary, "us": median(took[_COPIES:])}
 
 
-def under_engines(
+def under_engines(  # noqa: PLR0913 - the sizes of a measurement
     model: LanguageModel,
     engines: Sequence[str],
     settings: FetchSettings,
-    batches: Sequence[int],
+    batch: int,
     *,
+    words: int,
     new: int,
+    rounds: int,
+    until: float,
 ) -> dict[str, Any]:
-    """Return time per token under engines beside none, in turn, at each batch.
+    """Return time per token under engines beside none, in turn, at one batch.
 
-    An engine that cannot be had is named in the place of its figures.
+    One round of one kind is one figure: the texts of a batch share their clock. `none`
+    takes part twice. An engine that cannot be had is named in the place of its figures.
     """
     files = get_tokenizer(str(model.tokenizer_folder), settings, print)
-    size = max(files.vocab_size, model.vocab_size)
-    files = replace(files, vocab_size=size)
+    files = replace(files, vocab_size=max(files.vocab_size, model.vocab_size))
+    found: dict[str, Any] = {"not_run": {}}
+    writers: dict[str, LocalWriter] = {}
     # Nothing ends a text before its time.
     ends, model.end_tokens = model.end_tokens, frozenset()
     try:
-        return _under_engines(model, engines, files, settings, batches, new)
-    finally:
-        model.end_tokens = ends
-
-
-def _under_engines(  # noqa: PLR0913, PLR0917 - as above
-    model: LanguageModel,
-    engines: Sequence[str],
-    files: TokenizerFiles,
-    settings: FetchSettings,
-    batches: Sequence[int],
-    new: int,
-) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    speeds: dict[int, float] = {}
-    for batch in batches:
-        texts: dict[str, list[Generation]] = {}
         for name in ("none", *engines):
             (engine,) = select_engines(settings.cache, [name], "faithful", [])
             if engine.unavailable:
-                found[f"{name}_batch_{batch}"] = {"not_run": engine.unavailable}
+                found["not_run"][name] = engine.unavailable
                 continue
-            writer = LocalWriter(model, engine, files, _OPTIONS, batch=batch)
-            try:
-                writer.write(_requests(batch, 4))
-                start = time.perf_counter()
-                texts[name] = writer.write(_requests(batch, new))
-                took = time.perf_counter() - start
-            finally:
-                writer.close()
-            if name == "none":
-                written = sum(len(text.tokens) for text in texts[name])
-                speeds[batch] = written / took
-        free = [_seconds_a_token(text) for text in texts["none"]]
-        for name, made in texts.items():
-            if name != "none":
-                own = [_seconds_a_token(text) for text in made]
-                found[f"{name}_batch_{batch}"] = _ratio(free, own)
-    found["tokens_per_second"] = {str(size): speed for size, speed in speeds.items()}
-    found["last_batch_beside_first"] = speeds[batches[-1]] / speeds[batches[0]]
+            writers[name] = LocalWriter(model, engine, files, _OPTIONS, batch=batch)
+        writers[AGAIN] = writers["none"]
+        made: dict[str, list[Generation]] = {name: [] for name in writers}
+
+        def write_round(name: str, number: int) -> float:
+            texts = writers[name].write(_requests(number, batch, words, new))
+            if number:
+                made[name] += texts
+            return median(map(_seconds_a_token, texts))
+
+        kinds = {name: partial(write_round, name) for name in writers}
+        seconds = interleaved(kinds, rounds, until)
+    finally:
+        for writer in writers.values():
+            writer.close()
+        model.end_tokens = ends
+    found["rounds"] = len(seconds["none"])
+    found["texts"] = batch * len(seconds["none"])
+    found["ms_per_token"] = {n: 1e3 * median(each) for n, each in seconds.items()}
+    found["beside_none"] = beside(seconds, "none")
+    found["idle"] = _idle(made)
     return found
 
 
-def same_texts(
-    settings: FetchSettings, device: torch.device, cases: int, new: int
-) -> dict[str, Any]:
-    """Return how many greedy texts of SmolLM2 are the same on two devices."""
-    from evaluation.models.loading import LoadOptions  # noqa: PLC0415 - heavy
-    from evaluation.models.store import get_model  # noqa: PLC0415 - heavy
+def _idle(made: Mapping[str, Sequence[Generation]]) -> dict[str, Any]:
+    """Return microseconds of a step: what of it is no pass, and what the grammar adds.
 
-    here, there = (
-        get_model("smollm2", LoadOptions(device=name, dtype="fp32"), settings, print)
-        for name in ("cpu", device.type)
-    )
-    return differing_texts(here, there, cases, new)
-
-
-def differing_texts(
-    here: LanguageModel, there: LanguageModel, cases: int, new: int
-) -> dict[str, Any]:
-    """Return how many texts of two models are the same, and why the others are not."""
-    causes = {"same": 0, "numeric tie": 0, "other": 0}
-    for number in range(cases):
-        message = Message(role="user", content=f"Write {number + 2} facts on ferries.")
-        prompt = here.prompt([message])
-        ours, theirs = (_write(model, prompt, new).tokens for model in (here, there))
-        causes[_cause(here, prompt, ours, theirs)] += 1
-    return {"cases": cases, **causes, "share": causes["same"] / cases}
+    `idle` is the step less its pass: choosing, booking, launching, and waiting for the
+    mask. What it is under an engine beyond what it is without is the grammar's.
+    """
+    parts: dict[str, dict[str, float]] = {}
+    for name, texts in made.items():
+        steps = [step for text in texts for step in text.steps[1:]]
+        pass_us = fmean(step.forward_ns for step in steps) / 1e3
+        parts[name] = {
+            "pass": pass_us,
+            "mask": fmean(step.mask_ns or 0 for step in steps) / 1e3,
+            "wait": fmean(step.wait_ns or 0 for step in steps) / 1e3,
+            "idle": 1e6 * fmean(map(_seconds_a_token, texts)) - pass_us,
+        }
+    for part in parts.values():
+        part["idle_by_grammar"] = part["idle"] - parts["none"]["idle"]
+    return parts
 
 
-def _cause(
-    model: LanguageModel,
-    prompt: Sequence[int],
-    ours: Sequence[int],
-    theirs: Sequence[int],
-) -> str:
-    """Return why two texts differ: whether their first two tokens that do were tied."""
-    if ours == theirs:
-        return "same"
-    place = next(
-        (at for at, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b),
-        min(len(ours), len(theirs)),
-    )
-    logits = model.open().admit([*prompt, *ours[:place]]).logits.tensor()
-    best = float(logits.max())
-    other = theirs[place] if place < len(theirs) else min(model.end_tokens)
-    near = float(logits[other]) >= best - model.tie * abs(best)
-    return "numeric tie" if near else "other"
-
-
-def _write(model: LanguageModel, prompt: Sequence[int], new: int) -> Generation:
-    request = TokenizedRequest(id="text", schema="{}", prompt=tuple(prompt), budget=new)
-    (made,) = generate(model, [request], [None], _OPTIONS)
-    return made
-
-
-def _our_token(model: TransformersModel, tokens: Sequence[int], new: int) -> float:
-    return _seconds_a_token(_write(model, tokens, new))
+def write(
+    model: LanguageModel, prompts: Sequence[Sequence[int]], new: int
+) -> list[Generation]:
+    """Have texts of so many tokens written beside each other, without an engine."""
+    asked = [
+        TokenizedRequest(id=str(n), schema="{}", prompt=tuple(prompt), budget=new)
+        for n, prompt in enumerate(prompts)
+    ]
+    return generate(model, asked, [None] * len(asked), _OPTIONS)
 
 
 def _seconds_a_token(text: Generation) -> float:
@@ -291,6 +374,10 @@ def _seconds_a_token(text: Generation) -> float:
     if text.total_ns is None or text.ttft_ns is None or len(text.tokens) <= 1:
         raise SystemExit(f"a text has no times: {text.ending}, {text.detail}")
     return (text.total_ns - text.ttft_ns) / (len(text.tokens) - 1) / 1e9
+
+
+def _passes(texts: Sequence[Generation]) -> list[int]:
+    return [step.forward_ns for text in texts for step in text.steps[1:]]
 
 
 def _their_token(
@@ -302,13 +389,13 @@ def _their_token(
     device = model.module.device
     inputs = torch.tensor([list(tokens)], device=device)
 
-    def write(count: int) -> float:
+    def write(number: int) -> float:
         start = time.perf_counter()
         model.module.generate(
             inputs,
             attention_mask=torch.ones_like(inputs),
-            max_new_tokens=count,
-            min_new_tokens=count,
+            max_new_tokens=number,
+            min_new_tokens=number,
             do_sample=False,
             **how,
         ).cpu()
@@ -318,7 +405,8 @@ def _their_token(
     return (write(new) - write(1)) / (new - 1)
 
 
-def _drawn_prompt(model: LanguageModel, length: int, seed: int) -> list[int]:
+def drawn_prompt(model: LanguageModel, length: int, seed: int) -> list[int]:
+    """Return a prompt of drawn tokens."""
     import torch  # noqa: PLC0415 - heavy
 
     drawn = torch.Generator().manual_seed(seed)
@@ -326,7 +414,9 @@ def _drawn_prompt(model: LanguageModel, length: int, seed: int) -> list[int]:
     return [int(token) for token in tokens]
 
 
-def _requests(count: int, budget: int) -> list[GenerationRequest]:
+def _requests(
+    first: int, texts: int, words: int, budget: int
+) -> list[GenerationRequest]:
     return [
         GenerationRequest(
             record=Record(
@@ -335,21 +425,24 @@ def _requests(count: int, budget: int) -> list[GenerationRequest]:
                 schema=_LONG_SCHEMA,
                 dialect="2020-12",
             ),
-            messages=(Message(role="user", content=f"List {number} numbers."),),
+            messages=(
+                Message(
+                    role="user", content=f"List {number} numbers." + " again" * words
+                ),
+            ),
             budget=budget,
         )
-        for number in range(count)
+        for number in range(first * texts, (first + 1) * texts)
     ]
 
 
-def _ratio(a: Sequence[float], b: Sequence[float]) -> dict[str, Any] | None:
-    """Return b / a with its interval; None where there are no pairs."""
+def _ratio(a: Sequence[float], b: Sequence[float]) -> dict[str, Any]:
+    """Return b / a over pairs with its interval."""
     found = geometric_ratio(a, b)
-    if found is None:
+    if found is None or found.interval is None:
         return {"value": median(b) / median(a), "low": None, "high": None}
-    between = found.interval
     return {
         "value": found.value,
-        "low": between.low if between else None,
-        "high": between.high if between else None,
+        "low": found.interval.low,
+        "high": found.interval.high,
     }

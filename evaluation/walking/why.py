@@ -8,8 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
-import jsonschema_rs
-
 from curation.core.json_types import Json
 from curation.json.pointer import Tokens, at, pointer, tokens_of, tokens_of_fragment
 from evaluation.core.cases import InstanceResult, WalkVerdict, Why
@@ -135,6 +133,8 @@ def _violation(root: Json, value: Json, keyword: str) -> Tokens:
     Raises:
         LookupError: it does not violate it.
     """
+    import jsonschema_rs  # noqa: PLC0415 - not needed where a model writes
+
     whole = root if isinstance(root, dict | bool) else True
     validator = jsonschema_rs.validator_for(whole, validate_formats=True)
     for error in validator.iter_errors(value):

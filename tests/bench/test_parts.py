@@ -39,7 +39,7 @@ def test_no_two_parts_have_an_option_of_one_name() -> None:
     parser = argparse.ArgumentParser()
     for name in PARTS:
         import_module(PARTS[name]).add_options(parser.add_argument_group(name))
-    assert parser.parse_args(["--gpu-rounds", "3"]).gpu_rounds == 3
+    assert parser.parse_args(["--minutes", "3"]).minutes == 3
 
 
 def test_a_part_that_cannot_be_measured_says_why(
@@ -55,6 +55,17 @@ def test_a_part_that_cannot_be_measured_says_why(
     assert list(found) == ["machine", "one", "two"]
     assert found["one"] == {"not_measured": "SystemExit: no archive at hand"}
     assert found["two"] == {"seconds": 1.5}
+
+
+def test_only_the_parts_asked_for_are_imported(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where one part is to be measured, what only others need may be missing."""
+    monkeypatch.setattr(bench, "PARTS", {"one": "bench.no_such", "two": "bench.two"})
+    monkeypatch.setattr(sys, "argv", ["bench", "two"])
+    monkeypatch.setitem(sys.modules, "bench.two", _part(lambda _: {}))
+    assert bench.main() == 0
+    assert "two" in json.loads(capsys.readouterr().out)
 
 
 def test_only_the_parts_asked_for_are_measured(
