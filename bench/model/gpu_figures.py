@@ -27,6 +27,7 @@ from evaluation.tokenizers import get_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
     import torch
 
     from curation.download.acquire import FetchSettings
