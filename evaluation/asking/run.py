@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from curation.system.atomic_files import atomic_write_bytes
-from curation.system.errors import BadData, BadUsage, NoInput
+from curation.system.errors import BadData, BadUsage, NoInput, Unavailable
 from curation.system.progress import Progress, Quiet, announce
 from curation.workers.ray_shards import ray_address
 from evaluation.asking.header import header, suite_header
@@ -62,6 +62,7 @@ from evaluation.walking.run_folder import (
     hold_run_folder,
     lines_name,
     record_end,
+    record_parameters,
 )
 from evaluation.walking.work import wanted_cases
 
@@ -418,7 +419,24 @@ def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
             batch=max(writer.loaded.texts_at_a_time for writer in writers),
             advance=advance,
         )
-        return questioner.ask_all(records.records, writers)
+        try:
+            totals = questioner.ask_all(records.records, writers)
+        finally:
+            record_parameters(folder, {it.label: it.discovered for it in writers})
+        if all(writer.loaded.options.over_http for writer in writers):
+            _check_answered(store, writers)
+        return totals
+
+
+def _check_answered(store: ResponseStore, writers: Sequence[Writer]) -> None:
+    """Check that a server has answered anything: nothing has no rate.
+
+    Raises:
+        Unavailable: it has not; says why the last request has no answer (exit 69).
+    """
+    if store.by_fingerprint and not store.answered:
+        what = f"no request was answered; the last one: {store.error}"
+        raise Unavailable(what, writers[0].options.recorded_model)
 
 
 def _most_seconds(

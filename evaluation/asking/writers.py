@@ -21,7 +21,7 @@ from evaluation.setup.engine_files import UNCONSTRAINED
 from evaluation.tokenizers import get_tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from curation.core.json_types import Json
     from curation.download.acquire import FetchSettings
@@ -136,7 +136,7 @@ class LoadedModel:
     def writer(self, engine: EngineUnderTest | ModelServer) -> TextWriter | None:
         """Return what writes under an engine; None if that cannot be used here."""
         if isinstance(engine, ModelServer):
-            return ServerWriter(engine, prices=self.options.prices)
+            return ServerWriter(engine, prices=self.options.prices, say=self._say)
         if engine.unavailable or self._model is None:
             return None
         from evaluation.generation.local_writer import (  # noqa: PLC0415 - heavy
@@ -310,6 +310,12 @@ class Writer:
         """Adapt the schemas of a run to what the writer's provider takes."""
         if isinstance(self.writer, ServerWriter):
             self.writer.prepare(records, folder, progress)
+
+    @property
+    def discovered(self) -> Mapping[str, str]:
+        """The parameters that its server refuses, with the names that it takes."""
+        writer = self.writer
+        return writer.discovered if isinstance(writer, ServerWriter) else {}
 
     def close(self) -> None:
         """End its processes and connections."""

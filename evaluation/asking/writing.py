@@ -46,6 +46,9 @@ class ResponseStore:
         """Open the responses of a folder whose lock the caller holds."""
         path = folder / RESPONSES
         self.by_fingerprint: dict[str, Response] = {}
+        #: Whether any response is an answer, and why the last one is none.
+        self.answered = False
+        self.error = ""
         self._lines = AppendedLines(path)
         for line in whole_lines(path):
             try:
@@ -53,7 +56,7 @@ class ResponseStore:
             except ValueError:
                 continue
             if response.fingerprint:
-                self.by_fingerprint[response.fingerprint] = response
+                self._note(response)
 
     def __enter__(self) -> Self:
         """Return the store."""
@@ -75,7 +78,12 @@ class ResponseStore:
             CannotCreate: there is no room, or no right (exit 73).
         """
         self._lines.write(msgspec.json.encode(response))
+        self._note(response)
+
+    def _note(self, response: Response) -> None:
         self.by_fingerprint[response.fingerprint] = response
+        self.answered |= not response.error
+        self.error = response.error or self.error
 
 
 @dataclass(slots=True, kw_only=True)
@@ -259,6 +267,7 @@ def _response(
     mark: str,
 ) -> Response:
     error = ""
+    refused = generation.ending is TextEnding.REQUEST
     declined = generation.ending in {TextEnding.REFUSED, TextEnding.FILTERED}
     if not (generation.generated or declined):
         error = f"{generation.result}: {generation.detail or generation.ending}"
@@ -280,5 +289,5 @@ def _response(
         seconds=None if generation.total_ns is None else generation.total_ns / _NS,
         cost=generation.cost,
         # A response without a fingerprint is asked for again.
-        fingerprint="" if generation.may_pass else mark,
+        fingerprint="" if generation.may_pass or refused else mark,
     )

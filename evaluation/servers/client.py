@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +25,12 @@ from urllib3.exceptions import HTTPError, ReadTimeoutError
 
 from curation.core.json_types import Json
 from curation.system.credentials import SplitUrl, hide_secrets, redacted, split_url
-from curation.system.errors import BadConfiguration, NotPermitted, Unavailable
+from curation.system.errors import (
+    BadConfiguration,
+    NoInput,
+    NotPermitted,
+    Unavailable,
+)
 from curation.system.retry import retry_after
 from evaluation.servers.responses import (
     BrokenStream,
@@ -136,6 +142,14 @@ _TRY_LATER: Final = (408, 409, 425, 429)
 _TOLD_TO_WAIT: Final = (429, 503)
 _REFUSED: Final = (400, 413, 422)
 _FORBIDDEN: Final = (401, 403)
+_PAYMENT: Final = 402
+_NOT_FOUND: Final = 404
+#: What no other request of a run gets past, as providers say it.
+_EXHAUSTED: Final = re.compile(
+    r"insufficient_quota|credit balance is too low|billing_error|\w*PerDay\w*"
+)
+_WRONG_KEY: Final = re.compile(r"API_KEY_INVALID")
+_NO_MODEL: Final = re.compile(r"model_not_found")
 
 
 class RequestRefused(Exception):  # noqa: N818 (it says what it is)
@@ -288,6 +302,8 @@ class ServerClient:
             RetriesExhausted: no whole answer came.
             DeadlinePassed: it did not come in time.
             NotPermitted: the key is missing or wrong (exit 77).
+            NoInput: the server has no such model (exit 66).
+            Unavailable: the account is exhausted (exit 69).
         """
         begun = time.monotonic()
         tries = 0
@@ -367,7 +383,9 @@ class ServerClient:
             return
         if status in _FORBIDDEN:
             raise self._forbidden(response)
-        words = read_refusal(self._words(response))
+        body = self._words(response)
+        words = read_refusal(body)
+        self._check_account(status, body, words)
         if status in _REFUSED:
             raise RequestRefused(status, words)
         answer_text = f"HTTP {status}: {words}".removesuffix(": ")
@@ -381,9 +399,26 @@ class ServerClient:
             "look at the address; it ends in /v1 as a rule",
         )
 
+    def _check_account(self, status: int, body: str, words: RefusalWords) -> None:
+        """Raise what no other request of the run will get past."""
+        base = self._connection.base
+        if _WRONG_KEY.search(body):
+            raise self._not_permitted(f"HTTP {status}: {words}")
+        if status == _PAYMENT or _EXHAUSTED.search(body):
+            raise Unavailable(f"the account is exhausted: HTTP {status}: {words}", base)
+        if _NO_MODEL.search(body) or (status == _NOT_FOUND and "model" in body):
+            model = self._connection.model
+            raise NoInput(f"no model {model!r}: HTTP {status}: {words}", base)
+
     def _forbidden(self, response: requests.Response) -> NotPermitted:
+        words = read_refusal(self._words(response))
+        return self._not_permitted(
+            f"HTTP {response.status_code}: {words}".removesuffix(": ")
+        )
+
+    def _not_permitted(self, answer: str) -> NotPermitted:
         return NotPermitted(
-            f"the server answers HTTP {response.status_code}",
+            f"the server answers {answer}",
             self._connection.base,
             f"set {' or '.join(self._connection.keys)} to a key of this server",
         )

@@ -59,8 +59,6 @@ class ServerDialect:
     keys: tuple[str, ...] = ("OPENAI_API_KEY",)
     #: Whether anything constrains the text.
     constrains: bool = True
-    #: The member that bounds the text's tokens.
-    budget: str = "max_tokens"
     #: Paths at which such a server describes itself, beside its list of models.
     described_at: tuple[str, ...] = ("/version",)
     #: Takes what it answers there, by path; returns which library constrains the

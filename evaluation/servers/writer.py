@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
 
+from curation.system.errors import Unavailable
 from evaluation.answers.extraction import split_thinking
 from evaluation.core.cases import Result
 from evaluation.generation.text_generation import (
@@ -21,6 +22,7 @@ from evaluation.servers.client import (
     RetriesExhausted,
     ServerClient,
 )
+from evaluation.servers.parameters import Parameters
 from evaluation.servers.responses import RefusalCause, ServerAnswer
 
 if TYPE_CHECKING:
@@ -50,7 +52,7 @@ def request_body(
             {"role": message.role, "content": message.content}
             for message in request.messages
         ],
-        dialect.budget: request.budget,
+        "max_tokens": request.budget,
         "temperature": request.temperature,
         "seed": request.seed % 2**31,
         "stream_options": {"include_usage": True},
@@ -58,6 +60,15 @@ def request_body(
     return plain if schema is None else {**plain, **dialect.body(schema)}
 
 
+#: Parameters that a server may refuse, with their other names.
+_ALTERNATIVES: Final = {
+    "max_tokens": "max_completion_tokens",
+    **dict.fromkeys(
+        ("temperature", "seed", "stream_options", "logprobs", "reasoning_effort"), ""
+    ),
+}
+#: Requests after which a server that refuses all of them alike is given up.
+_ALIKE: Final = 3
 #: What servers call the end of a text, in small letters.
 _ENDINGS: Final = {
     TextEnding.END: ("stop", "eos", "eos_token", "stop_sequence", "end_turn"),
@@ -189,18 +200,29 @@ class ServerWriter:
         *,
         prices: TokenPrices | None = None,
         client: ServerClient | None = None,
+        say: Callable[[str], None] = lambda _message: None,
     ) -> None:
         """Prepare; nothing is sent yet."""
         self._dialect = server.dialect
         self._adapter = server.adapter()
         self._client = client or ServerClient(server.connection)
         self._prices = prices
+        self._say = say
+        self._parameters = Parameters(_ALTERNATIVES)
+        self._base = server.connection.base
+        #: Words of refusals before the first answer; None after it.
+        self._refusals: list[str] | None = []
         self.label = server.label
         self.identity = server.identity
 
     def close(self) -> None:
         """Close the connection."""
         self._client.close()
+
+    @property
+    def discovered(self) -> dict[str, str]:
+        """The parameters that the server refuses, with the names that it takes."""
+        return self._parameters.changes
 
     def prepare(
         self, records: Sequence[Record], folder: Path, progress: Progress
@@ -217,6 +239,9 @@ class ServerWriter:
 
         Raises:
             NotPermitted: the key is missing or wrong (exit 77).
+            NoInput: the server has no such model (exit 66).
+            Unavailable: the account is exhausted, or the first requests are all
+                refused for the same reason (exit 69).
         """
         with ThreadPoolExecutor(len(requests) or 1) as pool:
             futures = [pool.submit(self._write_one, request) for request in requests]
@@ -230,16 +255,30 @@ class ServerWriter:
         if text.schema.refusal:
             return text.undeclared()
         try:
-            answer, start = self._client.ask(
-                request_body(self._dialect, request, text.schema.text)
-            )
+            answer, start = self._ask(request, text.schema.text)
         except RequestRefused as refused:
             return self._refused(text, refused)
         except DeadlinePassed as late:
             return text.late(late.answer, late.start)
         except RetriesExhausted as gave_up:
             return text.failed(Result.ERROR, TextEnding.MODEL, str(gave_up))
+        self._refusals = None
         return text.written(answer, start)
+
+    def _ask(
+        self, request: GenerationRequest, schema: str | None
+    ) -> tuple[ServerAnswer, int]:
+        """Ask; a parameter that is refused is changed, for this and later requests."""
+        while True:
+            body = self._parameters.apply(request_body(self._dialect, request, schema))
+            try:
+                return self._client.ask(body)
+            except RequestRefused as refused:
+                change = self._parameters.learn(body, refused.words)
+                if change is None:
+                    raise
+                if change:
+                    self._say(f"{self.label}: {change}: the server says {refused}")
 
     def _refused(self, text: AskedText, refused: RequestRefused) -> Generation:
         """Return the generation of a request that the server does not take."""
@@ -254,7 +293,23 @@ class ServerWriter:
             RefusalCause.FILTER: TextEnding.FILTERED,
         }
         ending = endings.get(cause, TextEnding.REQUEST)
+        if ending is TextEnding.REQUEST:
+            self._check_alike(str(refused))
         return text.failed(Result.ERROR, ending, detail)
+
+    def _check_alike(self, words: str) -> None:
+        """Note a refusal before the first answer.
+
+        Raises:
+            Unavailable: so far all requests were refused, with the same words.
+        """
+        refusals = self._refusals
+        if refusals is None:
+            return
+        refusals.append(words)
+        if len(refusals) >= _ALIKE and len(set(refusals)) == 1:
+            what = f"the server refuses all requests: {words}"
+            raise Unavailable(what, self._base)
 
     def _cause_without_schema(
         self, request: GenerationRequest
@@ -262,7 +317,7 @@ class ServerWriter:
         """Ask for the same without the schema: only then is it to blame."""
         short = replace(request, budget=min(request.budget, _CONTROL_BUDGET))
         try:
-            self._client.ask(request_body(self._dialect, short, None))
+            self._ask(short, None)
         except RequestRefused as refused:
             return RefusalCause.OTHER, f"without the schema {refused}"
         except (DeadlinePassed, RetriesExhausted) as trouble:

@@ -148,6 +148,23 @@ def record_end(folder: Path, row_counts: Mapping[tuple[str, str], int]) -> None:
         _write_header(path, {**header, "finished": finished})
 
 
+def record_parameters(
+    folder: Path, discovered: Mapping[str, Mapping[str, str]]
+) -> None:
+    """Write into the header which parameters servers refuse, by participant.
+
+    Args:
+        folder: The run's folder, whose lock the caller holds.
+        discovered: Each refused parameter to the name that is taken; empty if dropped.
+    """
+    new = {label: dict(changes) for label, changes in discovered.items() if changes}
+    if new:
+        path = folder / HEADER
+        header = orjson.loads(path.read_bytes())
+        header["parameters"] = {**header.get("parameters", {}), **new}
+        _write_header(path, header)
+
+
 @contextmanager
 def open_results_folder(
     folder: Path, header: Mapping[str, Json]

@@ -11,6 +11,5 @@ DIALECT: Final = ServerDialect(
     summary="OpenAI's strict structured outputs",
     body=lambda schema: response_format(schema, strict=True),
     profile="openai-strict",
-    budget="max_completion_tokens",
     described_at=(),
 )

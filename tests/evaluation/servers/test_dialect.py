@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import evaluation
-from curation.system.errors import BadConfiguration
+from curation.system.errors import BadConfiguration, Unavailable
 from evaluation.asking.request import ModelOptions
+from evaluation.results.reader import open_run
 from evaluation.servers.dialect import server_dialect, server_dialects
 from tests.evaluation.measuring import request_of, sample
 from tests.evaluation.servers.loopback import Said, answer, loopback
@@ -199,9 +200,9 @@ def test_what_had_no_answer_is_asked_for_again(tmp_path: Path) -> None:
 
     with loopback(reply) as server:
         request = _request(tmp_path, server.base, "json_schema")
-        first = evaluation.run(request)
-        assert (first.totals.ran, first.totals.unanswered) == (2, 2)
-        assert first.open().header.finished is None
+        with pytest.raises(Unavailable, match="HTTP 500: oh no"):
+            evaluation.run(request)
+        assert open_run(tmp_path / "run").header.finished is None
         well = True
         second = evaluation.run(request)
         assert (second.totals.ran, second.totals.unanswered) == (2, 0)
