@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack
 from dataclasses import replace
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -39,7 +38,7 @@ from evaluation.asking.response_files import (
     read_responses,
 )
 from evaluation.asking.scoring import LiveScorer, score_into
-from evaluation.asking.writers import Writer, open_writers
+from evaluation.asking.writers import Writer, most_seconds, open_writers
 from evaluation.asking.writing import Questioner, ResponseStore
 from evaluation.core.records import encode_records
 from evaluation.core.run_header import Participant, RunHeader
@@ -74,9 +73,6 @@ if TYPE_CHECKING:
     from evaluation.core.task import Task
     from evaluation.data import Dataset
     from evaluation.servers.model_server import ModelServer
-
-#: Prompts by which the time of all texts is estimated.
-_LOOKED_AT = 8
 
 
 def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
@@ -398,7 +394,7 @@ def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
     atomic_write_bytes(folder / RECORDS, encode_records(records.records))
     for writer in writers:
         writer.prepare(records.records, folder, progress)
-    seconds = _most_seconds(request, choice, records, writers)
+    seconds = most_seconds(request, choice, records, writers)
     if seconds:
         announce(progress, "Writing", seconds, "at most, at the model's speed here")
     with ExitStack() as stack:
@@ -437,35 +433,6 @@ def _check_answered(store: ResponseStore, writers: Sequence[Writer]) -> None:
     if store.by_fingerprint and not store.answered:
         what = f"no request was answered; the last one: {store.error}"
         raise Unavailable(what, writers[0].options.recorded_model)
-
-
-def _most_seconds(
-    request: RunRequest,
-    choice: SuiteChoice,
-    records: RecordSet,
-    writers: Sequence[Writer],
-) -> float:
-    """Return how long writing takes if every answer uses its budget; 0 of servers."""
-    prompts = [
-        choice.suite.prompt(record, choice.settings)
-        for record in islice(records.records, _LOOKED_AT)
-    ]
-    speeds: dict[str, float] = {}
-    total = 0.0
-    for writer in writers:
-        if writer.unavailable:
-            continue
-        if writer.model not in speeds:
-            tried = (
-                (
-                    prompt.messages,
-                    writer.options.budget or prompt.tokens(writer.count),
-                )
-                for prompt in prompts
-            )
-            speeds[writer.model] = writer.loaded.seconds_a_text(tried) or 0.0
-        total += speeds[writer.model] * writer.options.samples
-    return total * len(records.records) * (request.repairs + 1)
 
 
 def _score(  # noqa: PLR0913, PLR0917 (the run's own parts)

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.download.acquire import FetchSettings
     from curation.system.progress import Progress
-    from evaluation.asking.request import ModelOptions, RunRequest
+    from evaluation.asking.request import ModelOptions, RunRequest, SuiteChoice
     from evaluation.core.records import Record
+    from evaluation.core.suite import RecordSet
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
 
@@ -196,6 +197,35 @@ def _vocabulary(
     if end not in model.end_tokens:
         end = min(model.end_tokens)
     return replace(tokenizer, name=model.name, vocab_size=size, eos_id=end)
+
+
+def most_seconds(
+    request: RunRequest,
+    choice: SuiteChoice,
+    records: RecordSet,
+    writers: Sequence[Writer],
+) -> float:
+    """Return how long writing takes if every answer uses its budget; 0 of servers."""
+    prompts = [
+        choice.suite.prompt(record, choice.settings)
+        for record in islice(records.records, _LOOKED_AT)
+    ]
+    speeds: dict[str, float] = {}
+    total = 0.0
+    for writer in writers:
+        if writer.unavailable:
+            continue
+        if writer.model not in speeds:
+            tried = (
+                (
+                    prompt.messages,
+                    writer.options.budget or prompt.tokens(writer.count),
+                )
+                for prompt in prompts
+            )
+            speeds[writer.model] = writer.loaded.seconds_a_text(tried) or 0.0
+        total += speeds[writer.model] * writer.options.samples
+    return total * len(records.records) * (request.repairs + 1)
 
 
 def seconds_a_text(

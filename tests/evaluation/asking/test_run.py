@@ -18,8 +18,8 @@ from evaluation.asking.request import (
     RunRequest,
     choose_suite,
 )
-from evaluation.asking.run import _most_seconds, run, score_file
-from evaluation.asking.writers import Writer
+from evaluation.asking.run import run, score_file
+from evaluation.asking.writers import Writer, most_seconds
 from evaluation.core.records import Record, encode_records
 from evaluation.core.suite import RecordSet
 from evaluation.generation.text_generation import TokenPrices
@@ -168,7 +168,7 @@ def test_how_long_writing_takes_is_known_before_it_begins(tmp_path: Path) -> Non
     records = RecordSet(name="x", origin="file", records=tuple(_RECORDS))
     chosen = request.suite
     assert chosen is not None
-    most = _most_seconds(request, chosen, records, writers)
+    most = most_seconds(request, chosen, records, writers)
     assert most == 3 * 2 * 2 * (1 + 1) * 10.0
     assert len(measured) == 3
 
