@@ -35,11 +35,10 @@ _REFUSAL: Final = re.compile(
     r"|i won['\u2019]t|as an ai\b|unfortunately, i)",
     re.IGNORECASE,
 )
-_TAGS: Final = (
-    ("<think>", "</think>"),
-    ("<thinking>", "</thinking>"),
-    ("<reasoning>", "</reasoning>"),
-    ("[THINK]", "[/THINK]"),
+#: Tags around thinking, in any case.
+_TAG: Final = re.compile(
+    r"<(?P<end>/)?(?P<name>think|thinking|reasoning)>|\[(?P<stop>/)?THINK\]",
+    re.IGNORECASE,
 )
 _FINAL: Final = "<|channel|>final<|message|>"
 _CHANNEL: Final = "<|channel|>"
@@ -60,7 +59,8 @@ _END_TOKENS: Final = (
     "</s>",
 )
 #: Beginnings of answers, which may quote tags.
-_ANSWER_STARTS: Final = ("{", "[", '"', "```", "- ")
+_ANSWER: Final = re.compile(r'\s*(?:\{|\[(?!/?THINK\])|"|```|- )', re.IGNORECASE)
+_MARK: Final = "\ufeff"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,33 +77,40 @@ def split_thinking(text: str) -> AnswerParts:
     """Return the answer of a text, and the thinking before it.
 
     A tag counts at the beginning of a text, or in one that does not begin like an
-    answer: `{"tag": "<think>"}` is an answer as a whole. Everything before a lone
-    closing tag is thinking, and everything after a lone opening tag.
+    answer: `{"tag": "<think>"}` is an answer as a whole. Thinking ends at the first
+    closing tag, whatever tags it names. Everything before a lone closing tag is
+    thinking, and everything after a lone opening tag. A byte order mark is dropped.
 
     Example:
-        >>> split_thinking("<think>Two?</think>[2]").answer
+        >>> split_thinking("<think>No <think> tags?</think>[2]").answer
         '[2]'
         >>> split_thinking("<think>Two?").unclosed
         True
     """
-    text = _without_end_tokens(text)
+    text = _without_end_tokens(text.removeprefix(_MARK))
     harmony = _split_harmony(text)
     if harmony is not None:
         return harmony
-    start = text.lstrip()
-    opened = start.startswith(tuple(tag for tag, _ in _TAGS))
-    if start.startswith(_ANSWER_STARTS) and not opened:
-        return AnswerParts(answer=text)
     thoughts: list[str] = []
+    outside: list[str] = []
+    place = 0
     unclosed = False
-    for opening, closing in _TAGS:
-        text, inside, open_ended = _without_tag(text, opening, closing)
-        thoughts += inside
-        unclosed = unclosed or open_ended
+    while not _ANSWER.match(text, place) and (mark := _TAG.search(text, place)):
+        if mark["end"] or mark["stop"]:
+            # Without an opening tag everything so far was thinking.
+            thoughts, outside = [text[: mark.start()]], []
+            place = mark.end()
+            continue
+        outside.append(text[place : mark.start()])
+        closing = f"</{mark['name']}>" if mark["name"] else "[/THINK]"
+        end = re.compile(re.escape(closing), re.IGNORECASE).search(text, mark.end())
+        thoughts.append(text[mark.end() : end.start() if end else len(text)])
+        place = end.end() if end else len(text)
+        unclosed = end is None and not "".join(outside).strip()
     if not thoughts:
         return AnswerParts(answer=text)
     return AnswerParts(
-        answer=text.strip(),
+        answer="".join((*outside, text[place:])).strip().removeprefix(_MARK),
         thinking="\n".join(thought.strip() for thought in thoughts),
         unclosed=unclosed,
     )
@@ -130,36 +137,6 @@ def _split_harmony(text: str) -> AnswerParts | None:
     if bare is None:
         return None
     return AnswerParts(answer=text[bare.end() :].strip(), thinking=bare[1].strip())
-
-
-def _without_tag(text: str, opening: str, closing: str) -> tuple[str, list[str], bool]:
-    """Return a text without one kind of thinking, the thinking, and whether it ends."""
-    thoughts: list[tuple[int, int]] = []
-    outside: list[tuple[int, int]] = []
-    place, level, begun = 0, 0, 0
-    for mark in re.finditer(f"{re.escape(opening)}|{re.escape(closing)}", text):
-        if mark[0] == opening:
-            if level == 0:
-                outside.append((place, mark.start()))
-                begun = mark.end()
-            level += 1
-            continue
-        if level > 1:
-            level -= 1
-            continue
-        if level:
-            thoughts.append((begun, mark.start()))
-        else:
-            # Without an opening tag everything so far was thinking.
-            thoughts, outside = [(0, mark.start())], []
-        place, level = mark.end(), 0
-    if level:
-        thoughts.append((begun, len(text)))
-    else:
-        outside.append((place, len(text)))
-    answer = "".join(text[start:end] for start, end in outside)
-    unclosed = level > 0 and not answer.strip()
-    return answer, [text[start:end] for start, end in thoughts], unclosed
 
 
 _FENCE: Final = "```"
@@ -219,9 +196,10 @@ def strict_fence(text: str) -> Extraction:
     """Return the lines between the first two lines that begin with a fence.
 
     Without such a line the whole text is the answer; an unclosed fence holds none.
+    What follows the closing backticks on their line is text after the answer.
     Source: the published validator of IFStruct.
     """
-    lines = text.split("\n")
+    lines = text.strip().split("\n")
     marks = [place for place, line in enumerate(lines) if line.startswith(_FENCE)]
     if not marks:
         return Extraction(text=text.strip())
@@ -232,12 +210,13 @@ def strict_fence(text: str) -> Extraction:
         return Extraction(
             text=None, language=language, before=before, problem="unclosed_fence"
         )
+    rest = (lines[marks[1]].lstrip("`"), *lines[marks[1] + 1 :])
     return Extraction(
         text="\n".join(lines[first + 1 : marks[1]]),
         fenced=True,
         language=language,
         before=before,
-        after="\n".join(lines[marks[1] + 1 :]),
+        after="\n".join(rest).strip("\r\n"),
     )
 
 

@@ -31,6 +31,7 @@ from curation.instances.constraints.violations import as_near_miss
 from curation.instances.validators import verdicts
 from curation.system.escaping import shortened
 from curation.validation.python_validators import jsonschema
+from evaluation.answers.extraction import split_thinking
 from evaluation.answers.json_answers import compiled_schema
 from evaluation.core.cases import Result
 from evaluation.core.records import Record, Response, Verdict
@@ -144,7 +145,7 @@ def judge(text: str, schema: str, dialect: str, *, published: bool = True) -> Ju
     if published:
         as_published = _verdict(accepts=accepts_as_published(text, schema))
     try:
-        value = json.loads(text, parse_constant=_refuse)
+        value = json.loads(split_thinking(text).answer, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         return Judgement(is_json=False, published=as_published, detail=str(error)[:200])
     if published:

@@ -18,7 +18,7 @@ from curation.json.yaml_reader import (
     yaml_1_1_scalar,
 )
 from curation.system.escaping import shortened
-from evaluation.answers.extraction import strict_fence
+from evaluation.answers.extraction import MissingAnswer, NoAnswer, strict_fence
 from evaluation.suites.ifstruct.rows import AnswerFormat, Fence, FenceWish, Requirements
 from evaluation.suites.ifstruct.settings import Failure, IfstructSettings, RuleReading
 
@@ -97,6 +97,42 @@ class CodeBlock:
     after: str
     #: The number of lines that begin with a fence.
     fences: int
+
+
+#: Tags of thinking that the published verifier knows.
+_PUBLISHED_TAGS: Final = tuple(
+    tuple(re.compile(re.escape(tag), re.IGNORECASE) for tag in pair)
+    for pair in (("<think>", "</think>"), ("[THINK]", "[/THINK]"))
+)
+_CHANNELS: Final = re.compile(
+    r"(?:<\|start\|>)?assistant(?:<\|channel\|>)?final(?:<\|message\|>)?"
+)
+_END: Final = re.compile(r"<\|(?:end|return)\|>\s*\Z")
+
+
+def published_answer(text: str) -> str | MissingAnswer:
+    """Return the answer of a text as the published verifier takes it out.
+
+    Pairs of tags go, then all before a lone closing tag, then all after a lone opening
+    one, then all before the last of the channels, then one end token.
+    """
+    for opening, closing in _PUBLISHED_TAGS:
+        pieces, place = [], 0
+        while mark := opening.search(text, place):
+            end = closing.search(text, mark.end())
+            if end is None:
+                break
+            pieces.append(text[place : mark.start()])
+            place = end.end()
+        text = "".join((*pieces, text[place:]))
+    for _, closing in _PUBLISHED_TAGS:
+        if mark := closing.search(text):
+            text = text[mark.end() :]
+            break
+    for opening, _ in _PUBLISHED_TAGS:
+        text = opening.split(text, 1)[0]
+    text = _CHANNELS.split(text, 1)[-1]
+    return _END.sub("", text).strip() or MissingAnswer(NoAnswer.EMPTY, "")
 
 
 def find_code_block(text: str) -> CodeBlock | None:
@@ -199,16 +235,19 @@ def read_answer(
     block: CodeBlock | None,
     requirements: Requirements,
     settings: IfstructSettings,
+    *,
+    lenient: bool = False,
 ) -> AnswerValue | Flaw:
     """Return the value of an answer, from its code block if it has one.
 
     Args:
         answer: The text without thinking.
         block: Its code block.
-        requirements: The format, and whether commentary is allowed.
+        requirements: The format.
         settings: Options of reading JSON.
+        lenient: Whether text may stand around raw JSON.
     """
-    text = answer
+    text = answer.strip()
     if block is not None:
         if block.content is None:
             return Flaw(Failure.UNCLOSED_FENCE)
@@ -220,7 +259,6 @@ def read_answer(
             return Flaw(Failure.EMPTY, "the code block is empty")
     if requirements.format is AnswerFormat.YAML:
         return _read_yaml(text)
-    lenient = settings.lenient_raw and requirements.commentary
     return _read_json(
         text,
         fenced=block is not None,

@@ -169,7 +169,8 @@ def draw_row(source: RowSource, seed: int, attempt: int) -> RowSpec:
         format=answer_format,
         wrapper=_key(kind, draw) if mix.draw("wrapper", draw) == "wrapped" else None,
         fence=f"required:{answer_format}" if fence == "required_language" else fence,
-        commentary=mix.draw("commentary", draw) == "allowed",
+        # Nothing tells words from an answer that stands in no block.
+        commentary=mix.draw("commentary", draw) == "allowed" and "required" in fence,
         escaping=escaping,
         presentation=Presentation(mix.draw("presentation", draw)),
         voice=mix.draw("voice", draw),

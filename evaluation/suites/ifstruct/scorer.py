@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -29,6 +29,7 @@ from evaluation.suites.ifstruct.answer_text import (
     check_commentary,
     check_fence,
     find_code_block,
+    published_answer,
     read_answer,
 )
 from evaluation.suites.ifstruct.rows import (
@@ -232,7 +233,34 @@ def verify(
         settings: Options of the rules; by default those of the published verifier.
     """
     settings = settings or IfstructSettings()
+    published = _verified(response, requirements, settings, RuleReading.PUBLISHED)
+    recommended = _verified(response, requirements, settings, RuleReading.RECOMMENDED)
+    shared = {*published.findings} & {*recommended.findings}
+    return replace(
+        published if settings.decides is RuleReading.PUBLISHED else recommended,
+        findings=tuple(
+            finding if finding in shared else replace(finding, reading=reading)
+            for structure, reading in (
+                (recommended, RuleReading.RECOMMENDED),
+                (published, RuleReading.PUBLISHED),
+            )
+            for finding in structure.findings
+            if structure is recommended or finding not in shared
+        ),
+    )
+
+
+def _verified(
+    response: Response,
+    requirements: Requirements,
+    settings: IfstructSettings,
+    reading: RuleReading,
+) -> StructureVerdict:
+    """Return the faults of a response by one reading, as if both counted them."""
+    published = reading is RuleReading.PUBLISHED
     answer = triage(response, _RULES)
+    if published and not isinstance(answer, MissingAnswer):
+        answer = published_answer(response.text or "")
     if isinstance(answer, MissingAnswer):
         failure = _MISSING.get(answer.kind)
         if failure in (Failure.NO_ANSWER, Failure.REFUSED):
@@ -241,31 +269,44 @@ def verify(
         detail = answer.reason if failure else ""
         structure = StructureVerdict(findings=(Flaw(failure or empty, detail),))
     else:
-        structure = _verify_answer(answer, requirements, settings)
-    if response.finish != "length" or structure.parsed:
+        structure = _verify_answer(answer, requirements, settings, reading)
+    if published or response.finish != "length" or structure.parsed:
         return structure
-    cut = Flaw(
-        Failure.TRUNCATED, "the budget was used up", reading=RuleReading.RECOMMENDED
-    )
-    return StructureVerdict(
-        findings=(cut, *structure.findings), fenced=structure.fenced
-    )
+    cut = Flaw(Failure.TRUNCATED, "the budget was used up")
+    return replace(structure, findings=(cut, *structure.findings))
 
 
 def _verify_answer(
-    answer: str, requirements: Requirements, settings: IfstructSettings
+    answer: str,
+    requirements: Requirements,
+    settings: IfstructSettings,
+    reading: RuleReading,
 ) -> StructureVerdict:
-    block = find_code_block(answer)
+    published = reading is RuleReading.PUBLISHED
+    # In a block any separator of lines that Python knows is one, inside texts too.
+    block = find_code_block("\n".join(answer.splitlines()) if published else answer)
     findings = list(check_fence(block, requirements.fence))
-    value = read_answer(answer, block, requirements, settings)
+    lenient = requirements.commentary and not published
+    value = read_answer(answer, block, requirements, settings, lenient=lenient)
     if not requirements.commentary:
         findings += check_commentary(answer, block, requirements, value)
     fenced = block is not None
     if isinstance(value, Flaw):
         if value.failure is not Failure.UNCLOSED_FENCE:
             findings.append(value)
-        return StructureVerdict(findings=tuple(findings), fenced=fenced)
-    return _verify_value(value, requirements, settings, findings, fenced=fenced)
+        structure = StructureVerdict(findings=tuple(findings), fenced=fenced)
+    else:
+        structure = _verify_value(
+            value, requirements, settings, findings, fenced=fenced
+        )
+    return replace(
+        structure,
+        findings=tuple(
+            replace(finding, reading=RuleReading.BOTH)
+            for finding in structure.findings
+            if finding.reading & reading
+        ),
+    )
 
 
 def _verify_value(

@@ -191,8 +191,6 @@ class IfstructSettings(msgspec.Struct, frozen=True, kw_only=True):
     reading: Literal["recommended", "published"] = "recommended"
     #: Most tokens of an answer.
     budget: int = DEFAULT_BUDGET
-    #: Read raw JSON with text around it where commentary is allowed.
-    lenient_raw: bool = False
     #: Let `1.0` count as a whole number.
     whole_floats: bool = False
     #: Refuse members that stand twice in one object.
@@ -212,7 +210,6 @@ def as_published(settings: IfstructSettings) -> IfstructSettings:
     return msgspec.structs.replace(
         settings,
         reading="published",
-        lenient_raw=False,
         whole_floats=False,
         no_duplicate_keys=False,
         no_nan=False,

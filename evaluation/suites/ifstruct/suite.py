@@ -233,10 +233,6 @@ def _known_answers(record: Record, settings: IfstructSettings) -> Iterator[Known
             **dict(_wrong_texts(right, requirements, settings)),
             **dict(_wrong_by_options(right, items, requirements, settings)),
         }
-        if settings.lenient_raw and requirements.commentary:
-            # What stands around raw JSON is ignored.
-            for failure in _AROUND:
-                wrong.pop(failure, None)
         for failure, broken in wrong.items():
             yield KnownAnswer(kind=failure, text=broken, expected=failure)
     no_answer, refused = Failure.NO_ANSWER, Failure.REFUSED
@@ -324,13 +320,6 @@ def _wrong_by_options(
             yield Failure.NOT_FINITE, nan
 
 
-#: Faults of the text around raw JSON.
-_AROUND: Final = (
-    Failure.WRONG_FORMAT,
-    Failure.BYTE_ORDER_MARK,
-    Failure.LEADING_TEXT,
-    Failure.TRAILING_TEXT,
-)
 #: Content that cannot be read, by format.
 _UNREADABLE: Final = {
     AnswerFormat.JSON: {
@@ -367,11 +356,10 @@ def _wrong_texts(
         yield Failure.FORBIDDEN_FENCE, f"```\n{right}\n```"
     if not requirements.commentary and (is_fenced or is_json):
         yield Failure.COMMENTARY, f"{right}\nThat is all."
-    if is_json and not is_fenced:
+    if is_json and is_fenced:
+        yield Failure.TRAILING_TEXT, f"{right.rstrip('`')}That is all.\n```"
+    if is_json and not (is_fenced or recommended):
         yield Failure.BYTE_ORDER_MARK, f"\ufeff{right}"
-        if requirements.commentary:
-            yield Failure.LEADING_TEXT, f"Here: {right}"
-            yield Failure.TRAILING_TEXT, f"{right}\nThat is all."
 
 
 def _answer(items: UntypedJson, requirements: Requirements) -> str:

@@ -29,7 +29,12 @@ from evaluation.answers.extraction import (
 from evaluation.answers.json_answers import compiled_schema, read_json_answer
 from evaluation.answers.schema_faults import answer_faults
 from evaluation.core.records import Record, Response, Verdict
-from evaluation.suites.passrate.settings import FailureClass, Mode, PassrateSettings
+from evaluation.suites.passrate.settings import (
+    PUBLISHED_CLEANING,
+    FailureClass,
+    Mode,
+    PassrateSettings,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -72,6 +77,7 @@ class PassrateScorer:
             policy=POLICIES[settings.cleaning],
             refusals=Refusals.BY_WORDS,
             null_fails=False,
+            splits_thinking=settings.cleaning != PUBLISHED_CLEANING,
         )
 
     def __call__(self, record: Record) -> Judge:

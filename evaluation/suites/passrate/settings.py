@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -11,6 +11,8 @@ from curation.core.documents import Explained
 
 #: Tokens of an answer by default.
 DEFAULT_BUDGET = 2048
+#: The policy of the published harness, which takes off no thinking and no end token.
+PUBLISHED_CLEANING: Final = "strip_all_backticks"
 
 
 class FailureClass(Explained):
@@ -73,7 +75,7 @@ def as_published(settings: PassrateSettings) -> PassrateSettings:
     return msgspec.structs.replace(
         settings,
         describe=False,
-        cleaning="strip_all_backticks",
+        cleaning=PUBLISHED_CLEANING,
         mode=Mode.STRICT,
         formats=False,
     )

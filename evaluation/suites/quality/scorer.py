@@ -11,6 +11,7 @@ from evaluation.answers.extraction import (
     MissingAnswer,
     NoAnswer,
     TriageRules,
+    first_fence,
     outer_braces,
     outer_fence,
     triage,
@@ -111,13 +112,13 @@ def _by_value(
 
 
 def _json_in(text: str) -> JsonAnswer:
-    """Read a text as JSON, else what is in its fence or between its braces."""
-    extracted = outer_fence(text).text
-    answer = read_json_answer(text if extracted is None else extracted)
-    if answer.problem is not JsonProblem.SYNTAX:
-        return answer
-    inner = outer_braces(text).text
-    return answer if inner is None else read_json_answer(inner)
+    """Read a text as JSON, else what is in a fence or between its braces."""
+    answer = read_json_answer(text)
+    for policy in (outer_fence, first_fence, outer_braces):
+        extracted = policy(text).text
+        if answer.problem is JsonProblem.SYNTAX and extracted is not None:
+            answer = read_json_answer(extracted)
+    return answer
 
 
 def _by_published_code(record: Record, text: str, *, is_cut: bool) -> Verdict:

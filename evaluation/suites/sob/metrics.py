@@ -6,7 +6,8 @@ paper and the authors' published code differ, a `ScoringRules` says which is fol
 
 from __future__ import annotations
 
-import unicodedata
+import json
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -193,14 +194,18 @@ def _compared(leaves: dict[Path, Json], rules: ScoringRules) -> dict[Path, Json]
     if rules.exact_paths:
         return leaves
     # Two paths may have one text: the later leaf takes the place of the earlier.
-    return {(_joined(path),): value for path, value in leaves.items()}
+    joined = {(_joined(path),): value for path, value in leaves.items()}
+    return {path: value for path, value in joined.items() if path != ("",)}
 
 
 def _joined(path: Path) -> str:
-    text = "".join(
-        f"[{step}]" if isinstance(step, int) else f".{step}" for step in path
-    )
-    return text.removeprefix(".")
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        else:
+            text += f".{step}" if text else step
+    return text
 
 
 def same_leaf(one: Json, other: Json, rules: ScoringRules) -> bool:
@@ -214,17 +219,7 @@ def same_leaf(one: Json, other: Json, rules: ScoringRules) -> bool:
     return not rules.json_equality or isinstance(one, bool) is isinstance(other, bool)
 
 
-class _Blanks(dict[int, int]):
-    """Map punctuation and symbols to a blank, every other character to itself."""
-
-    def __missing__(self, code: int) -> int:
-        """Decide about a character once (Unicode's categories P and S)."""
-        is_mark = unicodedata.category(chr(code))[0] in "PS"
-        self[code] = ord(" ") if is_mark else code
-        return self[code]
-
-
-_BLANKS: Final = _Blanks()
+_PUNCTUATION: Final = re.compile(r"[^\w\s]")
 _ARTICLES: Final = frozenset({"a", "an", "the"})
 # Python refuses to write longer integers as decimal digits.
 _MOST_DIGITS: Final = 4_300
@@ -238,7 +233,7 @@ def words(text: str) -> tuple[str, ...]:
         >>> words("The co-founder, U.S.")
         ('co', 'founder', 'u', 's')
     """
-    split = text.lower().translate(_BLANKS).split()
+    split = _PUNCTUATION.sub(" ", text.lower()).split()
     return tuple(word for word in split if word not in _ARTICLES)
 
 
@@ -320,7 +315,7 @@ class Expectation:
             leaves=leaves,
             compared=_compared(leaves, rules),
             types=lookup(schema),
-            required=required_paths(schema),
+            required=required_paths(schema, published=not rules.resolved_types),
         )
 
 
@@ -366,13 +361,7 @@ def score_answer(
     gate = _coverage_gate(coverage, expected.source, rules)
     exact, faithful = _met_values(expected, compared) if hardening * gate else (0, 0.0)
     recall = common / of if of else 0.0
-    perfect = float(
-        expected.leaves.keys() == leaves.keys()
-        and all(
-            same_leaf(value, leaves[path], rules)
-            for path, value in expected.leaves.items()
-        )
-    )
+    perfect = float(_is_perfect(answer, expected, leaves))
     values = {
         Metric.JSON_PARSE: 1.0,
         Metric.JSON_PASS: hardening,
@@ -380,7 +369,8 @@ def score_answer(
         Metric.FAITHFULNESS: gate * faithful / of if of else 0.0,
         Metric.PATH_RECALL: hardening * recall,
         Metric.STRUCTURE_COVERAGE: hardening * coverage,
-        Metric.TYPE_SAFETY: hardening * _type_safety(expected, leaves),
+        Metric.TYPE_SAFETY: hardening
+        * _type_safety(expected, leaves if rules.resolved_types else compared),
         Metric.PERFECT: perfect,
         Metric.PERFECT_AND_VALID: perfect * hardening,
         Metric.REQUIRED_KEYS: required_recall(expected.required, answer),
@@ -390,6 +380,17 @@ def score_answer(
         hardening=hardening,
         gate=gate,
         refusal=refusal or "",
+    )
+
+
+def _is_perfect(answer: Json, expected: Expectation, leaves: dict[Path, Json]) -> bool:
+    """Return whether an answer is the truth; the published code compares texts."""
+    if not expected.rules.json_equality:
+        texts = (json.dumps(each, sort_keys=True) for each in (answer, expected.truth))
+        return next(texts) == next(texts)
+    return expected.leaves.keys() == leaves.keys() and all(
+        same_leaf(value, leaves[path], expected.rules)
+        for path, value in expected.leaves.items()
     )
 
 

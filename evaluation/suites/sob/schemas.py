@@ -310,38 +310,40 @@ def _matches(pattern: str, name: str) -> bool:
         return False
 
 
+_INDEX: Final = re.compile(r"\[(-?\d+)\]")
+
+
 @dataclass(frozen=True, slots=True)
 class PublishedTypes:
     """The types as the published code looks them up: by name, and no further.
 
-    Only `properties` and an `items` object are followed. Of a list of types the one
-    that is not null is expected, so that null is wrong even if it is allowed; with a
-    reference, a union, or two such types nothing is expected, and every value wrong.
-    A float is never an integer, 1.0 included.
+    Paths are texts, read back into steps. Each object on the way says `type: object`
+    and nothing else, each array `type: array`. Of a list of types the one that is not
+    null is expected, so that null is wrong even if it is allowed; with a reference, a
+    union, or two such types nothing is expected, and every value wrong. A float is
+    never an integer, 1.0 included.
     """
 
     schema: Json
 
     def accepts(self, path: tuple[str | int, ...], value: Json) -> bool:
         """Return whether a leaf of the answer has the type that is expected there."""
-        expected = self._type(path)
+        expected = self._type(str(path[0]))
         if isinstance(value, float):
             return expected == "number"
         kind = type_of(value)
         return kind == expected or (kind == "integer" and expected == "number")
 
-    def _type(self, path: tuple[str | int, ...]) -> str | None:
+    def _type(self, path: str) -> str | None:
         schema: Json = self.schema
-        for step in path:
-            if not isinstance(schema, dict):
-                return None
-            if isinstance(step, int):
-                schema = schema.get("items")
-            else:
-                properties = schema.get("properties")
-                if not isinstance(properties, dict):
+        for place, part in enumerate(_INDEX.split(path)):
+            for step in filter(None, (part,) if place % 2 else part.split(".")):
+                holder = "array" if place % 2 else "object"
+                if not isinstance(schema, dict) or schema.get("type") != holder:
                     return None
-                schema = properties.get(step)
+                schema = schema.get("items" if place % 2 else "properties")
+                if not place % 2:
+                    schema = schema.get(step) if isinstance(schema, dict) else None
         kind = schema.get("type") if isinstance(schema, dict) else None
         if isinstance(kind, list):
             names = [name for name in kind if name != "null"]
@@ -349,11 +351,11 @@ class PublishedTypes:
         return kind if isinstance(kind, str) else None
 
 
-def required_paths(schema: Json) -> frozenset[tuple[str, ...]]:
+def required_paths(schema: Json, *, published: bool) -> frozenset[tuple[str, ...]]:
     """Return the paths of all required members, `*` in the place of an index.
 
-    Members of members and of items are followed; references and unions are not, as in
-    the published code.
+    Members of members and of items are followed, references and unions are not; the
+    published code follows required members alone, and each type must be said.
     """
     paths: set[tuple[str, ...]] = set()
     stack: list[tuple[tuple[str, ...], Json]] = [((), schema)]
@@ -361,14 +363,18 @@ def required_paths(schema: Json) -> frozenset[tuple[str, ...]]:
         place, inner = stack.pop()
         if not isinstance(inner, dict):
             continue
-        required = inner.get("required")
-        if isinstance(required, list):
-            paths.update((*place, name) for name in required if isinstance(name, str))
-        properties = inner.get("properties")
-        if isinstance(properties, dict):
-            stack += [((*place, name), child) for name, child in properties.items()]
-        items = inner.get("items")
-        if isinstance(items, dict):
+        kind, required = inner.get("type"), inner.get("required")
+        names = {*map(str, required)} if isinstance(required, list) else set()
+        properties, items = inner.get("properties"), inner.get("items")
+        if not published or kind == "object":
+            paths.update((*place, name) for name in names)
+            members = properties.items() if isinstance(properties, dict) else ()
+            stack += [
+                ((*place, name), child)
+                for name, child in members
+                if name in names or not published
+            ]
+        if isinstance(items, dict) and (not published or kind == "array"):
             stack.append(((*place, ANY_INDEX), items))
     return frozenset(paths)
 

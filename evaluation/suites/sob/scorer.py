@@ -149,8 +149,11 @@ def parse_strictly(text: str, rules: ScoringRules) -> JsonAnswer:
     """Return the candidate that the benchmark's metrics are of.
 
     Only an object or an array counts. A string that holds JSON is not parsed again.
+    Thinking is never judged; the published code has none taken off.
     """
-    answer = read_json_answer(text)
+    answer = read_json_answer(
+        split_thinking(text).answer if rules.strict_numbers else text
+    )
     if answer.problem is JsonProblem.NOT_A_NUMBER and not rules.strict_numbers:
         answer = _as_python_reads(text, answer)
     return _with_root(answer)

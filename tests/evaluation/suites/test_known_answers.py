@@ -36,7 +36,8 @@ _UNTESTED: Final = {
     "passrate": {"schema_error"},
     "concodeeval": {"schema_error", "too_large"},
     "sob": {"unusable_schema"},
-    "ifstruct": {"too_large"},
+    # Two of them are of the published reading alone.
+    "ifstruct": {"too_large", "byte_order_mark", "leading_text"},
 }
 #: Coverage names the keyword that fails as near misses do, in three files more.
 _MOST_FILES: Final = {"violates": 9}
@@ -72,7 +73,7 @@ def _known(name: str) -> list[tuple[Record, KnownAnswer, Response]]:
         for place, schema in enumerate((_SCHEMA, _PLAIN))
     ]
     if choice.suite.generate is not None:
-        generated = choice.suite.generate(36, 0, choice.settings)
+        generated = choice.suite.generate(72, 0, choice.settings)
         records = list(islice(generated, 0, 540, 3))[:180]
     return self_test.known_pairs(choice, records)
 
@@ -96,7 +97,7 @@ def test_every_class_has_a_known_answer_that_gets_it(name: str) -> None:
 
 
 @_SUITES
-def test_an_answer_is_scored_in_six_files(name: str) -> None:
+def test_an_answer_is_scored_in_seven_files(name: str) -> None:
     """So many a reader opens to follow one; preparing a record takes one more."""
     choice = choose_suite(name, _SETTINGS.get(name, {}))
     score = choice.suite.scorer(choice.settings)
@@ -106,7 +107,7 @@ def test_an_answer_is_scored_in_six_files(name: str) -> None:
         judge, prepared = _traced(partial(score, record))
         _, scored = _traced(partial(judge, response))
         assert 0 < len(prepared) <= 7, (record.key, prepared)
-        most = _MOST_FILES.get(answer.expected, 6)
+        most = _MOST_FILES.get(answer.expected, 7)
         assert 0 < len(scored) <= most, (record.key, answer, scored)
 
 

@@ -55,10 +55,9 @@ def test_yaml_is_read_as_the_safe_loader_does(value: object) -> None:
     "text",
     [
         f"<think>a</think>{PLAIN}",
-        f"[THINK]a[/THINK]{PLAIN} </s>",
+        f"[THINK]a[/THINK]{PLAIN} <|end|>",
         f"a</think>{PLAIN}",
-        f"x<|channel|>final<|message|>{PLAIN}<|end|><|return|>",
-        '[{"id": 1, "t": "<think>"}]',
+        f"x<|start|>assistant<|channel|>final<|message|>{PLAIN}<|return|>",
     ],
 )
 def test_thinking_is_never_judged(text: str) -> None:

@@ -45,6 +45,27 @@ def test_where_the_readings_differ(
     assert failures_of(text, wanted, RuleReading.RECOMMENDED) == recommended
 
 
+@pytest.mark.parametrize(
+    ("text", "published"),
+    [
+        (f"Here: {PLAIN}", Failure.LEADING_TEXT),
+        (f"{PLAIN} done", Failure.TRAILING_TEXT),
+        (f"\ufeff{PLAIN}", Failure.BYTE_ORDER_MARK),
+        (f"{PLAIN}<|im_end|>", Failure.TRAILING_TEXT),
+        (f"{PLAIN}<|end|><|return|>", Failure.TRAILING_TEXT),
+        (f"<|channel|>final<|message|>{PLAIN}", Failure.LEADING_TEXT),
+        (f"<thinking>a</thinking>{PLAIN}", Failure.LEADING_TEXT),
+        ('[{"id": 1, "t": "<think>"}]', Failure.INVALID_JSON),
+    ],
+)
+def test_what_the_published_verifier_takes_for_a_part_of_an_answer(
+    text: str, published: Failure
+) -> None:
+    """Marks, tokens, tags and words that no request is about fail by one reading."""
+    assert failures_of(text, JSON, RuleReading.RECOMMENDED) == []
+    assert failures_of(text, JSON, RuleReading.PUBLISHED)[0] is published
+
+
 @pytest.mark.parametrize("fence", ["required", "required:json"])
 def test_a_required_block_that_is_not_there_fails_by_both(fence: str) -> None:
     """Without a block, or with one that is never closed, the wish is not met."""
@@ -66,7 +87,6 @@ def test_a_broken_end_is_commentary_by_the_published_rule_alone() -> None:
 @pytest.mark.parametrize(
     ("text", "options", "failure"),
     [
-        (f"Sure: {PLAIN} there.", IfstructSettings(lenient_raw=True), None),
         ('[{"id": 1.0}]', IfstructSettings(whole_floats=True), None),
         ('[{"id": 1.5}]', IfstructSettings(whole_floats=True), Failure.WRONG_TYPE),
         (

@@ -181,7 +181,7 @@ def test_schemas_of_every_kind_of_trouble(schema: Json, rules: ScoringRules) -> 
     [
         ('{"a": 1}', 1, 1),
         ('```json\n{"a": 1}\n```', 0, 1),
-        ('<think>one?</think>{"a": 1}', 0, 1),
+        ('<think>one?</think>{"a": 1}', 1, 1),
         ('Here: {"a": 1}. Done.', 0, 1),
         ('"{\\"a\\": 1}"', 0, 1),
         ("nothing", 0, 0),
@@ -192,7 +192,7 @@ def test_schemas_of_every_kind_of_trouble(schema: Json, rules: ScoringRules) -> 
 def test_lenient_figures_stand_beside_strict_ones(
     text: str, strict: float, lenient: float
 ) -> None:
-    """Only the lenient figures forgive thinking, a fence and words around."""
+    """Only the lenient figures forgive a fence and words around."""
     verdict = _judge(text, {"a": 1})
     for name in ("json_parse", "value_accuracy", "perfect"):
         assert verdict.scores[name] == strict

@@ -84,7 +84,6 @@ _UNPARSED: Final[dict[str, Spoil]] = {
     "words before": _written(lambda text: f"Here is the JSON:\n{text}"),
     "words after": _written(lambda text: f"{text}\nI hope this helps."),
     "fence": _written(lambda text: f"```json\n{text}\n```"),
-    "thinking before": _written(lambda text: f"<think>Two firms.</think>\n{text}"),
     "trailing comma": _written(lambda text: f"{text[:-1]},}}"),
     "single quotes": _written(lambda text: text.replace('"', "'")),
     "comment": _written(lambda text: f"{{ // done\n{text[1:]}"),

@@ -75,4 +75,6 @@ def judged_answers(
 def _is_seen(mutation: PlantedFault, reading: RuleReading, options: bool) -> bool:  # noqa: FBT001 (handed down)
     if mutation.recommended_only and not reading & RuleReading.RECOMMENDED:
         return False
+    if mutation.published_only and not reading & RuleReading.PUBLISHED:
+        return False
     return options or not mutation.needs_options

@@ -32,8 +32,9 @@ class PlantedFault:
     name: str
     #: Returns the broken answer, or None where the row leaves no room for the fault.
     apply: Callable[[ReferenceAnswer], BrokenAnswer | None]
-    #: Whether only the recommended reading counts it.
+    #: Whether only the recommended reading counts it, or only the published one.
     recommended_only: bool = False
+    published_only: bool = False
     #: Whether it counts only if `no_duplicate_keys` and `no_nan` are set.
     needs_options: bool = False
 

@@ -141,7 +141,7 @@ SYNTAX_MUTATIONS: Final = (
     PlantedFault(name="two documents", apply=_two_documents),
     PlantedFault(name="tab in YAML", apply=_tab),
     PlantedFault(name="alias inside itself", apply=_recursive),
-    PlantedFault(name="byte order mark", apply=_byte_order_mark),
+    PlantedFault(name="byte order mark", apply=_byte_order_mark, published_only=True),
     _instead_of_text("bare no", "no", Failure.COERCED_SCALAR, in_json=False),
     _instead_of_text("bare 1.10", "1.10", Failure.COERCED_SCALAR, in_json=False),
     _instead_of_text("bare null", "~", Failure.COERCED_SCALAR, in_json=False),
