@@ -121,8 +121,11 @@ class Questioner:
             if writer.writer is None:
                 self.totals.unavailable[writer.label] = writer.unavailable
         most = max((writer.options.samples for writer in writers), default=1)
-        for group in _groups(records, max(1, self.batch // most)):
-            for writer in writers:
+        for number, group in enumerate(_groups(records, max(1, self.batch // most))):
+            # What the first leaves behind, a server's prompt cache above all, is to
+            # favour none of the others.
+            turn = number % len(writers) if writers else 0
+            for writer in (*writers[turn:], *writers[:turn]):
                 if writer.label not in self.totals.unavailable:
                     self._ask(group, writer)
         return self.totals

@@ -172,8 +172,13 @@ def _add(event: _Event, answer: ServerAnswer) -> None:
         answer.finish = choice.finish_reason or answer.finish
 
 
+#: No text has as many tokens; what counts more, or fewer than none, counts nothing.
+_MOST_TOKENS: Final = 2**53
+
+
 def _whole(count: float | None) -> int | None:
-    return None if count is None else int(count)
+    """Return a server's count of tokens; None if it can be none."""
+    return int(count) if count is not None and 0 <= count < _MOST_TOKENS else None
 
 
 #: Most bytes of one answer; the longest text that a model here may write has less.

@@ -52,7 +52,8 @@ class GeneratedText:
 
         It was compiled, and nothing crashed or raised at any time. A deadline that
         passed while the text was written is no refusal; one that passed before shows
-        no schema taken. Of a server, whatever is answered shows that it was.
+        no schema taken. Of a server, whatever is answered shows that it was, and
+        silence shows nothing (`is_declaration_known`).
         """
         generation = self.generation
         begun = (
@@ -64,6 +65,15 @@ class GeneratedText:
         if by_model or generation.result is Result.TIMEOUT:
             return begun
         return generation.result is Result.OK
+
+    @property
+    def is_declaration_known(self) -> bool:
+        """Whether anything shows that the schema was taken, or that it was not.
+
+        Nothing does if no byte of a server's answer came in time.
+        """
+        late = self.generation.result is Result.TIMEOUT
+        return self.declared or self.generation.pieces is None or not late
 
     @property
     def schema_key(self) -> tuple[str, str]:

@@ -120,6 +120,19 @@ def test_every_record_is_asked_free_and_constrained(tmp_path: Path) -> None:
     assert "Prompted pass rate" in page(recorded)
 
 
+def test_no_writer_is_always_the_first(tmp_path: Path) -> None:
+    """A server that keeps prompts would make every other one look fast."""
+    order: list[str] = []
+
+    def said(body: dict[str, Any], _number: int) -> Said:
+        order.append("bound" if "response_format" in body else "free")
+        return answer('{"n": 1}')
+
+    with loopback(said) as server:
+        run(_request(tmp_path, server.base, engines=["none", "json_schema"]))
+    assert order == ["free", "bound", "bound", "free", "free", "bound"]
+
+
 def test_a_record_without_a_schema_is_not_asked_under_a_constraint(
     tmp_path: Path,
 ) -> None:

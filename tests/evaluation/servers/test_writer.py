@@ -157,6 +157,14 @@ def test_tokens_of_a_thought_do_not_make_an_answer_faster() -> None:
     assert (other.counted, other.tpot_ns) == (None, None)
 
 
+@pytest.mark.parametrize("count", [1e308, -5, 2.0**53])
+def test_a_count_that_no_text_can_have_is_none(count: float) -> None:
+    """It is not written to a row, which no reader could read, nor made a price of."""
+    usage = {"prompt_tokens": count, "completion_tokens": count}
+    (made,), _ = _write(lambda _body, _number: answer(_VALID, usage=usage))
+    assert (made.text, made.counted, made.prompt_tokens) == (_VALID, None, 0)
+
+
 def test_an_answer_in_one_piece_has_no_time_per_token() -> None:
     """All at once says nothing of pace, however many tokens it has."""
     usage = {"prompt_tokens": 3, "completion_tokens": 30}

@@ -68,7 +68,8 @@ def test_every_text_is_counted_once(
     assert isinstance(declared, Rate)
     assert isinstance(empirical, Rate)
     assert isinstance(compliance, Rate)
-    assert declared.of == empirical.of == len(made)
+    assert declared.of == sum(each.is_declaration_known for each in side)
+    assert empirical.of == len(made)
     assert compliance.of == declared.count
     assert compliance.count == empirical.count <= declared.count
 
@@ -125,6 +126,17 @@ def test_what_never_began_declares_nothing(
 ) -> None:
     """Without a grammar and without a first token nobody has taken the schema."""
     assert written(Generation(id="x", **facts), None).declared is declared
+
+
+def test_a_servers_silence_says_nothing_of_the_schema() -> None:
+    """Where no byte came in time the share is of none; what came counts."""
+    late = {"id": "x", "result": Result.TIMEOUT, "ending": TextEnding.TIMEOUT}
+    silent = written(Generation(**late, pieces=0), None)
+    assert coverage({"some": [silent] * 10}).rows[0][2] == Rate(0, 0)
+    begun = written(Generation(**late, pieces=2, ttft_ns=5), None)
+    assert coverage({"some": [silent, begun]}).rows[0][2] == Rate(1, 1)
+    here = written(Generation(**late), None)
+    assert coverage({"some": [silent, here]}).rows[0][2] == Rate(0, 1)
 
 
 def test_one_piece_has_no_time_per_token() -> None:
