@@ -130,7 +130,11 @@ def test_what_never_began_declares_nothing(
 
 def test_a_servers_silence_says_nothing_of_the_schema() -> None:
     """Where no byte came in time the share is of none; what came counts."""
-    late = {"id": "x", "result": Result.TIMEOUT, "ending": TextEnding.TIMEOUT}
+    late: dict[str, Any] = {
+        "id": "x",
+        "result": Result.TIMEOUT,
+        "ending": TextEnding.TIMEOUT,
+    }
     silent = written(Generation(**late, pieces=0), None)
     assert coverage({"some": [silent] * 10}).rows[0][2] == Rate(0, 0)
     begun = written(Generation(**late, pieces=2, ttft_ns=5), None)
