@@ -4,16 +4,23 @@ Judge of every claim is jsonschema-rs: a record contradicts where a witness is l
 what is called equal or wider, or a near miss or a fresh answer let through by what is
 called equal or narrower. `kept` counts records that fit and of which at least one
 witness can be said. Records without instances count in `records` alone.
+
+With `--fit-ajv` (a folder `node_modules` with ajv, ajv-formats and ajv-draft-04) AJV
+judges the fresh answers, too: `ajv_refuses` lists records with a decoded answer that
+it refuses and jsonschema-rs accepts; a schema that it does not compile is counted.
 """
 
 from __future__ import annotations
 
 import json
 import random
+import subprocess
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from functools import cache, partial
 from itertools import islice
+from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -37,7 +44,6 @@ from curation.schema.subschemas import edited
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
-    from pathlib import Path
 
     from curation.core.json_types import Json, UntypedJson
     from curation.json.pointer import Tokens
@@ -55,6 +61,51 @@ def add_options(group: argparse._ArgumentGroup) -> None:
     """Add the size of the sample."""
     group.add_argument("--fit-records", type=int, default=200, help="0 for all")
     group.add_argument("--fit-jobs", type=int, default=1)
+    group.add_argument("--fit-ajv", type=Path, help="node_modules with ajv")
+
+
+#: Reads `[dialect, schema, values]` a line; writes null for a schema that it does not
+#: compile, else whether it accepts each value.
+_AJV: Final = """
+const root = process.argv[1] + "/";
+const formats = require(root + "ajv-formats");
+const classes = {"2019-09": "ajv/dist/2019", "2020-12": "ajv/dist/2020",
+                 "draft-04": "ajv-draft-04"};
+const lines = require("node:readline").createInterface({ input: process.stdin });
+lines.on("line", (line) => {
+  const [dialect, schema, values] = JSON.parse(line);
+  try {
+    const Ajv = require(root + (classes[dialect] || "ajv"));
+    const ajv = new (Ajv.default || Ajv)({ strict: false, logger: false });
+    if (dialect == "draft-06")
+      ajv.addMetaSchema(require(root + "ajv/dist/refs/json-schema-draft-06.json"));
+    (formats.default || formats)(ajv);
+    const judge = ajv.compile(schema);
+    console.log(JSON.stringify(values.map((value) => judge(value))));
+  } catch (error) {
+    console.log("null");
+  }
+});
+"""
+
+
+@cache
+def _ajv(folder: Path) -> subprocess.Popen[str]:
+    command = ["node", "-e", _AJV, str(folder.resolve())]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
+
+
+def _by_ajv(fit: Fit, values: list[Json], folder: Path) -> list[bool] | None:
+    """Return whether AJV accepts values of the original; None if it compiles it not."""
+    child = _ajv(folder)
+    assert child.stdin  # noqa: S101 - both are pipes
+    assert child.stdout  # noqa: S101
+    request = [fit.original.dialect.name, fit.original.value, values]
+    child.stdin.write(json.dumps(request) + "\n")
+    child.stdin.flush()
+    verdicts: list[bool] | None = json.loads(child.stdout.readline())
+    return verdicts
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +123,13 @@ class _Tally:
     #: The share of near misses that the rewritten schema of a record refuses.
     refused: list[float] = field(default_factory=list)
     contradictions: list[str] = field(default_factory=list)
+    ajv_refuses: list[str] = field(default_factory=list)
 
     def add(self, other: _Tally) -> None:
         self.counts.update(other.counts)
         self.refused += other.refused
         self.contradictions += other.contradictions
+        self.ajv_refuses += other.ajv_refuses
 
     def figures(self) -> dict[str, Any]:
         shares = sorted(self.refused)
@@ -85,6 +138,7 @@ class _Tally:
             "near_misses_refused_mean": round(mean(shares), 4) if shares else None,
             "near_misses_refused_p10": shares[len(shares) // 10] if shares else None,
             "contradictions": self.contradictions,
+            "ajv_refuses": self.ajv_refuses,
         }
 
 
@@ -100,7 +154,8 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         if options.fit_records:
             sample = random.Random(0)  # noqa: S311 - no secret
             records = sample.sample(records, min(options.fit_records, len(records)))
-        for results in pool.map(_measured, records, chunksize=4):
+        jobs = partial(_measured, ajv=options.fit_ajv)
+        for results in pool.map(jobs, records, chunksize=4):
             for run, tally in zip(runs, results, strict=True):
                 tallies[run].add(tally)
     return {
@@ -130,8 +185,8 @@ def _records(folder: Path) -> Iterator[_Record]:
 _COMPARER = Comparer()
 
 
-def _measured(record: _Record) -> list[_Tally]:
-    fits = [_tally(record, target, allow) for target, allow in _RUNS]
+def _measured(record: _Record, ajv: Path | None) -> list[_Tally]:
+    fits = [_tally(record, target, allow, ajv) for target, allow in _RUNS]
     return [_one_of(record), *fits]
 
 
@@ -153,7 +208,9 @@ def _one_of(record: _Record) -> _Tally:
     return tally
 
 
-def _tally(record: _Record, target: str, allow: Literal["safe", "any"]) -> _Tally:
+def _tally(
+    record: _Record, target: str, allow: Literal["safe", "any"], ajv: Path | None
+) -> _Tally:
     tally = _Tally()
     counts = tally.counts
     witnesses = [json.loads(text) for text in record.witnesses]
@@ -166,16 +223,23 @@ def _tally(record: _Record, target: str, allow: Literal["safe", "any"]) -> _Tall
         known=witnesses[:_KNOWN],
     )
     counts["fits"] += fit.fits
+    counts["late"] += fit.is_late
     counts["fits_as_it_stands"] += fit.fits and not fit.steps
     for step in fit.steps:
         counts["steps"] += 1
         counts[f"steps_{step.evidence.partition(',')[0].replace(' ', '_')}"] += 1
-    _judge(record, fit, witnesses, tally)
+    fresh = _judge(record, fit, witnesses, tally)
+    verdicts = _by_ajv(fit, fresh, ajv) if fresh and ajv else []
+    counts["ajv_does_not_compile"] += verdicts is None
+    if not all(verdicts or ()):
+        tally.ajv_refuses.append(record.name)
     return tally
 
 
-def _judge(record: _Record, fit: Fit, witnesses: list[Any], tally: _Tally) -> None:
-    """Hold what a fit claims against values."""
+def _judge(
+    record: _Record, fit: Fit, witnesses: list[Any], tally: _Tally
+) -> list[Json]:
+    """Hold what a fit claims against values; return fresh ones of a safe fit."""
     meant = CompiledSchema(fit.meaning, fit.shaped.dialect)
     rewritten = _without_ignored(fit)
     kept = _judge_witnesses(record, fit, witnesses, meant, tally)
@@ -185,15 +249,18 @@ def _judge(record: _Record, fit: Fit, witnesses: list[Any], tally: _Tally) -> No
     if fit.fits and near_misses and not _is_empty(fit.meaning):
         tally.refused.append(refused / len(near_misses))
     if rewritten not in SAFE_CLAIMS:
-        return
+        return []
     if refused < len(near_misses):
         tally.contradictions.append(f"{record.name}: a near miss is let through")
     sent = CompiledSchema(fit.schema, fit.shaped.dialect)
-    for fresh in islice(stream(sent), _FRESH):
+    values: list[Json] = []
+    for fresh in filter(sent.is_valid, islice(stream(sent), _FRESH)):
         tally.counts["fresh_answers"] += 1
-        if sent.is_valid(fresh) and not fit.original.is_valid(fit.codec.decode(fresh)):
+        values.append(fit.codec.decode(fresh))
+        if not fit.original.is_valid(values[-1]):
             tally.contradictions.append(f"{record.name}: a fresh answer is invalid")
-            return
+            return []
+    return values
 
 
 def _judge_witnesses(

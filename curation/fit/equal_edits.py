@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from curation.fit.edits import (
     DIALECT,
@@ -22,12 +22,6 @@ from curation.schema.subschemas import edited, subschema_locations
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
-
-#: Most members of a range of integers that is written out.
-MOST_WRITTEN: Final = 64
-NUMBER_BOUNDS: Final = frozenset(
-    {"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"}
-)
 
 
 def one_of_as_any_of(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
@@ -91,27 +85,6 @@ def length_as_pattern(schema: SchemaObject, _keywords: Keywords) -> SchemaObject
     least, most = schema.get("minLength", 0), schema.get("maxLength", "")
     pattern = rf"^[\s\S]{{{least},{most}}}$"
     return {**without(schema, "minLength", "maxLength"), "pattern": pattern}
-
-
-def range_as_enum(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
-    """Write a small range of integers as an `enum`."""
-    if schema.get("type") != "integer" or "enum" in schema or "multipleOf" in schema:
-        return schema
-    first = _limit(schema, "minimum", "exclusiveMinimum", 1)
-    last = _limit(schema, "maximum", "exclusiveMaximum", -1)
-    if first is None or last is None or not 0 <= last - first < MOST_WRITTEN:
-        return schema
-    return {**without(schema, *NUMBER_BOUNDS), "enum": list(range(first, last + 1))}
-
-
-def _limit(schema: SchemaObject, name: str, exclusive: str, step: int) -> int | None:
-    """Return the limit of integers that one of two keywords says, if it is whole."""
-    if (name in schema) == (exclusive in schema):
-        return None
-    value = schema.get(name, schema.get(exclusive))
-    if not isinstance(value, int | float) or value != value // 1:
-        return None
-    return int(value) + (0 if name in schema else step)
 
 
 def root_inlined(schema: UntypedJson, _sites: Sites) -> UntypedJson:

@@ -155,49 +155,6 @@ def scalar_values(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     return {**schema, "enum": kept} if 0 < len(kept) < len(values) else schema
 
 
-def shorter_enums(schema: UntypedJson, sites: Sites) -> UntypedJson:
-    """Keep the first values of the longest `enum`s."""
-    enums = [
-        len(values)
-        for place in subschema_locations(schema, DIALECT)
-        if isinstance(values := place.keywords.get("enum"), list)
-    ]
-    most = max(1, (sites.most or sum(enums) // 2) // max(1, len(enums)))
-
-    def change(_tokens: Tokens, part: UntypedJson) -> UntypedJson:
-        values = part.get("enum") if isinstance(part, dict) else None
-        if not isinstance(part, dict) or not isinstance(values, list):
-            return part
-        return part if len(values) <= most else {**part, "enum": values[:most]}
-
-    return edited(schema, DIALECT, change)
-
-
-def first_branches(schema: UntypedJson, sites: Sites) -> UntypedJson:
-    """Keep the first of several types or branches, the innermost places first."""
-    places = [
-        place.tokens
-        for place in subschema_locations(schema, DIALECT)
-        if isinstance(place.keywords.get("type"), list) or "anyOf" in place.keywords
-    ]
-    many = frozenset(sorted(places, key=len)[sites.most :])
-
-    def change(tokens: Tokens, part: UntypedJson) -> UntypedJson:
-        if tokens not in many or not isinstance(part, dict):
-            return part
-        kind = part.get("type")
-        if isinstance(kind, list):
-            part = {**part, "type": next((it for it in kind if it != "null"), "null")}
-        branches = part.get("anyOf")
-        if isinstance(branches, list) and isinstance(branches[0], dict):
-            inner = without(part, "anyOf")
-            if not asserting(inner):
-                return {**inner, **branches[0]}
-        return part
-
-    return edited(schema, DIALECT, change)
-
-
 def optional_dropped(schema: UntypedJson, sites: Sites) -> UntypedJson:
     """Forbid the optional properties beyond a number, the innermost first."""
     optional = [

@@ -128,7 +128,6 @@ SAFE: Final = (
     ),
     _each(equal.const_as_enum, _EQUAL, "keyword", "const"),
     _each(equal.length_as_pattern, _EQUAL, "keyword", "minLength maxLength"),
-    _each(equal.range_as_enum, _EQUAL, "keyword", " ".join(equal.NUMBER_BOUNDS)),
     NORMALISED,
     _each(shape.distinct, _EQUAL, "keyword", "uniqueItems", shapes=True),
     _each(shape.shortened, _EQUAL, "keyword", "maxItems", shapes=True),
@@ -164,14 +163,7 @@ SAFE: Final = (
         narrow.cut_at_recursion, _NARROWER, "recursive-reference required-recursion"
     ),
     _whole(narrow.optional_dropped, _NARROWER, "optional-properties", everywhere=True),
-    _whole(narrow.first_branches, _NARROWER, "unions", everywhere=True),
     _whole(narrow.cut_at_depth, _NARROWER, "depth", everywhere=True),
-    _whole(
-        narrow.shorter_enums,
-        _NARROWER,
-        "enum-values long-enum characters",
-        everywhere=True,
-    ),
     _whole(shape.nullable, _NARROWER, "optional-property", shapes=True),
     _each(narrow.emptied, _NARROWER, "open-object"),
     _whole(shape.wrapped, _EQUAL, "root-type root-keyword", shapes=True),

@@ -15,6 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
+from msgspec.structs import replace as replace_struct
+
 from curation.fit.decoding import Codec
 from curation.fit.edits import Claim, Sites
 from curation.fit.equal_edits import annotated, tidied
@@ -37,6 +39,7 @@ from curation.system.words import counted
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
     from curation.fit.profile import Profile
+    from curation.fit.relation_worker import PlainSchema
 
 _DIALECT: Final = DRAFT_2020_12
 #: Steps after which a schema is given up.
@@ -218,16 +221,40 @@ class _Rewriting:
             # 2020-12 asserts formats that older drafts do not have.
             more = asserted_formats(_DIALECT) - asserted_formats(dialect)
             used = {str(part.get("format")) for part in subschemas(value, dialect)}
+            same = not used & more and self._have_one_form(
+                text_of(value, dialect), text_of(new, _DIALECT)
+            )
             self.steps.append(
                 Step(
                     rewrite="ported",
                     sentence=f"the schema of {dialect.name} is written in 2020-12",
                     claim=Claim.NARROWER if used & more else Claim.EQUAL,
-                    evidence="by its rule",
+                    evidence=_PROVEN if same else "by its rule",
                     pointers=("",),
                 )
             )
         self.shaped = Shaped(new, _DIALECT)
+
+    def _have_one_form(self, first: PlainSchema, second: PlainSchema) -> bool:
+        """Return whether two schemas have one canonical form, which proves them equal.
+
+        That of another dialect is read again in the second's, unless a keyword in it
+        means something else there.
+        """
+        forms = set()
+        for schema in (first, second):
+            text = self._form(schema)
+            if schema.dialect != second.dialect:
+                if _OTHERWISE_READ.search(text):
+                    return False
+                text = self._form(replace_struct(second, text=text))
+            forms.add(text)
+        return len(forms) == 1 and "" not in forms
+
+    def _form(self, schema: PlainSchema) -> str:
+        """Return the canonical form of a schema without `$schema`; empty for none."""
+        text = self.comparer.form(schema, self._within(PROOF_SECONDS)).text
+        return _SCHEMA_KEYWORD.sub("", text or "")
 
     def _step(self, findings: Sequence[FitFinding]) -> bool:
         """Make the first rewrite that may be made; return whether there was one."""
@@ -340,8 +367,10 @@ class _Rewriting:
             self.has_algebra = "no answer within" not in proofs.failure
         edited_places = places if candidate.everywhere else sites.keywords
         rule = candidate.claim if candidate is NORMALISED else None
-        if texts[0] == texts[1]:
-            rule = Claim.EQUAL
+        if texts[0] == texts[1] or (
+            candidate is NORMALISED and self._have_one_form(*texts)
+        ):
+            proofs = AlgebraAnswer(first_in_second=True, second_in_first=True)
         elif all(places[tokens].monotone for tokens in edited_places):
             rule = candidate.claim
             names = frozenset().union(*sites.keywords.values())
@@ -356,7 +385,7 @@ class _Rewriting:
             rewrite=candidate.name,
             sentence=candidate.sentence,
             claim=claim,
-            evidence="proven" if claim == by_algebra else "by its rule",
+            evidence=_PROVEN if claim == by_algebra else "by its rule",
             pointers=tuple(pointer(tokens) for tokens in sites.keywords),
         )
         if claim is not Claim.UNKNOWN:
@@ -381,6 +410,12 @@ class _Rewriting:
         )
 
 
+#: The evidence of what the algebra proves, or of a meaning that stays word for word.
+_PROVEN: Final = "proven"
+_SCHEMA_KEYWORD: Final = re.compile(r'"\$schema": "[^"]*"(, )?')
+_OTHERWISE_READ: Final = re.compile(
+    r'"\$ref"|"items": \[|"additionalItems"|"dependencies"|"exclusiveM\w+": true'
+)
 #: The names that 2020-12 allows for anchors.
 _ANCHOR: Final = re.compile(r"[A-Za-z_][-A-Za-z0-9._]*")
 

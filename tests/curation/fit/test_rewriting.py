@@ -85,11 +85,6 @@ EXAMPLES: dict[str, tuple[str, dict[str, Json], Claim]] = {
         _object(a={"type": "string", "maxLength": 3}),
         Claim.EQUAL,
     ),
-    "range-as-enum": (
-        ANTHROPIC,
-        _object(a={"type": "integer", "minimum": 1, "exclusiveMaximum": 4}),
-        Claim.EQUAL,
-    ),
     "distinct": (
         OPENAI,
         _object(a={"type": "array", "items": _STRING, "uniqueItems": True}),
