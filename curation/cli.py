@@ -17,9 +17,8 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated, Final, NoReturn
 
 import typer
-from typer.core import TyperGroup
 
-from curation.commands.options import GroupedCommand
+from curation.commands.options import CommandGroup, GroupedCommand
 from curation.system.credentials import guard, redacted, redacted_traceback
 from curation.system.errors import CsbdataError, Stopped
 from curation.system.extras import missing_library
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     _Command = Callable[..., None]
 
 
-class _Commands(TyperGroup):
+class _Commands(CommandGroup):
     """The commands; an interruption is an error with a message and an exit code.
 
     typer itself ends without a message, and with 1 if the reader of a pipe is gone.

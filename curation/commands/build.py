@@ -75,6 +75,7 @@ _Sample = Annotated[
 _Missing = Annotated[
     Missing | None,
     typer.Option(
+        hidden=True,
         help="Where a source cannot be had: fail, also if the sample or an index could "
         "stand in, or skip its subset [default: the sample stands in; rules paper "
         "fail].",
@@ -83,7 +84,9 @@ _Missing = Annotated[
 _NoGpl = Annotated[
     bool,
     typer.Option(
-        "--no-gpl", help="Take nothing from a collection under the GPL or AGPL."
+        "--no-gpl",
+        hidden=True,
+        help="Take nothing from a collection under the GPL or AGPL.",
     ),
 ]
 _Out = Annotated[
@@ -103,7 +106,9 @@ _Replace = Annotated[
 _Fastjsonschema = Annotated[
     bool,
     typer.Option(
-        "--fastjsonschema", help="Also try fastjsonschema on every record (slow)."
+        "--fastjsonschema",
+        hidden=True,
+        help="Also try fastjsonschema on every record (slow).",
     ),
 ]
 _Instances = Annotated[
@@ -116,13 +121,16 @@ _Instances = Annotated[
 _Jobs = Annotated[
     int | None,
     typer.Option(
-        min=1, help="Workers; with --executor ray, of each shard [default: all cores]."
+        min=1,
+        hidden=True,
+        help="Workers; with --executor ray, of each shard [default: all cores].",
     ),
 ]
 _Shard = Annotated[
     str,
     typer.Option(
         metavar="I/N",
+        hidden=True,
         help="Do one of N parts of the work and leave it in --out DIR; when all are "
         "done, csbdata build SHARD... joins them.",
     ),

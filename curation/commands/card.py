@@ -50,7 +50,10 @@ def card(  # noqa: PLR0913 (one parameter an option)
     ] = "",
     code: Annotated[
         str,
-        typer.Option(help="Address of the code, https://...", rich_help_panel=_PLACE),
+        typer.Option(
+            help="Address of the code, such as https://github.com/OWNER/NAME",
+            rich_help_panel=_PLACE,
+        ),
     ] = "",
     sign: SignOption = None,
     format_: FormatOption = Format.AUTO,

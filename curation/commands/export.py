@@ -8,12 +8,14 @@ from typing import Annotated
 
 import typer
 
+from curation.commands.options import CommandGroup
 from curation.dataset.editions import DEFAULT_BUILD
 from curation.system.terminal import Format, FormatOption, print_json, say_command, show
 from curation.system.words import command, counted
 
 export = typer.Typer(
     name="export",
+    cls=CommandGroup,
     help="Write the benchmark in the layout of another program.",
     no_args_is_help=True,
     rich_markup_mode=None,

@@ -14,20 +14,23 @@ from dataclasses import MISSING, fields, is_dataclass
 from enum import StrEnum
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, get_type_hints
 
 import typer
-from typer.core import TyperCommand
+from typer._coercion import bool_flag_type_descriptor
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from curation.system.errors import BadUsage
 
 if TYPE_CHECKING:
-    from typer._click import Context, HelpFormatter
+    from typer._click import Context, HelpFormatter, Parameter
 
     from curation.packaging.signature import SigningKey
 
 #: Has the password of a signing key, where no one is there to be asked.
 _PASSWORD = "CSBDATA_SIGN_PASSWORD"  # noqa: S105 - the name of a variable
+#: Most characters of the sentence about a command.
+_SENTENCE: Final = 400
 #: A dataset folder that a command reads, and may write into.
 DatasetFolderArgument = Annotated[
     Path, typer.Argument(metavar="[DIR]", help="The dataset folder.")
@@ -48,6 +51,7 @@ ExecutorOption = Annotated[
     str,
     typer.Option(
         metavar="local|ray[:HOST:PORT]",
+        hidden=True,
         help="Work here, or as shards on a Ray cluster: one that is started here, "
         "the one of this machine (ray:auto), or one at an address.",
     ),
@@ -118,8 +122,36 @@ def shard_of(text: str) -> tuple[int, int]:
     raise BadUsage(f"--shard takes I/N, such as 1/4, not {text!r}")
 
 
+class CommandGroup(TyperGroup):
+    """Commands, listed with their first sentence as it is."""
+
+    def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
+        """Write each command's name and its first sentence."""
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [
+                    (name, command.get_short_help_str(limit=_SENTENCE))
+                    for name in self.list_commands(ctx)
+                    if (command := self.get_command(ctx, name)) is not None
+                ]
+            )
+
+
 class GroupedCommand(TyperCommand):
-    """A command whose help shows its options in named groups (`rich_help_panel`)."""
+    """A command whose help shows its options in named groups (`rich_help_panel`).
+
+    `--help-all` also shows the hidden options, and what stands in the docstring after a
+    form feed, where there are such.
+    """
+
+    def get_params(self, ctx: Context) -> list[Parameter]:
+        """Return the arguments and options, and `--help-all` before `--help`."""
+        *own, last = super().get_params(ctx)
+        if "\f" in (self.help or "") or any(
+            getattr(option, "hidden", False) for option in own
+        ):
+            return [*own, last, _help_all()]
+        return [*own, last]
 
     def format_options(self, ctx: Context, formatter: HelpFormatter) -> None:
         """Write the arguments, the options without a group, and each group."""
@@ -136,6 +168,28 @@ class GroupedCommand(TyperCommand):
             if records:
                 with formatter.section(name):
                     formatter.write_dl(records)
+
+
+def _help_all() -> TyperOption:
+    return TyperOption(
+        param_decls=["--help-all"],
+        type_descriptor=bool_flag_type_descriptor(),
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_print_everything,
+        help="Show every option and setting.",
+    )
+
+
+def _print_everything(context: Context, _: Parameter, wanted: object) -> None:
+    if wanted:
+        command = context.command
+        command.help = (command.help or "").replace("\f", "\n")
+        for parameter in command.params:
+            parameter.hidden = False  # type: ignore[attr-defined]  # of options
+        typer.echo(command.get_help(context))
+        raise typer.Exit
 
 
 def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:

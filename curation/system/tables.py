@@ -1,8 +1,9 @@
 """Tables laid out for a terminal: whole words in any width.
 
-A table that is too wide is turned (columns become lines) if that fits, and otherwise
-each row becomes a block, a line a cell. Figures are never broken, and a command stands
-on a line of its own, so that it can be copied.
+A table that is too wide shows its shorter cells, where it has such. If these do not
+fit either it is turned (columns become lines), or each row becomes a block, a line a
+cell; a compact table instead leaves out its last columns and names them. Figures are
+never broken, and a command stands on a line of its own, so that it can be copied.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 _TEXT: Final = 24
 #: Rows that stand side by side in a table that is turned.
 _SIDE_BY_SIDE: Final = 4
-#: Between two columns.
+#: Between two columns; of a compact table one less.
 _GAP: Final = 3
 #: Before the cells of a block, and before a command.
 _INDENT: Final = "  "
@@ -48,6 +49,10 @@ class TerminalTable:
     numbers: frozenset[int]
     #: Positions of the columns whose cells are commands.
     commands: frozenset[int] = frozenset()
+    #: The rows with shorter cells, to be shown in their place before anything wraps.
+    shorter: tuple[tuple[tuple[Text, ...], ...], ...] = ()
+    #: Whether columns are left out rather than rows become several lines.
+    compact: bool = False
 
     def __rich_console__(
         self, _console: Console, options: ConsoleOptions
@@ -59,12 +64,42 @@ class TerminalTable:
         if any(row[index] for row in self.rows for index in self.commands):
             yield from self._blocks(width)
             return
-        upright = _framed(self.headers, self.rows, self.numbers, width)
-        framed = upright or self._turned(width)
-        if framed:
+        if self.compact:
+            yield from self._compact(width)
+        elif framed := self._upright(width, len(self.headers)) or self._turned(width):
             yield framed
         else:
             yield from self._blocks(width)
+
+    def _upright(self, width: int, columns: int) -> Framed | None:
+        """Return the first columns with the longest cells that fit, whole if so."""
+        variants = (self.rows, *self.shorter)
+        for rows, folds in (
+            *((rows, False) for rows in variants if self.shorter),
+            *((rows, True) for rows in variants),
+        ):
+            framed = _framed(
+                self.headers[:columns],
+                [row[:columns] for row in rows],
+                self.numbers,
+                width,
+                folds=folds,
+                compact=self.compact,
+            )
+            if framed:
+                return framed
+        return None
+
+    def _compact(self, width: int) -> Iterator[RenderableType]:
+        for columns in range(len(self.headers), 0, -1):
+            framed = self._upright(width, columns)
+            if framed:
+                yield framed
+                break
+        if hidden := self.headers[columns:]:
+            names = ", ".join(header.plain for header in hidden)
+            yield Text(f"Too wide for here: {names}", style="dim")
+        yield Text()
 
     def _turned(self, width: int) -> Framed | None:
         """Return the table with its rows side by side; None if that does not fit."""
@@ -96,13 +131,15 @@ class TerminalTable:
         yield Text()
 
 
-def table(
+def table(  # noqa: PLR0913 - the layouts
     headers: Sequence[str],
     rows: Iterable[Sequence[object]],
     *,
     title: str = "",
     numbers: Iterable[int] = (),
     commands: Iterable[int] = (),
+    shorter: Iterable[Iterable[Sequence[object]]] = (),
+    compact: bool = False,
 ) -> TerminalTable:
     """Return a table of safe cells.
 
@@ -112,14 +149,22 @@ def table(
         title: Printed above the table.
         numbers: Positions of the columns that align right.
         commands: Positions of the columns whose cells are commands.
+        shorter: The rows again, with shorter cells each time.
+        compact: Whether columns are left out where the table is too wide.
     """
     return TerminalTable(
         headers=tuple(map(plain, headers)),
-        rows=tuple(tuple(map(_cell, row)) for row in rows),
+        rows=_cells(rows),
+        shorter=tuple(map(_cells, shorter)),
+        compact=compact,
         title=plain(title, "italic"),
         numbers=frozenset(numbers),
         commands=frozenset(commands),
     )
+
+
+def _cells(rows: Iterable[Sequence[object]]) -> tuple[tuple[Text, ...], ...]:
+    return tuple(tuple(map(_cell, row)) for row in rows)
 
 
 def _cell(value: object) -> Text:
@@ -130,17 +175,26 @@ def _cell(value: object) -> Text:
     return plain(f"{value:,}" if isinstance(value, int) else str(value))
 
 
-def _framed(
+def _framed(  # noqa: PLR0913 - the two layouts
     headers: Sequence[Text],
     rows: Sequence[Sequence[Text]],
     numbers: frozenset[int],
     width: int,
+    *,
+    folds: bool = True,
+    compact: bool = False,
 ) -> Framed | None:
     """Return a framed table that breaks no word; None if the width is too small."""
-    widths = _widths(headers, rows, numbers, width)
+    gap = _GAP - compact
+    widths = _widths(headers, rows, numbers, width, gap=gap, folds=folds)
     if widths is None:
         return None
-    framed = Framed(box=SIMPLE, pad_edge=False)
+    framed = Framed(
+        box=SIMPLE,
+        pad_edge=False,
+        padding=(0, 0 if compact else 1, 0, 1),
+        show_edge=not compact,
+    )
     for index, (header, columns) in enumerate(zip(headers, widths, strict=True)):
         framed.add_column(
             header,
@@ -153,23 +207,36 @@ def _framed(
     return framed
 
 
-def _widths(
+def _widths(  # noqa: PLR0913 - the two layouts
     headers: Sequence[Text],
     rows: Sequence[Sequence[Text]],
     numbers: frozenset[int],
     width: int,
+    *,
+    gap: int,
+    folds: bool,
 ) -> list[int] | None:
-    """Return the width of each column; None if words would have to be broken."""
+    """Return the width of each column; None if words would have to be broken.
+
+    Args:
+        headers: The titles; they may be folded.
+        rows: The cells.
+        numbers: Positions of the columns whose cells are never folded.
+        width: Columns of the terminal.
+        gap: Between two columns.
+        folds: Whether cells of the other columns may be folded.
+    """
     widths, missing = [], []
     for index, header in enumerate(headers):
         cells = [row[index] for row in rows]
+        whole = index in numbers or not folds
         natural = _longest(line for cell in cells for line in cell.plain.split("\n"))
-        folded = [header] if index in numbers else [header, *cells]
+        folded = [header] if whole else [header, *cells]
         words = _longest(word for cell in folded for word in cell.plain.split())
-        narrow = natural if index in numbers else min(natural, max(_TEXT, words))
+        narrow = natural if whole else min(natural, max(_TEXT, words))
         widths.append(max(1, narrow, words))
         missing.append(max(0, natural - widths[-1], header.cell_len - widths[-1]))
-    room = width - sum(widths) - _GAP * len(headers)
+    room = width - sum(widths) - gap * len(headers)
     if room < 0:
         return None
     for index, more in enumerate(missing):

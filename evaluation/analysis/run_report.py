@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, Final
 
 from curation.system.errors import CsbdataError, NoInput
+from evaluation.analysis.matrix import BY_SCHEMA, schema_matrix
 from evaluation.reporting.tables import Cell, Table
 from evaluation.results.description import about_writing
 from evaluation.results.overview import overview
@@ -17,7 +19,7 @@ from evaluation.results.suite_rows import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from curation.core.json_types import Json
     from evaluation.core.run_header import ParticipantHeader
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from evaluation.reporting.report import Report
     from evaluation.results.reader import RecordedRun
 
+#: The task that says less than any other about a schema.
+DECLARED: Final = "declared"
 #: What of a header decides whether another run may be compared with this one.
 _CONDITIONS = (
     "csbdata",
@@ -129,6 +133,9 @@ def reports(run: RecordedRun, names: Sequence[str] = ()) -> dict[str, Report]:
         )
         for name in names or available
     }
+    for name, report in by_task.items():
+        if matrix := schema_matrix(run, name):
+            by_task[name] = replace(report, tables=(*report.tables, matrix))
     if len(by_task) == 1:
         return by_task
     return {
@@ -137,6 +144,23 @@ def reports(run: RecordedRun, names: Sequence[str] = ()) -> dict[str, Report]:
         )
         for name, report in by_task.items()
     }
+
+
+def most_telling(reports: Mapping[str, Report]) -> list[Table]:
+    """Return all tables in the order in which people want them on one screen.
+
+    The first of every task come before the second ones, and last what is only
+    declared. First is the outcome of each schema where these are few, then rates, then
+    pairs and the rest.
+    """
+    by_task = (
+        sorted(
+            reports[name].tables,
+            key=lambda table: (table.slug != BY_SCHEMA, table.columns[:1] == ("a",)),
+        )
+        for name in sorted(reports, key=lambda name: name == DECLARED)
+    )
+    return [table for tables in zip_longest(*by_task) for table in tables if table]
 
 
 def _paired_first(

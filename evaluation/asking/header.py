@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from dataclasses import asdict
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from curation.system.credentials import redacted_words
@@ -12,6 +13,7 @@ from curation.system.terminal import command_line
 from curation.workers.fingerprint import fingerprint
 from evaluation.asking.records import digest_of
 from evaluation.core.run_header import MOVING_FACTS, Participant
+from evaluation.data.find_data import partial_data
 from evaluation.results.suite_rows import SUITE
 from evaluation.setup.machine import clock_cost_ns, cpu_governor, machine
 from evaluation.walking.code_digest import measuring_digest, writing_digest
@@ -115,6 +117,7 @@ def suite_header(
     """
     digest = records.sha256 or digest_of(records.records)
     count = records.count_of_all_shards or len(records.records)
+    groups = {record.group for record in records.records}
     suite: dict[str, Json] = {**choice.header(), **facts}
     if choice.suite.facts is not None:
         suite |= choice.suite.facts(choice.settings)
@@ -133,6 +136,7 @@ def suite_header(
             "origin": records.origin,
             "sha256": digest,
             "records": count,
+            "partial": [*partial_data(Path(records.name), records.origin, groups)],
         },
         "settings": {"seed": facts.get("seed", 0)},
         SUITE: {

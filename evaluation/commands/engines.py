@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from curation.commands.options import CommandGroup
 from curation.system.errors import BadConfiguration
 from curation.system.progress import no_heartbeat
 from curation.system.tables import table
@@ -73,6 +74,7 @@ class _EngineStatus:
 
 
 app = typer.Typer(
+    cls=CommandGroup,
     help="List engines; add and remove isolated environments of their versions.",
     invoke_without_command=True,
     rich_markup_mode=None,

@@ -25,6 +25,7 @@ from evaluation.commands.options import (
     split_settings,
     with_settings,
 )
+from evaluation.commands.show_run import show_screen
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class TaskOptions:
         str,
         typer.Option(
             metavar="NAME",
+            hidden=True,
             help="smollm2, qwen, mistral, llama3.1, a Hub id or a path.",
         ),
     ] = "smollm2"
@@ -88,20 +90,12 @@ def evaluate(  # noqa: PLR0913 (groups of options)
     Examples:
       csbdata eval --engine llguidance --engine none --limit 50
       csbdata eval --engine llguidance --task masks --limit 600
-      csbdata eval --engine xgrammar --engine xgrammar==0.1.8 --task declared
       csbdata eval --engine ./my_engine.py --data my.schema.json
       csbdata eval --engine llguidance --task test-suite --set drafts=2020-12
-      csbdata eval --engine outlines_core --task masks --shard 1/4
       csbdata eval --engine llguidance --compat paper --device cuda
-      csbdata eval --engine vllm --model http://localhost:8000/v1#Qwen/Qwen3-0.6B
+      csbdata eval --engine vllm --model http://localhost:8000/v1#qwen
 
-    \b
-    Settings of --set (NAME=DEFAULT), beside those of tasks:
-      {settings}
-
-    Data, engines and tasks are printed before a run starts, with the command that
-    installs an engine that is missing. Exits with 69 if an engine could not be run; the
-    others are measured all the same.
+    Exits with 69 if an engine could not be run; the others are measured.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from evaluation.asking.run import run
 
@@ -190,14 +184,11 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
     for line in not_run(run.header):
         say(line, style="yellow")
     task_reports = reports(run)
-    # Of several engines: the comparison in pairs, then the rates.
-    most = 1 if len(run.header.engines) == 1 else 2
-    print_tables(
-        [table for report in task_reports.values() for table in report.tables[:most]],
-        format_,
-        {"run": str(folder), "header": run.raw_header},
-        every=[table for report in task_reports.values() for table in report.tables],
-    )
+    tables = [table for report in task_reports.values() for table in report.tables]
+    if format_ is ReportFormat.AUTO:
+        show_screen(command("results", "show", folder), (), task_reports, tables)
+    else:
+        print_tables(tables, format_, {"run": str(folder), "header": run.raw_header})
     done = f"{counted(totals.ran + totals.reused, 'row')}: {totals.ran:,} run now"
     if totals.reused:
         done += f", {totals.reused:,} found in the folder"
@@ -223,6 +214,4 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
     if totals.reproducers:
         count = len(totals.reproducers)
         say(f"{counted(count, 'reproducer')} written to {folder}/reproducers")
-    show_run = ("results", "show", folder)
-    say_command("Every table", command(*show_run, "--all"))
-    say_command("What failed", command(*show_run, "--failures"))
+    say_command("What failed", command("results", "show", folder, "--failures"))

@@ -107,14 +107,10 @@ def load(  # noqa: PLR0913 (options of one command)
 
     \b
     Examples:
-      csbdata load http://localhost:8000/v1#Qwen/Qwen3-0.6B --rate 4
+      csbdata load http://localhost:8000/v1#qwen --rate 4
       csbdata load http://localhost:8000/v1 --rate inf --engine vllm --engine none
-      csbdata load http://localhost:8000/v1 --rate 4 --goodput 'ttft:200ms tpot:50ms'
+      csbdata load http://localhost:8000 --rate 4 --goodput 'ttft:200ms tpot:50ms'
       csbdata load runs/4f1c22a09b3e
-
-    \b
-    Settings of --set (NAME=DEFAULT):
-      {settings}
 
     Arrivals are drawn in advance; every time counts from the scheduled arrival. Killed
     at any moment, the same command continues. Exits with 69 if the server is gone.

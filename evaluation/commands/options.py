@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from inspect import cleandoc
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
@@ -62,7 +64,7 @@ SetOption = Annotated[
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="A setting of the task or suite, or one of those below; repeatable.",
+        help="A setting, of the task, the suite or those of --help-all; repeatable.",
     ),
 ]
 
@@ -75,10 +77,10 @@ class DataOptions:
         str | None,
         typer.Option(
             metavar="DATA",
-            help="A build, a folder of JSON Schemas, one file (.json, .jsonl, "
-            ".parquet), a MaskBench folder, owner/name[@revision] on the Hub, or a "
-            "file of a suite's records [default: the suite's own; else the local "
-            "build, else epfl-dlab/JSONSchemaBench, else the sample].",
+            help="A build, a folder or file of schemas, a MaskBench folder, "
+            "owner/name[@revision] on the Hub, or a file of a suite's records "
+            "[default: the suite's own; else the local build, "
+            "epfl-dlab/JSONSchemaBench, or the sample].",
         ),
     ] = None
     config: Annotated[
@@ -87,7 +89,9 @@ class DataOptions:
     ] = None
     split: Annotated[
         list[str] | None,
-        typer.Option(metavar="SPLIT", help="Only these splits; repeatable."),
+        typer.Option(
+            metavar="SPLIT", hidden=True, help="Only these splits; repeatable."
+        ),
     ] = None
     only: Annotated[
         list[str] | None,
@@ -109,17 +113,17 @@ class EngineOptions:
         list[str] | None,
         typer.Option(
             metavar="SPEC",
-            help="NAME, NAME==VERSION or the path of an engine's file, each also with "
-            "@PRESET (faithful to the specification, vendor for the engine's own "
-            "defaults, paper as 2501.10868); none constrains nothing; of a server the "
-            "way to ask it: none, json_schema, vllm, ...; repeatable [default: "
-            "llguidance; of a suite none].",
+            help="NAME, NAME==VERSION or an engine's file, each also with @PRESET "
+            "(faithful, vendor, paper); none constrains nothing; of a server the way "
+            "to ask it: none, json_schema, vllm, ...; repeatable [default: llguidance; "
+            "of a suite none].",
         ),
     ] = None
     option: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=VALUE",
+            hidden=True,
             help="An engine's option over its preset; ENGINE.NAME=VALUE for one "
             "engine; repeatable.",
         ),
@@ -160,12 +164,18 @@ class WorkOptions:
     jobs: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Workers [default: 1 where times are taken, else all cores]."
+            min=1,
+            hidden=True,
+            help="Workers [default: 1 where times are taken, else all cores].",
         ),
     ] = None
     shard: Annotated[
         str,
-        typer.Option(metavar="I/N", help="One of N parts; `csbdata results merge`."),
+        typer.Option(
+            metavar="I/N",
+            hidden=True,
+            help="One of N parts; `csbdata results merge`.",
+        ),
     ] = "1/1"
     executor: ExecutorOption = "local"
 
@@ -256,19 +266,32 @@ class RunSettings(
     ] = 4096
 
 
+#: Columns of the settings in a command's help.
+_COLUMNS: Final = 76
+
+
 def with_settings(
     settings: type[msgspec.Struct],
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator that lists settings in a command's help, at `{settings}`."""
+    """Return a decorator that lists settings in a command's `--help-all`."""
     members = msgspec.json.schema(settings)["$defs"][settings.__name__]["properties"]
-    text = "\n      ".join(
-        f"{name}={msgspec.json.encode(about['default']).decode()}: "
-        f"{about['description']}"
+    text = "\n".join(
+        fill(
+            f"{name}={msgspec.json.encode(about['default']).decode()}: "
+            f"{about['description']}",
+            width=_COLUMNS,
+            initial_indent="  ",
+            subsequent_indent="      ",
+        )
         for name, about in members.items()
     )
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        command.__doc__ = (command.__doc__ or "").replace("{settings}", text)
+        command.__doc__ = (
+            f"{cleandoc(command.__doc__ or '')}\n\f\n\b\n"
+            "Settings of --set (NAME=DEFAULT), beside those of tasks and suites:\n"
+            f"{text}"
+        )
         return command
 
     return decorate

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from curation.commands.options import with_option_groups
+from curation.commands.options import CommandGroup, with_option_groups
 from curation.system.terminal import print_json, say, with_more
 from curation.system.terminal import show as print_line
 from curation.system.words import counted
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from evaluation.results.reader import RecordedRun
 
 app = typer.Typer(
+    cls=CommandGroup,
     help="Read, compare, join and hand on runs of `csbdata eval`.",
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -81,17 +82,17 @@ def show(
     options: FailureOptions,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
-    """Print a run: what was measured, its first tables, or the worst failures.
+    """Print a run: one screen, the tables that are named, or the worst failures.
 
-    Example: csbdata results show runs/4f1c22a09b3e --task masks --all
+    Example: csbdata results show runs/4f1c22a09b3e --task masks --table outcomes
 
     Example: csbdata results show runs/4f1c22a09b3e --failures --engine llguidance
 
-    Engines are compared in pairs first, on what both were asked; then come rates and
-    times. Without --all people get twelve tables and the names of the others; JSON and
-    CSV always hold every table. Every rate has Wilson's 95 % interval and its
-    denominator; `-` is a figure that there is not, never 0. docs/results.md defines
-    every column.
+    People get one screen: the outcome of each schema where there are 20 at most, rates,
+    engines in pairs on what both were asked, and the names of the other tables; JSON
+    and CSV hold every table. On a narrow screen a cell loses its denominator first,
+    then its 95 % interval. `-` is a figure that there is not, never 0. docs/results.md
+    defines every column.
     """
     opened_run = open_and_report_problems(run)
     if options.requested:

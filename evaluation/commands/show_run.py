@@ -7,20 +7,30 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from curation.system.terminal import say, say_command, with_more
+from curation.system.terminal import height, say, say_command, with_more
 from curation.system.terminal import show as print_line
-from evaluation.reporting.printing import ReportFormat, named_tables, print_tables
+from evaluation.reporting.printing import (
+    ReportFormat,
+    named_tables,
+    print_first,
+    print_tables,
+)
 from evaluation.results.reader import gaps_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from curation.core.json_types import UntypedJson
+    from evaluation.reporting.report import Report
+    from evaluation.reporting.tables import Table
     from evaluation.results.reader import RecordedRun
 
 
 #: Lines of a list that people are shown; other formats have all.
 SHOWN: Final = 20
-#: Tables that people are shown, of all tasks together; other formats have all.
-_TABLES: Final = 12
+#: Lines that people are shown of a run; other formats have every table.
+_LINES: Final = 40
+_MORE: Final = "In brackets 95 % intervals. One of these tables with notes, or --all"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +38,7 @@ class TableOptions:
     """Tables."""
 
     everything: Annotated[
-        bool, typer.Option("--all", help="Every table, not the first twelve.")
+        bool, typer.Option("--all", help="Every table, not one screen.")
     ] = False
     table: Annotated[
         list[str] | None,
@@ -64,31 +74,62 @@ def show_tables(
     options: TableOptions,
     format_: ReportFormat,
 ) -> None:
-    """Print what a run measured, and its tables: the first, those named, or all."""
+    """Print what a run measured, and its tables: a screen, those named, or all."""
     from evaluation.analysis.run_report import conditions_of, engines_of, reports
     from evaluation.results.description import describe
 
     task_reports = reports(run, tasks)
     every = [conditions_of(run), engines_of(run)]
     every += [table for report in task_reports.values() for table in report.tables]
-    most = max(1, _TABLES // max(1, len(task_reports)))
-    first = [table for one in task_reports.values() for table in one.tables[:most]]
     names = options.table or []
-    wanted = named_tables(every, names) if names or options.everything else first
     if format_ is ReportFormat.AUTO:
-        for line in [*gaps_of(run), *describe(run.header)]:
+        head = [*gaps_of(run), *describe(run.header), ""]
+        if not names and not options.everything:
+            here = with_more(here=("results", "show", run.folder))
+            show_screen(here, head, task_reports, every)
+            return
+        for line in head:
             print_line(line)
-        print_line("")
     print_tables(
-        wanted,
-        format_,
-        _head(run),
-        every=() if names else every,
-        more=with_more("--all", here=("results", "show", run.folder)),
+        named_tables(every, names), format_, _head(run), every=() if names else every
     )
-    if wanted is first and format_ is ReportFormat.AUTO:
-        others = [table.path for table in every if table not in first]
-        say(f"Each by --table NAME: {', '.join(others)}")
+
+
+def show_screen(
+    command: str,
+    head: Sequence[str],
+    reports: Mapping[str, Report],
+    every: Sequence[Table],
+) -> None:
+    """Print what stands on one screen of a run, and the names of its other tables.
+
+    Args:
+        command: What prints the run.
+        head: The lines above the tables.
+        reports: The report of each task.
+        every: All tables, those of reports among them.
+    """
+    from evaluation.analysis.run_report import most_telling
+
+    more = f"{command} --table NAME"
+    for line in head:
+        print_line(line)
+    lines = _LINES - height([*head, _MORE, more, *_names(every)])
+    printed = print_first(most_telling(reports), lines)
+    others = [table for table in every if table not in printed]
+    say_command(_MORE, more)
+    for line in _names(others):
+        say(line)
+
+
+def _names(tables: Sequence[Table]) -> list[str]:
+    """Return the names of tables, a line for each task and one for the run."""
+    names: dict[str, list[str]] = {}
+    for table in tables:
+        names.setdefault(table.task, []).append(table.slug)
+    return [
+        ": ".join(filter(None, (task, ", ".join(own)))) for task, own in names.items()
+    ]
 
 
 def show_failures(

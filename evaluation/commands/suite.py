@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -30,6 +30,7 @@ from evaluation.commands.options import (
     split_settings,
     with_settings,
 )
+from evaluation.commands.show_run import show_screen
 from evaluation.commands.suite_group import SuiteGroup
 from evaluation.reporting.printing import (
     ReportFormat,
@@ -39,8 +40,6 @@ from evaluation.reporting.printing import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evaluation.asking.request import RunRequest, RunResult, SuiteChoice
 
 
@@ -157,12 +156,8 @@ def run_command(  # noqa: PLR0913 (groups of options)
     Examples:
       csbdata suite run passrate --limit 20 --model smollm2
       csbdata suite run passrate --limit 20 --engine none --engine llguidance
-      csbdata suite run passrate --model http://localhost:8000/v1#Qwen/Qwen3-0.6B
+      csbdata suite run passrate --model http://localhost:8000/v1#qwen
       csbdata suite run passrate --set repairs=2 --set mode=schema --set hints=0
-
-    \b
-    Settings of --set (NAME=DEFAULT), beside the suite's own (docs/suites.md):
-      {settings}
 
     Exits with 69 if no model could be asked.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
@@ -453,13 +448,17 @@ def report_command(
 def _print(result: RunResult, format_: ReportFormat) -> None:
     """Print the tables on stdout, and on stderr the problems of responses."""
     from evaluation.analysis.run_report import reports
+    from evaluation.results.description import partial_data
 
     run = result.open()
-    tables: Sequence[Any] = [
-        table for report in reports(run).values() for table in report.tables
-    ]
+    by_task = reports(run)
+    tables = [table for report in by_task.values() for table in report.tables]
     head = {"run": str(result.folder), "header": run.raw_header}
-    print_tables(tables, format_, {**head, "problems": list(result.problems)})
+    if format_ is ReportFormat.AUTO:
+        again = command("results", "show", result.folder)
+        show_screen(again, partial_data(run.header), by_task, tables)
+    else:
+        print_tables(tables, format_, {**head, "problems": list(result.problems)})
     for problem in result.problems[:10]:
         say(problem, style="yellow")
     if len(result.problems) > 10:  # noqa: PLR2004 (the ones above)

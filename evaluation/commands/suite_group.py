@@ -5,13 +5,12 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
-from typer.core import TyperGroup
-
+from curation.commands.options import CommandGroup
 from curation.system.errors import BadUsage
 from curation.system.terminal import command_line
 
 
-class SuiteGroup(TyperGroup):
+class SuiteGroup(CommandGroup):
     """The verbs; a suite's name in their place is answered with the right order."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401 - typer's own

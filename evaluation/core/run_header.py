@@ -106,6 +106,8 @@ class DataHeader(msgspec.Struct, frozen=True, kw_only=True):
     sha256: str | None = None
     #: Number of schemas, of all shards.
     schemas: int | None = None
+    #: Number of a suite's records, of all shards.
+    records: int | None = None
     #: Where instances come from: `given`, `made`, `given and made` or `none`.
     instances: str | None = None
     #: The only configs and splits that were asked for; empty for all.

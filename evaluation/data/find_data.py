@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from curation.dataset.editions import DEFAULT_BUILD
 from curation.packaging.manifest import read_origins
+from curation.sources.base import SAMPLE_REASON
 from curation.sources.local import open_source
 from curation.system.errors import BadData, NoInput, NotPermitted, Unavailable
 from curation.system.progress import Progress, Quiet
@@ -125,7 +126,11 @@ def partial_lines(folder: Path, configs: Collection[str]) -> tuple[str, ...]:
     if origins is None or not origins.partial:
         return ()
     if not configs:
-        return (origins.sentence, *origins.reasons)
+        # Which configs are the sample's is in the sentence.
+        return (
+            origins.sentence,
+            *(why for why in origins.reasons if SAMPLE_REASON not in why),
+        )
     sample = [config for config in origins.sample if config in configs]
     lines = [f"the embedded sample stands for {', '.join(sample)}"] if sample else []
     return (
@@ -136,11 +141,23 @@ def partial_lines(folder: Path, configs: Collection[str]) -> tuple[str, ...]:
 
 def _partial(reader: RecordReader, selection: RecordSelection) -> tuple[str, ...]:
     """Return why figures on the data are none of the benchmark's, a line each."""
-    if reader.origin == "sample":
+    folder = reader.folder if isinstance(reader, ParquetTables) else None
+    return partial_data(folder, reader.origin, selection.configs)
+
+
+def partial_data(
+    folder: Path | None, origin: str, configs: Collection[str]
+) -> tuple[str, ...]:
+    """Return the lines of `partial_lines`, or that of the embedded sample.
+
+    Args:
+        folder: A build, or any folder or file; None if the data is none.
+        origin: Where the data comes from.
+        configs: The configs that are measured; empty for all.
+    """
+    if origin == "sample":
         return (SAMPLE_LINE,)
-    if isinstance(reader, ParquetTables):
-        return partial_lines(reader.folder, selection.configs)
-    return ()
+    return () if folder is None else partial_lines(folder, configs)
 
 
 def _say_lines(what: str, lines: Sequence[str], progress: Progress) -> None:

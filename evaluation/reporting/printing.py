@@ -20,19 +20,39 @@ from curation.system.escaping import safe, spreadsheet_text
 from curation.system.tables import plain, table
 from curation.system.terminal import print_json, say_command, show, show_whole, stdout
 from curation.system.words import counted
-from evaluation.reporting.tables import Cell, MissingFigure, Table, json_of, text_of
+from evaluation.reporting.tables import (
+    Cell,
+    Finding,
+    MissingFigure,
+    Table,
+    json_of,
+    shortened,
+    text_of,
+)
 
 
-def for_terminal(report: Table) -> RenderableType:
-    """Return a report's table as rich prints it on a terminal or into a pipe."""
+def for_terminal(report: Table, *, compact: bool = False) -> RenderableType:
+    """Return a report's table as rich prints it on a terminal or into a pipe.
+
+    Args:
+        report: The table.
+        compact: Whether columns are left out where the table is too wide.
+    """
     if not report.rows:
         return Group(plain(report.heading, "italic"), Text())
+    whole, *shorter = (
+        [[safe(shortened(cell, steps)) for cell in row] for row in report.rows]
+        for steps in range(3)
+    )
+    columns = report.columns
     return table(
-        report.columns,
-        ([safe(text_of(cell)) for cell in row] for row in report.rows),
+        [shortened(name, 1) for name in columns] if compact else columns,
+        whole,
         title=report.heading,
         numbers=numbers(report),
-        commands=map(report.columns.index, report.commands),
+        commands=map(columns.index, report.commands),
+        shorter=shorter,
+        compact=compact,
     )
 
 
@@ -42,12 +62,12 @@ def numbers(report: Table) -> set[int]:
         index
         for index in range(len(report.columns))
         if any(_is_figure(row[index]) for row in report.rows)
-        and not any(isinstance(row[index], str) for row in report.rows)
+        and not any(isinstance(row[index], str | Finding) for row in report.rows)
     }
 
 
 def _is_figure(cell: Cell) -> bool:
-    return cell is not None and not isinstance(cell, str | MissingFigure)
+    return cell is not None and not isinstance(cell, str | MissingFigure | Finding)
 
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~])")
@@ -205,6 +225,26 @@ def print_tables(
             print_table(table)
         if more and len(every) > len(tables):
             say_command(counted(len(every) - len(tables), "more table"), more)
+
+
+def print_first(tables: Sequence[Table], lines: int) -> list[Table]:
+    """Print for people the tables that fit into so many lines, without their notes.
+
+    Returns:
+        Those that were printed.
+    """
+    console = stdout()
+    printed = []
+    for candidate in tables:
+        layout = for_terminal(candidate, compact=True)
+        with console.capture() as captured:
+            console.print(layout, crop=False)
+        needed = captured.get().count("\n")
+        if needed <= lines:
+            lines -= needed
+            console.print(layout, crop=False)
+            printed.append(candidate)
+    return printed
 
 
 def print_table(table: Table) -> None:

@@ -68,6 +68,8 @@ def _data(header: RunHeader) -> Iterator[str]:
     parts = [data.name]
     if data.schemas is not None:
         parts.append(counted(data.schemas, "schema"))
+    if data.records is not None:
+        parts.append(counted(data.records, "record"))
     if header.shard != "1/1":
         parts.append(f"shard {header.shard} of them")
     selection = [*data.configs, *data.splits]

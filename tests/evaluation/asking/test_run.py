@@ -7,12 +7,14 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
+import msgspec
 import pytest
 
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration
 from evaluation.analysis.page import page
 from evaluation.analysis.run_report import reports
+from evaluation.asking.header import suite_header
 from evaluation.asking.request import (
     ModelOptions,
     RunRequest,
@@ -21,7 +23,9 @@ from evaluation.asking.request import (
 from evaluation.asking.run import run, score_file
 from evaluation.asking.writers import Writer, most_seconds
 from evaluation.core.records import Record, encode_records
+from evaluation.core.run_header import DataHeader
 from evaluation.core.suite import RecordSet
+from evaluation.data.find_data import SAMPLE_LINE
 from evaluation.generation.text_generation import TokenPrices
 from evaluation.results.suite_rows import scored_run
 from tests.evaluation.servers.loopback import Said, answer, loopback
@@ -318,3 +322,13 @@ def test_whatever_a_server_says_has_its_class(tmp_path: Path) -> None:
     assert {one.record: one.verdict.failure_class for one in scored} == {
         name: expected for name, (_, expected) in replies.items()
     }
+
+
+@pytest.mark.parametrize(("origin", "said"), [("sample", True), ("file", False)])
+def test_a_suite_on_the_sample_says_so(origin: str, said: bool) -> None:  # noqa: FBT001 - a parameter
+    """Its header has the words of `eval`, which every table and page repeat."""
+    records = RecordSet(name="x", origin=origin, records=tuple(_RECORDS))
+    head = suite_header(choose_suite("passrate"), records, [], {})
+    data = msgspec.convert(head["data"], DataHeader)
+    assert data.partial == ((SAMPLE_LINE,) if said else ())
+    assert data.records == len(_RECORDS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -88,7 +89,8 @@ def test_the_way_to_every_table_keeps_what_was_chosen(tmp_path: Path) -> None:
     words = ("results", "show", _run(tmp_path / "my run"), "--task", "masks")
     with command_line_of(words):
         shown = _ask(*words[1:])
-    assert f"  csbdata {shlex.join(words)} --all" in shown.stderr.splitlines()
+    way = f"  csbdata {shlex.join(words)} --table NAME"
+    assert way in shown.stderr.splitlines()
 
 
 def test_show_of_a_task_that_was_not_run_says_which_were(tmp_path: Path) -> None:
@@ -197,29 +199,54 @@ def test_tables_of_several_tasks_are_told_apart(tmp_path: Path) -> None:
     assert "declared: What passes" not in shown
 
 
-@pytest.mark.parametrize("tasks", [1, 2, 5])
-def test_show_has_twelve_tables_at_most_and_names_the_others(
-    tmp_path: Path, tasks: int
+@pytest.mark.parametrize("width", ["80", "200"])
+@pytest.mark.parametrize(("tasks", "cases"), [(1, 40), (2, 5), (5, 40)])
+def test_show_is_one_screen_and_names_every_other_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tasks: int, cases: int, width: str
 ) -> None:
-    """Of several engines the comparison first; what is not shown can be asked for."""
-    rows = many("alpha 1.0", 40) + many("beta 2.0", 40)
+    """At most 40 lines, each no wider than the screen; what is not shown is named."""
+    monkeypatch.setenv("COLUMNS", width)
+    rows = many("alpha 1.0", cases) + many("beta 2.0", cases)
     names = ["masks", "declared", "probe", "more", "others"][:tasks]
     rows = [replace(one, task=name) for one in rows for name in names]
     run = str(write_run(tmp_path / "run", rows, _HEAD))
     answer = _ask("show", run)
+    lines = (answer.stdout + answer.stderr).splitlines()
+    assert len(lines) <= 40
+    assert max(len(each) for each in lines if not each.startswith("  csb")) <= int(
+        width
+    )
     every = json.loads(_ask("show", run, "--format", "json").stdout)["tables"]
-    paths = ["/".join(filter(None, (each["task"], each["name"]))) for each in every]
-    (line,) = (each for each in answer.stderr.splitlines() if "--table NAME" in each)
-    others = line.partition(": ")[2].split(", ")
-    assert 0 < len(every) - len(others) <= 12
+    for table in every:
+        shown = (
+            f"{table['task']}: {table['title']}" if table["task"] else table["title"]
+        )
+        named = table["name"] in re.split(r"[,\s]+", answer.stderr)
+        assert named or shown in answer.stdout.splitlines()
     first = [each["title"] for each in every if each["task"] in {None, "masks"}][2:]
     assert first[:2] == ["What passes, paired", "What compiles, paired"]
-    assert ("masks: " * (tasks > 1)) + "What passes, paired\n" in answer.stdout
-    for path in (others[-1], paths[-1].rpartition("/")[2]):
-        told = json.loads(_ask("show", run, "--table", path, "--format", "json").stdout)
-        assert {each["name"] for each in told["tables"]} == {path.rpartition("/")[2]}
+    last = every[-1]["name"]
+    told = json.loads(_ask("show", run, "--table", last, "--format", "json").stdout)
+    assert {each["name"] for each in told["tables"]} == {last}
     with pytest.raises(BadConfiguration, match="no table 'no-such'"):
         _ask("show", run, "--table", "no-such")
+
+
+def test_few_schemas_have_a_line_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which engine handles which schema, before any rate: the outcome and why."""
+    monkeypatch.setenv("COLUMNS", "80")
+    refused = row(id="o2", result=Result.COMPILE_ERROR, detail="no", walks=())
+    wrong = row(id="o2", engine="beta 2.0", walks=(accepted(valid=False),))
+    rows = [row(), refused, row(engine="beta 2.0"), wrong]
+    run = str(write_run(tmp_path / "run", rows, _HEAD))
+    lines = [each.split("  ") for each in _ask("show", run).stdout.splitlines()]
+    cells = [[cell.strip() for cell in line if cell.strip()] for line in lines]
+    assert ["Github_easy/o1", "passed", "passed"] in cells
+    assert ["Github_easy/o2", "compile error", "under constrained"] in cells
+    write_run(tmp_path / "many", many("alpha 1.0", 21), _HEAD)
+    assert "By schema" not in _ask("show", str(tmp_path / "many"), "--all").stdout
 
 
 def test_show_has_every_table_by_all(tmp_path: Path) -> None:
@@ -230,7 +257,7 @@ def test_show_has_every_table_by_all(tmp_path: Path) -> None:
     assert lines[:2] == ["tasks: masks", "engines: alpha 1.0, beta 2.0"]
     assert "An engine's limits" not in answer.stdout
     assert "Conditions" not in answer.stdout
-    assert f"  csbdata results show {run} --all" in answer.stderr.splitlines()
+    assert f"  csbdata results show {run} --table NAME" in answer.stderr.splitlines()
     every = _ask("show", run, "--all")
     assert "Conditions" in every.stdout
     assert "--all" not in every.stderr

@@ -1,0 +1,68 @@
+"""The help of every command: one screen and a half, whole sentences, 80 columns."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from typing import TYPE_CHECKING
+
+import pytest
+from typer.main import get_command
+
+from curation.cli import application
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: Of a help text at 80 columns.
+_LINES = 60
+_COLUMNS = 80
+
+
+def _paths(command: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    yield path
+    for name, child in getattr(command, "commands", {}).items():
+        yield from _paths(child, (*path, name))
+
+
+_PATHS = [*_paths(get_command(application()))]
+
+
+def _help(path: tuple[str, ...], option: str) -> str:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        get_command(application(path)).main(
+            [*path, option], prog_name="csbdata", standalone_mode=False
+        )
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("path", _PATHS, ids=" ".join)
+def test_help_fits(path: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """At most 60 lines of 80 columns, and no sentence is cut off."""
+    monkeypatch.setenv("COLUMNS", str(_COLUMNS))
+    text = _help(path, "--help")
+    lines = text.splitlines()
+    assert len(lines) <= _LINES
+    assert max(map(len, lines)) <= _COLUMNS
+    cut_off = [line for line in lines if line.endswith("...") and "Usage:" not in line]
+    assert not cut_off, cut_off
+    assert "\f" not in text
+
+
+@pytest.mark.parametrize("path", [("build",), ("eval",), ("suite", "run"), ("load",)])
+def test_help_all_has_the_rest(
+    path: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every option has a line there, and no line is wider than the screen."""
+    monkeypatch.setenv("COLUMNS", str(_COLUMNS))
+    shown, every = _help(path, "--help"), _help(path, "--help-all")
+    assert "--help-all" in shown
+    command = get_command(application(path))
+    for name in path:
+        command = command.commands[name]
+    options = [parameter.opts[0] for parameter in command.params]
+    rest = [name for name in options if name.startswith("-") and name not in shown]
+    assert rest or "Settings of --set" in every
+    assert all(option in every for option in rest)
+    assert max(map(len, every.splitlines())) <= _COLUMNS
