@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from typer.main import get_command
@@ -58,7 +58,7 @@ def test_help_all_has_the_rest(
     monkeypatch.setenv("COLUMNS", str(_COLUMNS))
     shown, every = _help(path, "--help"), _help(path, "--help-all")
     assert "--help-all" in shown
-    command = get_command(application(path))
+    command: Any = get_command(application(path))
     for name in path:
         command = command.commands[name]
     options = [parameter.opts[0] for parameter in command.params]
