@@ -256,7 +256,8 @@ def _fault(value: Json | Rejected, name: str) -> FitFinding | None:
         [value[it] for it in LISTS if it in value] if isinstance(value, dict) else []
     )
     listed = next((it for it in (value, *members) if isinstance(it, list)), None)
-    if listed and all(isinstance(it, dict) for it in listed):
+    own = name.startswith(_TOOLS)
+    if listed and not own and all(isinstance(it, dict) for it in listed):
         sentence = f"a list is no schema; if its members are tools, write tools:{name}"
         return replace(NOT_A_SCHEMA, sentence=sentence)
     return None

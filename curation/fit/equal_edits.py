@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from curation.fit.edits import (
     DIALECT,
@@ -15,13 +15,18 @@ from curation.fit.edits import (
     without,
 )
 from curation.fit.narrowing import without_false
+from curation.fit.shapes import SHAPE
 from curation.instances.constraints.keyword_values import KNOWN_FORMATS
-from curation.json.pointer import Tokens, at
+from curation.json.pointer import Tokens, at, fragment_of
+from curation.references.schema import Schema
 from curation.schema.keywords import CONTAINERS, TYPE_OF_KEYWORD
 from curation.schema.subschemas import edited, subschema_locations
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
+
+#: The name in `$defs` of a root that is referred to.
+_ROOT: Final = "root"
 
 
 def one_of_as_any_of(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
@@ -98,6 +103,35 @@ def root_inlined(schema: UntypedJson, _sites: Sites) -> UntypedJson:
     if not isinstance(target, dict) or asserting(schema) != {"$ref"}:
         return schema
     return {**target, **without(schema, "$ref")}
+
+
+def pointed(schema: UntypedJson, _sites: Sites) -> UntypedJson:
+    """Write references as pointers; a root that is referred to moves into `$defs`."""
+    document = Schema(schema, DIALECT)
+    targets: dict[Tokens, Tokens] = {}
+    for reference in document.scanned.references:
+        target = document.lookup(reference.text, reference.base)
+        if target is not None and reference.keyword == "$ref":
+            targets[reference.tokens] = target.tokens
+    start = ("$defs", _ROOT) if () in targets.values() else ()
+
+    def change(tokens: Tokens, part: UntypedJson) -> UntypedJson:
+        if tokens not in targets or not isinstance(part, dict):
+            return part
+        target = targets[tokens]
+        place = target if target[:1] == ("$defs",) else (*start, *target)
+        return {**part, "$ref": fragment_of(place)}
+
+    result: UntypedJson = edited(schema, DIALECT, change)
+    definitions = result.get("$defs", {})
+    if not start or _ROOT in definitions or SHAPE in schema:
+        return schema if start else result
+    root = without(result, "$defs", "$schema")
+    return {
+        **{name: result[name] for name in result if name == "$schema"},
+        "$ref": fragment_of(start),
+        "$defs": {**definitions, _ROOT: root},
+    }
 
 
 def declared(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:

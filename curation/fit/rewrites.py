@@ -30,7 +30,7 @@ class Rewrite:
     claim: Claim
     #: The checks whose findings ask for it.
     rules: frozenset[str]
-    #: The keywords of those findings; all where there are none.
+    #: The keywords of those findings; all where there are none, or beside a reference.
     keywords: frozenset[str] = frozenset()
     apply: Callable[[UntypedJson, Sites], UntypedJson]
     #: Whether it gives answers another shape, which is right only where no other
@@ -43,8 +43,8 @@ class Rewrite:
 
     def answers(self, rule: str, keyword: str) -> bool:
         """Return whether a finding asks for this rewrite."""
-        of_keyword = not self.keywords or keyword in self.keywords
-        return rule in self.rules and of_keyword
+        any_keyword = not self.keywords or rule == "beside-reference"
+        return rule in self.rules and (any_keyword or keyword in self.keywords)
 
 
 _EQUAL, _NARROWER, _WIDER = Claim.EQUAL, Claim.NARROWER, Claim.WIDER
@@ -126,6 +126,7 @@ SAFE: Final = (
         "$anchor $id",
         everywhere=True,
     ),
+    _whole(equal.pointed, _EQUAL, "no-pointer", everywhere=True),
     _each(equal.const_as_enum, _EQUAL, "keyword", "const"),
     _each(equal.length_as_pattern, _EQUAL, "keyword", "minLength maxLength"),
     NORMALISED,

@@ -83,6 +83,48 @@ def test_all_tools_of_a_list_are_one_request(tmp_path: Path) -> None:
     assert "#bad: (root): no JSON Schema" in " ".join(out.split())
 
 
+def test_a_very_long_tool_list_has_one_clear_line(tmp_path: Path) -> None:
+    """5,000 tools are one request; parameters that are no schema are named in it."""
+    odd: dict[str, Json] = {
+        "text": "query: string",
+        "list": [{"type": "string"}],
+        "false": False,
+        "remote": {**_CLOSED, "properties": {"a": {"$ref": "https://a.example/b"}}},
+    }
+    tools: list[Json] = [
+        {"name": name, "parameters": value} for name, value in odd.items()
+    ]
+    tools += [{"name": f"t{index}", "parameters": _CLOSED} for index in range(4_996)]
+    file = tmp_path / "tools.json"
+    file.write_text(json.dumps(tools), "utf-8")
+    code, out = run("fit", f"tools:{file}", "--for", "openai-strict")
+    assert code == 4
+    whole = " ".join(out.split())
+    assert "openai-strict: refuses the whole request, for 5 of 5,001" in whole
+    assert "more: --format json has all" in whole
+    report = json.loads(
+        run("fit", f"tools:{file}", "--for", "openai-strict", "--format", "json")[1]
+    )
+    sentences = {
+        it["name"].rpartition("#")[2]: [
+            finding["sentence"]
+            for finding in it["targets"]["openai-strict"]["findings"]
+        ]
+        for it in report["schemas"]
+    }
+    for name, words in {
+        "text": "no JSON Schema",
+        "list": "no JSON Schema",
+        "false": "a boolean for a schema is refused",
+        "remote": "leads out of the schema",
+    }.items():
+        assert any(words in sentence for sentence in sentences[name]), sentences[name]
+    (request,) = next(
+        it for name, it in sentences.items() if name.endswith("(one request)")
+    )
+    assert request == "5,000 tools in one request, and at most 128 are taken"
+
+
 def test_a_tool_list_in_a_file_is_told_apart(tmp_path: Path) -> None:
     """Without the prefix it is no schema; the line says what to write."""
     file = tmp_path / "tools.json"

@@ -134,6 +134,12 @@ EXAMPLES: dict[str, tuple[str, dict[str, Json], Claim]] = {
     ),
     "nullable": (OPENAI, _object(a=_STRING) | {"required": []}, Claim.EQUAL),
     "wrapped": (OPENAI, {"type": "array", "items": _STRING}, Claim.EQUAL),
+    "pointed": (
+        "llama.cpp",
+        _object(a=_STRING, b={"anyOf": [{"$ref": "#"}, {"$ref": "#text"}]})
+        | {"$defs": {"text": {**_STRING, "$anchor": "text"}}},
+        Claim.EQUAL,
+    ),
     "root-inlined": (
         OPENAI,
         {"$ref": "#/$defs/a", "$defs": {"a": _object(b=_STRING)}},
@@ -214,6 +220,16 @@ def test_claims_hold_for_any_schema(
     fit = fit_schema(schema, target, comparer=comparer)
     assert fit.claim in SAFE_CLAIMS or fit.ignored
     _assert_true(fit, may_be_mute=True)
+
+
+def test_what_stands_beside_a_reference_is_merged(comparer: Comparer) -> None:
+    """The target is written where it is used, with what its sibling asks."""
+    parts: Json = {"$ref": "#/$defs/name", "minLength": 2}
+    schema = _object(a=parts) | {"$defs": {"name": _STRING}}
+    fit = fit_schema(schema, OPENAI, comparer=comparer)
+    assert (fit.fits, fit.claim) == (True, Claim.EQUAL)
+    assert fit.schema["properties"]["a"] == {"type": "string", "minLength": 2}
+    _assert_true(fit)
 
 
 def test_each_rewrite_has_a_name_of_its_own() -> None:
