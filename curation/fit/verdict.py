@@ -10,7 +10,7 @@ import msgspec
 from curation.core.json_types import Json
 from curation.fit.checks import CHECKS, QUIET, Found, over_limit
 from curation.fit.profile import Effect, Profile, ProfileRule, Scope, SourceKind
-from curation.fit.scan import scan_of
+from curation.fit.scan import Scan, scan_of
 from curation.json.pointer import pointer
 from curation.json.values import SameObject
 from curation.schema.keywords import KNOWN_KEYWORDS
@@ -71,15 +71,16 @@ def judge_request(schemas: Iterable[Json], profile: Profile) -> tuple[FitFinding
     """Return the limits that the schemas of one request exceed together.
 
     Args:
-        schemas: Of all tools in it, for instance.
+        schemas: Of all tools in it, for instance; what is no schema counts as a tool.
         profile: The target.
     """
-    scans = [scan_of(SameObject(schema)) for schema in schemas]
+    nothing = Scan(True)  # noqa: FBT003 - a boolean is a schema
+    scans = [scan_of(SameObject(schema)) or nothing for schema in schemas]
     return tuple(
         _finding(found, rule, profile)
         for rule in profile.rules
         if rule.scope is Scope.REQUEST
-        for found in over_limit([scan for scan in scans if scan is not None], rule)
+        for found in over_limit(scans, rule)
     )
 
 

@@ -137,7 +137,7 @@ EXAMPLES: dict[str, tuple[str, dict[str, Json], Claim]] = {
     "pointed": (
         "llama.cpp",
         _object(a=_STRING, b={"anyOf": [{"$ref": "#"}, {"$ref": "#text"}]})
-        | {"$defs": {"text": {**_STRING, "$anchor": "text"}}},
+        | {"$defs": {"text": {"type": "string", "$anchor": "text"}}},
         Claim.EQUAL,
     ),
     "root-inlined": (
