@@ -1,258 +1,257 @@
 """Generate records whose truth is right by construction.
 
-`families.py` draws values, and `families.toml` has the contexts that state them among
-others that do not matter, the questions, and the fields of the answers with their
-evidence. All names are invented. `reader` checks finished records.
+Facts are the leaves of an instance of a form (`forms`). A voice of `voices.toml` tells
+them, among those of other instances of the same form. What is not told is absent from
+the truth, or null if the text says so. All names are invented.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import date
-from functools import cache
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from functools import cache, lru_cache
 from importlib.resources import files
 from random import Random
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-import msgspec
+import jsonschema_rs
 
-from curation.core.json_types import Json
-from curation.json.pointer import pointer
+from curation.core.json_types import Json, UntypedJson
 from curation.json.text import canonical
-from curation.json.values import type_of
-from evaluation.suites.sob.families import DRAWS, Draw, Values
-from evaluation.suites.sob.records import Evidence, SobRecord, Source, complexity_of
+from curation.json.values import is_number
+from curation.system.errors import NoInput
+from evaluation.suites.sob.forms import ITEMS, forms, is_nullable, kind, named
+from evaluation.suites.sob.records import SobRecord, Source, complexity_of
 
 #: How many records the suite's own set has.
 OWN_RECORDS: Final = 180
+#: Characters of a context.
+SHORTEST, LONGEST = 500, 30_000
+#: Draws of a record until its form accepts the truth, and facts that it tells at least.
+_ATTEMPTS: Final = 20
+_FEWEST: Final = 5
+#: How often an optional member is told, a null stands for a value, a figure is first
+#: given wrong in a meeting, and small talk stands between two sentences.
+_TOLD, _NULL, _WRONG, _TALK = 0.75, 0.15, 0.1, 0.12
+#: Other things that the same text tells of, and how often there are so many.
+_OTHERS: Final[Mapping[int, int]] = {0: 3, 1: 5, 2: 4, 4: 3, 8: 1}
+_SOURCES: Final[tuple[Source, ...]] = ("text", "image", "audio")
+#: Digits of numbers that are drawn without bounds.
+_REACH: Final = 9_999
+#: What is told, and how.
+_Facts: TypeAlias = dict[str, str]
 
 
-class _Text(msgspec.Struct, frozen=True, rename={"if_": "if", "else_": "else"}):
-    """A text that depends on a value, or that is joined from the items of a list."""
+def generated_records(
+    count: int = OWN_RECORDS, seed: int = 0, schemas: str = ""
+) -> Iterator[SobRecord]:
+    """Yield records; the same arguments give the same bytes everywhere.
 
-    if_: str = ""
-    then: str = ""
-    else_: str = ""
-    each: str = ""
-    join: str = "\n"
-    text: str = ""
+    The first of more records are the same as those of fewer. Each form has its turn
+    before one comes again.
 
-
-class _Field(msgspec.Struct, frozen=True, rename={"quotes": "in"}):
-    at: str
-    value: str = ""
-    quotes: tuple[str, ...] = ()
-    by: str = ""
-    of: tuple[str, ...] = ()
-    absent: tuple[str, ...] = ()
-    unknown: str = ""
-    type: str = ""
-    enum: tuple[str, ...] = ()
-    about: str = ""
-    about_list: str = ""
-    optional: bool = False
-
-
-class _Family(msgspec.Struct, frozen=True):
-    """A family of records, as `families.toml` describes it."""
-
-    name: str
-    source: Source
-    difficulty: str
-    #: Whether the root of the answer may have other members.
-    is_open: bool
-    context: str
-    question: str
-    fields: tuple[_Field, ...]
-    texts: dict[str, str | _Text]
-
-
-def generated_records(count: int = OWN_RECORDS, seed: int = 0) -> Iterator[SobRecord]:
-    """Yield records; the same number and seed give the same bytes everywhere.
-
-    The first of more records are the same as those of fewer.
+    Args:
+        count: How many.
+        seed: Of all draws.
+        schemas: A source expression of schemas; empty for the embedded sample.
     """
-    families = msgspec.convert(_toml("families.toml")["families"], tuple[_Family, ...])
-    for number in range(count):
-        draw = Draw(Random(f"{seed}/{number}"), _vocabulary())  # noqa: S311 - no secret
-        yield _record(families[number % len(families)], draw)
+    by_turn = list(forms(schemas))
+    Random(f"{seed} order").shuffle(by_turn)  # noqa: S311 - no secret
+    turn = made = 0
+    while made < count:
+        if turn >= len(by_turn) and not made:
+            what = "no schema in it has 8 to 80 leaves that a text can tell"
+            raise NoInput(what, schemas or "the embedded sample")
+        family, form = by_turn[turn % len(by_turn)]
+        draw = Random(f"{seed}/{turn}")  # noqa: S311 - no secret
+        record = _record(family, form, _SOURCES[made % len(_SOURCES)], draw)
+        turn += 1
+        if record is not None:
+            made += 1
+            yield record
 
 
 @cache
-def _vocabulary() -> Mapping[str, Sequence[str]]:
-    return _toml("vocabulary.toml")
-
-
-def _toml(name: str) -> dict[str, Any]:
+def _texts(name: str) -> dict[str, Any]:
     return tomllib.loads(files(__package__).joinpath(name).read_text("utf-8"))
 
 
-def _record(family: _Family, draw: Draw) -> SobRecord:
-    values = DRAWS[family.name](draw)
-    _write_texts(family, values)
-    context = _context(family, values, draw)
-    question = family.question.format_map(values)
-    fields = [(tuple(field.at.split(".")), field) for field in family.fields]
-    evidence: dict[str, Evidence] = {}
-    schema, truth = _answer(fields, values, (), evidence)
-    if family.is_open:
-        del schema["additionalProperties"]
-    content = canonical([context, question, schema, truth])
+@lru_cache(maxsize=4_096)
+def _validator(form: str) -> jsonschema_rs.Validator:
+    return jsonschema_rs.Draft202012Validator(json.loads(form), validate_formats=True)
+
+
+def _record(
+    family: str, form: dict[str, Json], source: Source, draw: Random
+) -> SobRecord | None:
+    """Return a record of a form; None if no instance of it was drawn."""
+    drawn = _instance(form, draw)
+    if drawn is None:
+        return None
+    truth, facts = drawn
+    others = draw.choices([*_OTHERS], [*_OTHERS.values()])[0]
+    words = _texts("vocabulary.toml")
+    names = draw.sample(words["company"], min(others + 1, len(words["company"])))
+    name, *other_names = [f"{one} {draw.choice(words['thing'])}" for one in names]
+    told = [(name, facts)]
+    for other in other_names:
+        instance = _instance(form, draw)
+        told += [(other, instance[1])] if instance else []
+    draw.shuffle(told)
+    voice = draw.choice([*_texts("voices.toml")[source].values()])
+    documents = [_document(source, voice, *one, draw) for one in told]
+    context = "\n\n".join(documents)
+    if source == "audio":
+        context = _stamped("\n".join(documents).split("\n"), draw)
+    if not SHORTEST <= len(context) <= LONGEST:
+        return None
+    question = draw.choice(_texts("voices.toml")["questions"]).format(name=name)
+    content = canonical([context, question, form, truth])
     return SobRecord(
         record_id=hashlib.sha256(content).hexdigest(),
-        source=family.source,
+        source=source,
         context=context,
         question=question,
-        json_schema=schema,
+        json_schema=form,
         ground_truth=truth,
-        schema_complexity=complexity_of(schema),
-        question_difficulty=family.difficulty,
-        family=family.name,
-        evidence=evidence,
+        schema_complexity=complexity_of(form),
+        question_difficulty=("easy", "medium", "hard")[min(2, len(told) - 1)],
+        family=family,
     )
 
 
-def _write_texts(family: _Family, values: Values) -> None:
-    """Add a family's texts to the drawn values, or to the items of a list of them."""
-    for name, text in family.texts.items():
-        items, _, key = name.rpartition("[].")
-        if items:
-            for item in values[items]:
-                item[key] = _written(text, {**values, **item})
-        else:
-            values[name] = _written(text, values)
+def _instance(form: dict[str, Json], draw: Random) -> tuple[Json, _Facts] | None:
+    validator = _validator(json.dumps(form))
+    for _ in range(_ATTEMPTS):
+        facts: _Facts = {}
+        truth = _value(form, "", facts, draw)
+        # Nothing tells an empty object from an absent one.
+        is_told = len(facts) >= _FEWEST and "{}" not in json.dumps(truth)
+        if is_told and validator.is_valid(truth):
+            return truth, facts
+    return None
 
 
-def _written(text: str | _Text, values: Values) -> str:
-    if isinstance(text, str):
-        return text.format_map(values)
-    if text.each:
-        items = values[text.each]
-        return text.join.join(
-            text.text.format_map({**values, **item}) for item in items
+def _value(schema: UntypedJson, what: str, facts: _Facts, draw: Random) -> Json:
+    """Return a value of a part of a form, and add what is told of it."""
+    if "properties" in schema:
+        members: dict[str, Json] = {}
+        for name, inner in schema["properties"].items():
+            is_required = name in schema["required"]
+            if is_required or draw.random() < _TOLD:
+                before = len(facts)
+                value = _value(inner, named(name, what), facts, draw)
+                if is_required or len(facts) > before:
+                    members[name] = value
+        return members
+    if "items" in schema:
+        least = max(1, schema.get("minItems", 1))
+        count = draw.randint(
+            least, max(least, min(ITEMS, schema.get("maxItems", ITEMS)))
         )
-    return (text.then if values[text.if_] else text.else_).format_map(values)
+        entries = [f"entry {number} of {what}" for number in range(1, count + 1)]
+        return [_value(schema["items"], entry, facts, draw) for entry in entries]
+    told: tuple[Json, str] = None, "not known"
+    if not is_nullable(schema) or draw.random() >= _NULL:
+        told = _leaf(schema, what, draw)
+    facts[what] = told[1]
+    return told[0]
 
 
-def _context(family: _Family, values: Values, draw: Draw) -> str:
-    context = family.context.format_map(values)
-    if family.source == "text":
-        documents = [document.strip() for document in context.split("\n\n")]
-        return "\n\n".join(draw.random.sample(documents, len(documents)))
-    return _transcript(context, draw) if family.source == "audio" else context
+def _leaf(schema: UntypedJson, what: str, draw: Random) -> tuple[Json, str]:
+    """Return the value of a leaf, and how a text tells it."""
+    match kind(schema):
+        case "enum":
+            chosen = draw.choice([one for one in schema["enum"] if one is not None])
+            return (
+                chosen,
+                f"“{chosen if isinstance(chosen, str) else json.dumps(chosen)}”",
+            )
+        case "boolean":
+            return (True, "yes") if draw.random() < 1 / 2 else (False, "no")
+        case "integer" | "number" as number:
+            value = _number(schema, draw, whole=number == "integer")
+            return value, f"{value:,}" if draw.random() < 1 / 2 else str(value)
+        case "date" | "date-time" as form:
+            minutes = timedelta(minutes=draw.randrange(2**26))
+            day = datetime(1901, 1, 1, tzinfo=UTC) + minutes
+            told = f"{day.day} {day:%B %Y}"
+            if form == "date":
+                return day.date().isoformat(), told
+            return f"{day:%Y-%m-%dT%H:%M:00Z}", f"{told}, {day:%H:%M} UTC"
+    text = _words(schema, what, draw)
+    return text, f"“{text}”"
 
 
-def _transcript(context: str, draw: Draw) -> str:
-    """Return the turns of a meeting with their times, and chatter between some."""
-    seconds = draw.number(3, 20)
-    turns = [line for line in context.split("\n") if line]
-    speakers = sorted({turn.partition(":")[0] for turn in turns})
+def _bound(schema: UntypedJson, *names: str) -> float | None:
+    return next((schema[name] for name in names if is_number(schema.get(name))), None)
+
+
+def _number(schema: UntypedJson, draw: Random, *, whole: bool) -> float:
+    low = _bound(schema, "minimum", "exclusiveMinimum")
+    high = _bound(schema, "maximum", "exclusiveMaximum")
+    low = (1 if high is None else high - _REACH) if low is None else low
+    high = low + _REACH if high is None else high
+    step: float = schema.get("multipleOf", 1)
+    if whole or step != 1:
+        first = -int(-low // step)
+        return round(draw.randint(first, max(first, int(high // step))) * step, 6)
+    number = round(draw.uniform(low, high), 2)
+    return int(number) if number == int(number) else number
+
+
+def _words(schema: UntypedJson, what: str, draw: Random) -> str:
+    """Return a text by the name of its leaf, or by its format and length."""
+    words = _texts("vocabulary.toml")
+    pick = {name: draw.choice(options) for name, options in words.items()}
+    pick |= {
+        "number": str(draw.randint(100, 9_999)),
+        "hex": f"{draw.getrandbits(48):012x}",
+    }
+    own = f"{schema.get('format', '')} {what.partition(' of ')[0]}"
+    shapes = _texts("voices.toml")["values"]
+    shape = next((shape for hint, shape in shapes.items() if hint in own), shapes["_"])
+    text = str(shape).format_map(pick)
+    while len(text) < schema.get("minLength", 0):
+        text += f" {draw.choice(words['thing'])}"
+    most = schema.get("maxLength", len(text))
+    return text if len(text) <= most else str(pick["hex"])[:most]
+
+
+def _document(
+    source: Source, voice: Mapping[str, Any], name: str, facts: _Facts, draw: Random
+) -> str:
+    """Return what a voice tells of one thing: a paragraph, a sheet, or turns."""
+    speakers = [
+        one.upper() for one in draw.sample(_texts("vocabulary.toml")["given"], 3)
+    ]
+    what = [*facts]
+    if source == "text":
+        draw.shuffle(what)
     lines: list[str] = []
-    for turn in turns:
-        if lines and draw.chance(0.35):
-            speaker = draw.random.choice(speakers)
-            lines.append(f"{speaker}: {draw.random.choice(draw.vocabulary['chatter'])}")
-        lines.append(turn)
+    for one in what:
+        statement = draw.choice(voice["says"])
+        if source == "audio" and draw.random() < _WRONG:
+            wrong = facts[draw.choice(what)]
+            lines.append(statement.format(name=name, what=one, value=wrong))
+            statement = draw.choice(voice["corrects"])
+        lines.append(statement.format(name=name, what=one, value=facts[one]))
+        if draw.random() < _TALK:
+            lines.append(draw.choice(voice["talk"]))
+    if source == "audio":
+        return "\n".join(f"{draw.choice(speakers)}: {line}" for line in lines)
+    joint = " " if source == "text" else "\n"
+    return str(voice["head"]).format(name=name) + joint.join(lines)
+
+
+def _stamped(lines: list[str], draw: Random) -> str:
+    """Return the turns of a meeting with their times."""
+    seconds = 0
     stamped = []
     for line in lines:
+        seconds += draw.randint(4, 48)
         stamped.append(f"[{seconds // 60}:{seconds % 60:02d}] {line}")
-        seconds += draw.number(4, 48)
     return "\n".join(stamped)
-
-
-def _answer(
-    fields: Sequence[tuple[tuple[str, ...], _Field]],
-    values: Values,
-    place: tuple[str, ...],
-    evidence: dict[str, Evidence],
-) -> tuple[dict[str, Json], Json]:
-    """Return the schema and the truth at a place of the answer.
-
-    Args:
-        fields: The leaves at or below the place, with the rest of their path.
-        values: Values and texts by name.
-        place: The reference tokens of the place.
-        evidence: Is given the evidence of each leaf, by JSON pointer.
-    """
-    path, field = fields[0]
-    if not path:
-        truth, evidence[pointer(place)] = _leaf(field, values)
-        return _leaf_schema(field, truth), truth
-    members: dict[str, list[tuple[tuple[str, ...], _Field]]] = {}
-    for path, field in fields:
-        members.setdefault(path[0], []).append((path[1:], field))
-    properties: dict[str, Json] = {}
-    truth = {}
-    for step, inner in members.items():
-        name = step.removesuffix("[]")
-        if step == name:
-            answer = _answer(inner, values, (*place, name), evidence)
-            properties[name], truth[name] = answer
-            continue
-        items = [
-            _answer(
-                inner,
-                # A scalar item is named `item`.
-                values | (item if isinstance(item, dict) else {"item": item}),
-                (*place, name, str(index)),
-                evidence,
-            )
-            for index, item in enumerate(values[name])
-        ]
-        array: dict[str, Json] = {"type": "array", "items": items[0][0]}
-        about = inner[0][1].about_list
-        properties[name] = {**array, "description": about} if about else array
-        truth[name] = [item for _, item in items]
-    optional = {path[0] for path, field in fields if field.optional and path[1:] == ()}
-    required: list[Json] = [name for name in properties if name not in optional]
-    schema: dict[str, Json] = {"type": "object", "properties": properties}
-    return {**schema, "required": required, "additionalProperties": False}, truth
-
-
-def _leaf(field: _Field, values: Values) -> tuple[Json, Evidence]:
-    last = field.at.rpartition(".")[2]
-    name = field.value or ("item" if last.endswith("[]") else last)
-    value = values.get(name)
-    if value is None and field.absent:
-        return None, Evidence(kind="absent", terms=field.absent)
-    if value is None:
-        quote = field.unknown.format_map(values)
-        return None, Evidence(kind="unknown", quotes=(quote,))
-    quotes = tuple(filter(None, _listed(field.quotes, values)))
-    operands = tuple(_listed(field.of, values))
-    if field.by and None not in operands:
-        evidence = Evidence(
-            kind="derived", quotes=quotes, operation=field.by, operands=operands
-        )
-    elif isinstance(value, bool):
-        evidence = Evidence(kind="affirmed" if value else "denied", quotes=quotes)
-    else:
-        evidence = Evidence(kind="stated", quotes=quotes)
-    return value.isoformat() if isinstance(value, date) else value, evidence
-
-
-def _listed(names: Sequence[str], values: Values) -> Iterator[Any]:
-    """Yield what names stand for: a template, values, or a value of each item."""
-    for name in names:
-        items, _, key = name.rpartition("[].")
-        if items:
-            yield from (item[key] for item in values[items])
-        elif name not in values:
-            yield name.format_map(values)
-        elif isinstance(values[name], list):
-            yield from values[name]
-        else:
-            yield values[name]
-
-
-def _leaf_schema(field: _Field, truth: Json) -> dict[str, Json]:
-    if field.enum:
-        return {"type": "string", "enum": [*field.enum]}
-    kind = field.type.removesuffix("?")
-    schema: dict[str, Json] = {"type": [kind, "null"]}
-    if kind == field.type:
-        number = "number" if isinstance(truth, float) else type_of(truth)
-        schema = {"type": kind or number}
-    return {**schema, "description": field.about} if field.about else schema

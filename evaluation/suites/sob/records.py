@@ -51,26 +51,6 @@ _THEN: Final = (
 _OTHER_LAYOUT: Final = "it is a row of another layout"
 
 
-class Evidence(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Why one leaf of a truth is true, for a reader of the context.
-
-    `kind` says how: `stated` (its value stands in the quotes), `affirmed` or `denied`
-    (a boolean), `derived` (an operation over figures in the quotes), `absent` (null:
-    the context holds none of the terms) or `unknown` (null: the quote says that it is
-    not known).
-    """
-
-    kind: Literal["stated", "affirmed", "denied", "derived", "absent", "unknown"]
-    #: Pieces of the context, word by word.
-    quotes: tuple[str, ...] = ()
-    #: The name of the operation: see `OPERATIONS` of the tests' reader.
-    operation: str = ""
-    #: The arguments of the operation, each in a quote.
-    operands: tuple[UntypedJson, ...] = ()
-    #: Words that the context does not hold.
-    terms: tuple[str, ...] = ()
-
-
 class SobRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One record: a context, a question, a schema and the true answer."""
 
@@ -82,10 +62,8 @@ class SobRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     ground_truth: UntypedJson
     schema_complexity: str = ""
     question_difficulty: str = ""
-    #: The family of a generated record; empty for published ones.
+    #: The schema that a generated record's form is of; empty for published ones.
     family: str = ""
-    #: By JSON pointer, for every leaf; empty for published records.
-    evidence: dict[str, Evidence] = {}
 
 
 def weight_of(complexity: str, difficulty: str = "") -> float:

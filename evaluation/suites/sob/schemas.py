@@ -354,8 +354,8 @@ class PublishedTypes:
 def required_paths(schema: Json, *, published: bool) -> frozenset[tuple[str, ...]]:
     """Return the paths of all required members, `*` in the place of an index.
 
-    Members of members and of items are followed, references and unions are not; the
-    published code follows required members alone, and each type must be said.
+    Required members of these, and items, are followed, references and unions are not.
+    For the published code each type must be said.
     """
     paths: set[tuple[str, ...]] = set()
     stack: list[tuple[tuple[str, ...], Json]] = [((), schema)]
@@ -368,12 +368,8 @@ def required_paths(schema: Json, *, published: bool) -> frozenset[tuple[str, ...
         properties, items = inner.get("properties"), inner.get("items")
         if not published or kind == "object":
             paths.update((*place, name) for name in names)
-            members = properties.items() if isinstance(properties, dict) else ()
-            stack += [
-                ((*place, name), child)
-                for name, child in members
-                if name in names or not published
-            ]
+            members = properties if isinstance(properties, dict) else {}
+            stack += [((*place, name), members.get(name)) for name in names]
         if isinstance(items, dict) and (not published or kind == "array"):
             stack.append(((*place, ANY_INDEX), items))
     return frozenset(paths)

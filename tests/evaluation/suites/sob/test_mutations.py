@@ -8,7 +8,6 @@ from functools import cache
 import pytest
 
 from evaluation.core.records import Response
-from evaluation.suites.sob.generator import generated_records
 from evaluation.suites.sob.metrics import PUBLISHED, RECOMMENDED, Metric
 from evaluation.suites.sob.records import suite_record
 from evaluation.suites.sob.scorer import Mistake, PreparedRecord, judge
@@ -19,11 +18,12 @@ from tests.evaluation.suites.sob.all_mutations import (
     mutated,
 )
 from tests.evaluation.suites.sob.mutations import NOTHING, Mutation
+from tests.evaluation.suites.sob.stored import stored_records
 
 
 @cache
 def _prepared() -> list[PreparedRecord]:
-    return [PreparedRecord.of(record, RECOMMENDED) for record in generated_records(27)]
+    return [PreparedRecord.of(record, RECOMMENDED) for record in stored_records()[:27]]
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
@@ -63,7 +63,7 @@ def test_there_are_many_kinds_and_every_metric_is_lowered_by_some() -> None:
 
 def test_the_published_reading_gives_the_same_classes() -> None:
     """But for what the two readings disagree about, which is left out."""
-    for record in generated_records(6):
+    for record in stored_records()[:6]:
         prepared = PreparedRecord.of(record, PUBLISHED)
         for known in answers_known(record, published=True):
             verdict = judge(prepared, Response(record="r", text=known.text))
@@ -73,7 +73,7 @@ def test_the_published_reading_gives_the_same_classes() -> None:
 def test_the_self_test_has_answers_of_every_class() -> None:
     """Each has its class in both readings; only an unusable schema cannot occur."""
     classes = set()
-    for record in generated_records(18):
+    for record in stored_records()[:18]:
         for rules in (RECOMMENDED, PUBLISHED):
             prepared = PreparedRecord.of(record, rules)
             for known in known_answers(suite_record(record), SobSettings()):

@@ -11,11 +11,11 @@ from msgspec.structs import replace
 
 from evaluation.core.records import Response
 from evaluation.core.suite import ScoredResponse
-from evaluation.suites.sob.generator import generated_records
 from evaluation.suites.sob.metrics import RECOMMENDED
 from evaluation.suites.sob.report import report
 from evaluation.suites.sob.scorer import PreparedRecord, judge
 from tests.evaluation.suites.sob.all_mutations import MUTATIONS, mutated
+from tests.evaluation.suites.sob.stored import stored_records
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ class _Run:
 
 @cache
 def _prepared() -> list[PreparedRecord]:
-    return [PreparedRecord.of(record, RECOMMENDED) for record in generated_records(18)]
+    return [PreparedRecord.of(record, RECOMMENDED) for record in stored_records()[:18]]
 
 
 def _answers(

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from evaluation.commands.suite import app
-from evaluation.suites.sob.generator import generated_records
+from tests.evaluation.suites.sob.stored import stored_records
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +25,7 @@ def _csbdata(*words: object, code: int = 0) -> str:
 def _submitted(folder: Path, model: str, *, right: bool) -> Path:
     """Write the answers of a model to six records as the authors' files have them."""
     lines = []
-    for record in list(generated_records(6)):
+    for record in stored_records()[:6]:
         answer = record.ground_truth if right else "I do not know."
         lines.append(
             {
