@@ -7,9 +7,8 @@ object has no members but those of its schema, whatever `additionalProperties` s
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -42,6 +41,7 @@ from evaluation.suites.ifstruct.rows import (
     read_record,
     slices_of,
 )
+from evaluation.suites.ifstruct.schema_walk import SchemaWalk, kind_of
 from evaluation.suites.ifstruct.settings import (
     LOST_REQUIREMENTS,
     PUBLISHED_CLASSES,
@@ -65,8 +65,8 @@ _MISSING: Final = {
     NoAnswer.TOO_LARGE: Failure.TOO_LARGE,
 }
 _ORDER: Final = {failure: place for place, failure in enumerate(Failure)}
-#: Most reasons of a verdict, and most faults of one answer that are recorded.
-_MOST_REASONS, _MOST_FAULTS = 20, 200
+#: Most reasons of a verdict.
+_MOST_REASONS = 20
 #: The verdict on a row whose answer no engine can constrain.
 _NOT_RUN: Final = Verdict(
     passed=False,
@@ -74,15 +74,6 @@ _NOT_RUN: Final = Verdict(
     reasons=("not run: YAML is held to no schema",),
     counted=False,
 )
-_KINDS: Final = {
-    dict: "object",
-    list: "array",
-    str: "string",
-    bool: "boolean",
-    int: "integer",
-    float: "number",
-    type(None): "null",
-}
 
 
 class IfstructScorer:
@@ -329,7 +320,7 @@ def _verify_value(
             findings += _check_key(str(key), requirements.wrapper)
     elif isinstance(items, list) and requirements.wrapper is not None:
         findings.append(Flaw(Failure.NOT_WRAPPED, f"the key is {requirements.wrapper}"))
-    walk = _SchemaWalk(
+    walk = SchemaWalk(
         is_yaml=requirements.format is AnswerFormat.YAML,
         whole_floats=settings.whole_floats,
         non_finite=not settings.no_nan,
@@ -338,7 +329,7 @@ def _verify_value(
         findings += _check_length(items, requirements)
         walk.visit(requirements.schema, items, "")
     else:
-        findings.append(Flaw(Failure.NOT_A_LIST, f"it is {_kind_of(items)}"))
+        findings.append(Flaw(Failure.NOT_A_LIST, f"it is {kind_of(items)}"))
     return StructureVerdict(
         findings=(*findings, *walk.findings),
         parsed=True,
@@ -376,165 +367,3 @@ def _check_length(
     if (low is not None and count < low) or (high is not None and count > high):
         detail = "the schema's own bound"
         yield Flaw(Failure.ITEM_COUNT, detail, reading=RuleReading.PUBLISHED)
-
-
-def _kind_of(value: UntypedJson) -> str:
-    """Return JSON's word for a value's type; Python's for other values of YAML."""
-    return _KINDS.get(type(value), type(value).__name__)
-
-
-@dataclass(slots=True, kw_only=True)
-class _SchemaWalk:
-    """A walk over one answer; `findings` and the two counts grow as it goes.
-
-    The keywords are those that the published verifier knows: `type`, `enum`,
-    `minimum`, `maximum`, `minItems`, `maxItems`, `items`, `properties`, `required`.
-    """
-
-    #: Whether a scalar of another type may be text without its quotes.
-    is_yaml: bool
-    #: Whether `1.0` counts as a whole number, as in JSON Schema.
-    whole_floats: bool
-    #: Whether NaN and infinities count as numbers.
-    non_finite: bool
-    findings: list[Flaw] = field(default_factory=list)
-    #: Scalars that there should be, and those without fault. A missing field counts
-    #: with all the scalars that it would hold.
-    fields_total: int = 0
-    fields_passed: int = 0
-
-    def visit(self, schema: UntypedJson, value: UntypedJson, place: str) -> None:
-        """Compare a value and all inside it with a schema.
-
-        Args:
-            schema: The schema; anything but an object requires nothing.
-            value: The value.
-            place: Its path, for messages.
-        """
-        schema = schema if isinstance(schema, dict) else {}
-        members = schema.get("properties")
-        types = schema.get("type", ())
-        types = (types,) if isinstance(types, str) else types
-        if types and not self._has_type(types, value):
-            self._refuse_type(schema, types, value, place)
-        elif isinstance(members, dict) and isinstance(value, dict):
-            self._visit_object(schema, members, value, place)
-        elif "items" in schema and isinstance(value, list):
-            self._visit_list(schema, value, place)
-        else:
-            self.fields_total += 1
-            self.fields_passed += self._scalar_is_right(schema, value, place)
-
-    def _has_type(self, types: Sequence[str], value: UntypedJson) -> bool:
-        kind = _kind_of(value)
-        if kind in types or (kind == "integer" and "number" in types):
-            return True
-        return (
-            self.whole_floats
-            and isinstance(value, float)
-            and "integer" in types
-            and value.is_integer()
-        )
-
-    def _refuse_type(
-        self,
-        schema: UntypedJson,
-        types: Sequence[str],
-        value: UntypedJson,
-        place: str,
-    ) -> None:
-        self.fields_total += _leaves(schema)
-        coerced = (
-            self.is_yaml
-            and set(types) == {"string"}
-            and isinstance(value, bool | int | float | None)
-        )
-        failure = Failure.COERCED_SCALAR if coerced else Failure.WRONG_TYPE
-        detail = f" ({value!r})" if isinstance(value, bool | int | float) else ""
-        detail = f"{_kind_of(value)}{detail[:40]} for {' or '.join(sorted(types))}"
-        self._add(failure, detail, place)
-
-    def _visit_object(
-        self,
-        schema: Mapping[str, UntypedJson],
-        members: Mapping[str, UntypedJson],
-        value: dict[UntypedJson, UntypedJson],
-        place: str,
-    ) -> None:
-        for name, member in members.items():
-            path = f"{place}.{name}"
-            if name in value:
-                self.visit(member, value[name], path)
-            elif name in schema.get("required", ()):
-                self.fields_total += _leaves(member)
-                self._add(Failure.MISSING_FIELD, "", path)
-        for name in value:
-            if name not in members:
-                path = f"{place}.{shortened(str(name), 40)}"
-                self._add(Failure.UNKNOWN_FIELD, "", path)
-
-    def _visit_list(
-        self,
-        schema: Mapping[str, UntypedJson],
-        value: list[UntypedJson],
-        place: str,
-    ) -> None:
-        least, most, items = map(schema.get, ("minItems", "maxItems", "items"))
-        # The length of the outermost list is checked elsewhere.
-        if place and least is not None and len(value) < least:
-            self.fields_total += _leaves(items) * (least - len(value))
-            detail = f"{len(value)} for at least {least}"
-            self._add(Failure.TOO_FEW_ITEMS, detail, place)
-        if place and most is not None and len(value) > most:
-            self._add(Failure.TOO_MANY_ITEMS, f"{len(value)} for at most {most}", place)
-        for index, item in enumerate(value):
-            self.visit(items, item, f"{place}[{index}]")
-
-    def _scalar_is_right(
-        self, schema: Mapping[str, UntypedJson], value: UntypedJson, place: str
-    ) -> bool:
-        """Check enum and bounds; return whether they hold."""
-        if "enum" in schema and value not in schema["enum"]:
-            self._add(Failure.NOT_IN_ENUM, shortened(repr(value), 60), place)
-            return False
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return True
-        low, high = schema.get("minimum"), schema.get("maximum")
-        if not self.non_finite and not math.isfinite(value):
-            self._add(Failure.NOT_FINITE, str(value), place)
-        elif low is not None and value < low:
-            detail = f"{_number(value)} for at least {low}"
-            self._add(Failure.BELOW_MINIMUM, detail, place)
-        elif high is not None and value > high:
-            detail = f"{_number(value)} for at most {high}"
-            self._add(Failure.ABOVE_MAXIMUM, detail, place)
-        else:
-            return True
-        return False
-
-    def _add(self, failure: Failure, detail: str, place: str) -> None:
-        if len(self.findings) < _MOST_FAULTS:
-            self.findings.append(Flaw(failure, detail, place))
-
-
-def _leaves(schema: UntypedJson) -> int:
-    """Return the number of scalars in a value of a schema.
-
-    One for a scalar; those of the members of an object; of a list those of the least
-    number of items, and of one item at least.
-    """
-    schema = schema if isinstance(schema, dict) else {}
-    members = schema.get("properties")
-    if isinstance(members, dict):
-        return sum(_leaves(member) for member in members.values())
-    if "items" in schema:
-        return _leaves(schema["items"]) * max(1, schema.get("minItems") or 1)
-    return 1
-
-
-def _number(value: float) -> str:
-    """Return a number as a message shows it, in 40 characters at most."""
-    try:
-        return f"{value}"[:40]
-    except ValueError:
-        return "a number of more than 4,300 digits"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeAlias
 
 from jsonschema_rs import Draft202012Validator, ValidationError
 
@@ -21,6 +21,8 @@ from curation.json.text import canonical, parse, plain
 from curation.json.values import type_of
 from curation.system.package_data import raw_folder
 
+#: A schema as a form has it, or a part of one.
+Form: TypeAlias = "dict[str, UntypedJson]"
 #: Leaves of a form, and the share of them that must tell what they are.
 FEWEST, MOST = 8, 80
 _TELLING: Final = 0.8
@@ -61,7 +63,7 @@ def phrase(name: str) -> str:
 
 
 @lru_cache(maxsize=4)
-def forms(place: str) -> tuple[tuple[str, dict[str, Json]], ...]:
+def forms(place: str) -> tuple[tuple[str, Form], ...]:
     """Return the forms of all schemas of a place, each once, with the schema's name.
 
     Args:
@@ -70,7 +72,7 @@ def forms(place: str) -> tuple[tuple[str, dict[str, Json]], ...]:
     Raises:
         CsbdataError: the data cannot be read.
     """
-    by_text: dict[bytes, tuple[str, dict[str, Json]]] = {}
+    by_text: dict[bytes, tuple[str, Form]] = {}
     for name, text in _schemas(place):
         value = parse(text)
         form = None if isinstance(value, Rejected) else _form(plain(value))
@@ -93,7 +95,7 @@ def _schemas(place: str) -> Iterator[tuple[str, bytes]]:
         yield record.key, (record.schema or "").encode()
 
 
-def _form(schema: Json) -> dict[str, Json] | None:
+def _form(schema: Json) -> Form | None:
     form = _told(schema, schema, 0)
     if form is None or form.get("type") != "object":
         return None
@@ -117,9 +119,7 @@ def _form(schema: Json) -> dict[str, Json] | None:
     return form if is_unique else None
 
 
-def leaf_schemas(
-    form: UntypedJson, what: str = ""
-) -> Iterator[tuple[str, UntypedJson]]:
+def leaf_schemas(form: Form, what: str = "") -> Iterator[tuple[str, Form]]:
     """Yield the leaves of a form with what a text calls them, those of items once."""
     for name, inner in form.get("properties", {}).items():
         yield from leaf_schemas(inner, named(name, what))
@@ -134,7 +134,7 @@ def named(name: str, what: str) -> str:
     return f"{phrase(name)} of {what}" if what else phrase(name)
 
 
-def kind(schema: UntypedJson) -> str:
+def kind(schema: Form) -> str:
     """Return what a leaf of a form is written as: a key of `WRITTEN`."""
     types = schema["type"]
     names = types if isinstance(types, list) else [types]
@@ -142,12 +142,12 @@ def kind(schema: UntypedJson) -> str:
     return "enum" if "enum" in schema else str(schema.get("format", own))
 
 
-def is_nullable(schema: UntypedJson) -> bool:
+def is_nullable(schema: Form) -> bool:
     """Return whether a leaf of a form may be null."""
     return isinstance(schema["type"], list)
 
 
-def _told(schema: UntypedJson, root: Json, level: int) -> dict[str, Json] | None:
+def _told(schema: UntypedJson, root: Json, level: int) -> Form | None:
     """Return a schema as a part of a form; None if a text cannot tell its values."""
     if isinstance(schema, dict) and isinstance(reference := schema.get("$ref"), str):
         about = {name: schema[name] for name in ("description",) if name in schema}
@@ -162,7 +162,7 @@ def _told(schema: UntypedJson, root: Json, level: int) -> dict[str, Json] | None
     others = [one for one in types if one != "null"]
     if len(others) != 1 or others[0] is None:
         return None
-    told: dict[str, UntypedJson] = {"type": types if len(types) > 1 else others[0]}
+    told: Form = {"type": types if len(types) > 1 else others[0]}
     if isinstance(title := schema.get("description", schema.get("title")), str):
         told["description"] = title
     told |= {name: schema[name] for name in _KEPT if name in schema}
@@ -181,14 +181,14 @@ def _told(schema: UntypedJson, root: Json, level: int) -> dict[str, Json] | None
     return told if kind(told) in WRITTEN else None
 
 
-def _never_null(told: dict[str, UntypedJson]) -> dict[str, UntypedJson]:
+def _never_null(told: Form) -> Form:
     types = told["type"]
     if isinstance(types, list):
         types = next(one for one in types if one != "null")
     return {**told, "type": types}
 
 
-def _types(schema: dict[str, UntypedJson]) -> list[UntypedJson]:
+def _types(schema: Form) -> list[UntypedJson]:
     if "const" in schema:
         schema["enum"] = [schema["const"]]
     declared, values = schema.get("type"), schema.get("enum")
@@ -199,14 +199,12 @@ def _types(schema: dict[str, UntypedJson]) -> list[UntypedJson]:
     return declared if isinstance(declared, list) else [declared]
 
 
-def _told_object(
-    schema: dict[str, UntypedJson], root: Json, told: dict[str, UntypedJson], level: int
-) -> dict[str, Json] | None:
+def _told_object(schema: Form, root: Json, told: Form, level: int) -> Form | None:
     properties, required = schema.get("properties"), schema.get("required")
     if not isinstance(properties, dict):
         return None
     names = required if isinstance(required, list) else []
-    members: dict[str, Json] = {}
+    members: Form = {}
     for name, inner in properties.items():
         member = _told(inner, root, level + 1)
         # Two names of the same words could not be told apart, nor null and absent.

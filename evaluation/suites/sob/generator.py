@@ -19,11 +19,11 @@ from typing import Any, Final, TypeAlias
 
 import jsonschema_rs
 
-from curation.core.json_types import Json, UntypedJson
+from curation.core.json_types import Json
 from curation.json.text import canonical
 from curation.json.values import is_number
 from curation.system.errors import NoInput
-from evaluation.suites.sob.forms import ITEMS, forms, is_nullable, kind, named
+from evaluation.suites.sob.forms import ITEMS, Form, forms, is_nullable, kind, named
 from evaluation.suites.sob.records import SobRecord, Source, complexity_of
 
 #: How many records the suite's own set has.
@@ -84,9 +84,7 @@ def _validator(form: str) -> jsonschema_rs.Validator:
     return jsonschema_rs.Draft202012Validator(json.loads(form), validate_formats=True)
 
 
-def _record(
-    family: str, form: dict[str, Json], source: Source, draw: Random
-) -> SobRecord | None:
+def _record(family: str, form: Form, source: Source, draw: Random) -> SobRecord | None:
     """Return a record of a form; None if no instance of it was drawn."""
     drawn = _instance(form, draw)
     if drawn is None:
@@ -123,7 +121,7 @@ def _record(
     )
 
 
-def _instance(form: dict[str, Json], draw: Random) -> tuple[Json, _Facts] | None:
+def _instance(form: Form, draw: Random) -> tuple[Json, _Facts] | None:
     validator = _validator(json.dumps(form))
     for _ in range(_ATTEMPTS):
         facts: _Facts = {}
@@ -135,7 +133,7 @@ def _instance(form: dict[str, Json], draw: Random) -> tuple[Json, _Facts] | None
     return None
 
 
-def _value(schema: UntypedJson, what: str, facts: _Facts, draw: Random) -> Json:
+def _value(schema: Form, what: str, facts: _Facts, draw: Random) -> Json:
     """Return a value of a part of a form, and add what is told of it."""
     if "properties" in schema:
         members: dict[str, Json] = {}
@@ -161,7 +159,7 @@ def _value(schema: UntypedJson, what: str, facts: _Facts, draw: Random) -> Json:
     return told[0]
 
 
-def _leaf(schema: UntypedJson, what: str, draw: Random) -> tuple[Json, str]:
+def _leaf(schema: Form, what: str, draw: Random) -> tuple[Json, str]:
     """Return the value of a leaf, and how a text tells it."""
     match kind(schema):
         case "enum":
@@ -186,11 +184,11 @@ def _leaf(schema: UntypedJson, what: str, draw: Random) -> tuple[Json, str]:
     return text, f"“{text}”"
 
 
-def _bound(schema: UntypedJson, *names: str) -> float | None:
+def _bound(schema: Form, *names: str) -> float | None:
     return next((schema[name] for name in names if is_number(schema.get(name))), None)
 
 
-def _number(schema: UntypedJson, draw: Random, *, whole: bool) -> float:
+def _number(schema: Form, draw: Random, *, whole: bool) -> float:
     low = _bound(schema, "minimum", "exclusiveMinimum")
     high = _bound(schema, "maximum", "exclusiveMaximum")
     low = (1 if high is None else high - _REACH) if low is None else low
@@ -203,7 +201,7 @@ def _number(schema: UntypedJson, draw: Random, *, whole: bool) -> float:
     return int(number) if number == int(number) else number
 
 
-def _words(schema: UntypedJson, what: str, draw: Random) -> str:
+def _words(schema: Form, what: str, draw: Random) -> str:
     """Return a text by the name of its leaf, or by its format and length."""
     words = _texts("vocabulary.toml")
     pick = {name: draw.choice(options) for name, options in words.items()}

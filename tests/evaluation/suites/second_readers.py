@@ -212,7 +212,7 @@ def _sob_metrics(answer: Any, truth: Any, schema: Any, source: str) -> dict[str,
         "structure_coverage": valid * coverage,
         "type_safety": valid * (typed / len(own) if own else 0.0),
         "perfect": float(canonical[0] == canonical[1]),
-        "required_keys": met / len(required) if required else 1.0,
+        "required_keys": structured * (met / len(required) if required else 1.0),
     }
 
 
