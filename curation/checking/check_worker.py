@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import msgspec
 
+from curation.checking.check_lints import refused_values, unused_definitions
 from curation.checking.findings import (
     is_benchmark_matter,
     is_named_already,
@@ -97,7 +98,8 @@ def _apply_rules(content: bytes, base_uri: str | None, library: Library) -> Rule
     if isinstance(document, Rejected):
         return _answer(None, [document], rules.rules)
     # Of the file as it is: the rules mend some of what the drafts refuse.
-    valid = valid_under(document.schema)
+    given = document.schema
+    valid = valid_under(given)
     if isinstance(document.schema, bool):
         return RulesAnswer(valid_under=valid)
     rejected: list[Rejected] = []
@@ -115,7 +117,15 @@ def _apply_rules(content: bytes, base_uri: str | None, library: Library) -> Rule
             document.schema, BY_NAME[document.dialect]
         ):
             break
-    return _answer(document, rejected, rules.rules, valid)
+    answer = _answer(document, rejected, rules.rules, valid)
+    if document.dialect not in valid:
+        return answer
+    as_read = Schema(given, BY_NAME[document.dialect])
+    return msgspec.structs.replace(
+        answer,
+        lints=(*answer.lints, *refused_values(as_read)),
+        notes=tuple(unused_definitions(as_read)),
+    )
 
 
 def _answer(

@@ -59,5 +59,7 @@ class RulesAnswer(msgspec.Struct, frozen=True, kw_only=True):
     changes: tuple[Change, ...] = ()
     #: Each with what it means there.
     lints: tuple[tuple[Lint, str], ...] = ()
+    #: The same of what is told and is no fault.
+    notes: tuple[tuple[Lint, str], ...] = ()
     #: Name of a rule to what it does.
     summaries: Mapping[str, str] = {}

@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import quote
 
+from curation.checking.codes import codes
 from curation.system.escaping import shortened
 from curation.system.terminal import print_json, show_whole
 
@@ -74,8 +75,12 @@ def as_sarif(files: NamedProblems) -> dict[str, Json]:
         files: The name of each file, relative to the working folder where it is below
             it, and its problems.
     """
-    codes = {problem.code: None for _, problems in files for problem in problems}
-    rules: list[Json] = [{"id": code} for code in codes]
+    meanings = {code: about.meaning for code, about in codes().items()}
+    used = {problem.code: None for _, problems in files for problem in problems}
+    rules: list[Json] = [
+        {"id": code, "shortDescription": {"text": meanings.get(code, code)}}
+        for code in used
+    ]
     results: list[Json] = [
         _result(name, problem) for name, problems in files for problem in problems
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
@@ -19,9 +19,12 @@ from curation.checking.messages import (
     VerdictQuestion,
 )
 from curation.checking.problems import NOTE, SchemaProblem
-from curation.core.documents import ABSENT, Reason
+from curation.core.documents import ABSENT, Reason, Rejected
 from curation.core.json_types import Json
+from curation.json.line_diff import lines_of
+from curation.json.pointer import Tokens, at, tokens_of
 from curation.json.positions import TextPositions
+from curation.json.text import parse, write
 from curation.schema.dialects import DIALECTS
 from curation.sources.neighbours import NeighbourFiles, base_uri_of
 from curation.system.escaping import shortened
@@ -177,6 +180,34 @@ class SchemaChecker:
             problems=problems,
         )
 
+    def mended(
+        self, content: bytes, *, place: str | None, wanted: Callable[[str], bool]
+    ) -> bytes:
+        """Return a text with the edits of the rules whose names are wanted.
+
+        Its indentation stays; what is no JSON, or has nothing to mend, stays whole.
+        """
+        text = content.decode("latin-1")
+        base_uri = None if place is None else base_uri_of(place)
+        result = self._worker.ask(RulesQuestion(content=text, base_uri=base_uri))
+        value = parse(content)
+        if result.ending is not Ending.OK or isinstance(value, Rejected):
+            return content
+        changes = [
+            change
+            for change in result.answer_as(RulesAnswer).changes
+            if wanted(change.rule)
+        ]
+        for change in changes:
+            value = _edited(value, tokens_of(change.pointer), change.after)
+        indent = re.search(rb"\n([ \t]+)", content)
+        step = indent[1].decode() if indent else "  "
+        lines = (
+            step * ((len(line) - len(line.lstrip(" "))) // 2) + line.lstrip(" ")
+            for line in lines_of(write(value))
+        )
+        return ("\n".join(lines) + "\n").encode() if changes else content
+
     def _verdicts(
         self, content: str, own_dialect: str | None
     ) -> dict[str, dict[str, str]]:
@@ -206,6 +237,23 @@ class SchemaChecker:
                     return {}
                 own[dialect] = verdict
         return verdicts
+
+
+def _edited(value: Json, tokens: Tokens, after: str) -> Json:
+    """Return a value after an edit: a member is put in place, added or taken out."""
+    new = None if after == ABSENT else parse(after.encode())
+    assert not isinstance(new, Rejected)  # noqa: S101 - a rule has written it
+    if not tokens:
+        return new
+    holder = at(value, tokens[:-1])
+    if isinstance(holder, dict):
+        holder[tokens[-1]] = new
+        if after == ABSENT:
+            del holder[tokens[-1]]
+    elif isinstance(holder, list):
+        index = int(tokens[-1])
+        holder[index : index + 1] = [] if after == ABSENT else [new]
+    return value
 
 
 def _failure(result: ProcessResult) -> SchemaProblem:
@@ -262,8 +310,9 @@ def _problems(answer: RulesAnswer) -> Iterator[SchemaProblem]:
         why = change.note or answer.summaries.get(change.rule, "")
         message = f"{_edit(change.before, change.after)} ({why})"
         yield _problem("warning", change.pointer, change.rule, message)
-    for lint, message in answer.lints:
-        yield _problem("warning", lint.pointer, lint.code, message)
+    for level, lints in (("warning", answer.lints), (NOTE, answer.notes)):
+        for lint, message in lints:
+            yield _problem(level, lint.pointer, lint.code, message)
 
 
 def _edit(before: str, after: str) -> str:

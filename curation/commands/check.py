@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,14 +24,18 @@ from curation.system.words import counted
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from curation.checking.codes import CodeChoice
+    from curation.checking.problems import SchemaProblem
     from curation.checking.schema_check import SchemaReport
+    from curation.checking.schema_files import SchemaFile
     from curation.checking.schema_fit import SchemaFit
+    from curation.sources.neighbours import NeighbourFiles
 
 #: Files from which on a bar is worth its line.
 _MANY = 5
 
 
-def check(
+def check(  # noqa: PLR0913, PLR0917 (options of one command)
     files: SourcesArgument,
     targets: Annotated[
         str,
@@ -42,6 +46,24 @@ def check(
             "`csbdata fit` does.",
         ),
     ] = "",
+    select: Annotated[
+        str,
+        typer.Option(
+            metavar="CODE,...",
+            help="Only problems of these codes [default: those of "
+            "`[tool.csbdata.check]` in pyproject.toml, else all].",
+        ),
+    ] = "",
+    ignore: Annotated[
+        str,
+        typer.Option(metavar="CODE,...", help="No problems of these codes."),
+    ] = "",
+    fix: Annotated[
+        bool,
+        typer.Option(
+            "--fix", help="Make the edits of the rules in JSON files, and print them."
+        ),
+    ] = False,
     format_: ProblemFormatOption = ProblemFormat.AUTO,
 ) -> None:
     """Say what is wrong with schemas, place by place; 1 if anything is.
@@ -51,14 +73,22 @@ def check(
       csbdata check person.schema.json
       csbdata check schemas/ --format sarif > check.sarif
       csbdata check schemas/ --for openai-strict,anthropic
+      csbdata check schemas/ --ignore unused-definition --fix
 
-    A line is `file:line:column: pointer: code: message`. The code is a reason to
-    reject the schema, a rule that would change it, or a lint. A reference to the web
-    is a note and no problem. Relative references
-    lead to the files beside it, as in `csbdata build --with FOLDER`. Nothing
-    is ever fetched.
+    A line is `file:line:column: pointer: code: message`; docs/codes.md explains the
+    codes. References to the web and unused definitions are notes and no problems.
+    Relative references lead to the files beside it, as in `csbdata build --with
+    FOLDER`. Nothing is ever fetched.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    reports = _check(files, format_, targets)
+    from curation.checking.codes import choose_codes
+
+    choice = choose_codes(select, ignore)
+    if fix:
+        _fix(files, choice)
+    reports = [
+        (name, replace(report, problems=tuple(_wanted(report, choice))))
+        for name, report in _check(files, format_, targets)
+    ]
     if format_ is ProblemFormat.AUTO:
         _print(reports)
     else:
@@ -69,25 +99,63 @@ def check(
         raise typer.Exit(1)
 
 
-def _check(
-    names: Sequence[str], format_: ProblemFormat, targets: str
-) -> list[tuple[str, SchemaReport]]:
+def _wanted(report: SchemaReport, choice: CodeChoice) -> Iterator[SchemaProblem]:
+    return (problem for problem in report.problems if choice.wants(problem.code))
+
+
+def _fix(names: Sequence[str], choice: CodeChoice) -> None:
+    """Mend files, and print every edit as a difference on stderr."""
+    import difflib
+
     from curation.checking.schema_check import SchemaChecker
+    from curation.system.atomic_files import atomic_write_bytes
+
+    files, neighbours = _read(names)
+    with SchemaChecker(neighbours) as checker:
+        for file, place in files:
+            if file.path is None or file.path.suffix != ".json":
+                continue
+            mended = checker.mended(file.content, place=place, wanted=choice.wants)
+            if mended == file.content:
+                continue
+            before, after = (
+                text.decode("utf-8", "replace").splitlines()
+                for text in (file.content, mended)
+            )
+            for line in difflib.unified_diff(before, after, file.name, lineterm=""):
+                say(line)
+            atomic_write_bytes(file.path, mended)
+
+
+def _read(
+    names: Sequence[str],
+) -> tuple[list[tuple[SchemaFile, str | None]], NeighbourFiles]:
+    """Return each file with its place, and those to which references may lead."""
     from curation.checking.schema_files import place_of, read_schema_files, root_of
-    from curation.checking.schema_fit import judge_files
-    from curation.fit.profile import load_profiles
     from curation.sources.neighbours import neighbours_of
 
-    profiles = load_profiles(targets) if targets else []
     files = read_schema_files(names, say)
     root = root_of(files)
     placed = [(file, place_of(file, root)) for file in files]
     contents = {place: file.content for file, place in placed if place is not None}
+    return placed, neighbours_of(root, contents)
+
+
+def _check(
+    names: Sequence[str], format_: ProblemFormat, targets: str
+) -> list[tuple[str, SchemaReport]]:
+    from curation.checking.schema_check import SchemaChecker
+    from curation.checking.schema_fit import judge_files
+    from curation.fit.profile import load_profiles
+
+    profiles = load_profiles(targets) if targets else []
+    placed, neighbours = _read(names)
+    files = [file for file, _ in placed]
     wants_verdicts = len(files) == 1 or format_ is ProblemFormat.JSON
     progress = Shown() if len(files) >= _MANY else Quiet()
     reports = []
     with (
-        SchemaChecker(neighbours_of(root, contents)) as checker,
+        SchemaChecker(neighbours) as checker,
         progress.bar("Checking", total=len(files)) as advance,
     ):
         for file, place in placed:

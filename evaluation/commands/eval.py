@@ -89,7 +89,6 @@ def evaluate(  # noqa: PLR0913 (groups of options)
     \b
     Examples:
       csbdata eval --engine llguidance --engine none --limit 50
-      csbdata eval --engine llguidance --task masks --limit 600
       csbdata eval --engine ./my_engine.py --data my.schema.json
       csbdata eval --engine llguidance --task test-suite --set drafts=2020-12
       csbdata eval --engine llguidance --compat paper --device cuda

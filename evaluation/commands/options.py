@@ -131,6 +131,7 @@ class EngineOptions:
     adapt: Annotated[
         Adapt,
         typer.Option(
+            hidden=True,
             help="A schema that the model's provider does not take: none sends it as "
             "it is; safe rewrites it if all answers stay valid; nearest drops what is "
             "left too. What does not fit is not declared."

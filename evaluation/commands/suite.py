@@ -154,7 +154,6 @@ def run_command(  # noqa: PLR0913 (groups of options)
 
     \b
     Examples:
-      csbdata suite run passrate --limit 20 --model smollm2
       csbdata suite run passrate --limit 20 --engine none --engine llguidance
       csbdata suite run passrate --model http://localhost:8000/v1#qwen
       csbdata suite run passrate --set repairs=2 --set mode=schema --set hints=0

@@ -25,10 +25,11 @@ def _paths(command: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str, .
         yield from _paths(child, (*path, name))
 
 
-_PATHS = [*_paths(get_command(application()))]
+PATHS = [*_paths(get_command(application()))]
 
 
-def _help(path: tuple[str, ...], option: str) -> str:
+def help_of(path: tuple[str, ...], option: str = "--help") -> str:
+    """Return what a command prints of itself."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         get_command(application(path)).main(
@@ -37,11 +38,11 @@ def _help(path: tuple[str, ...], option: str) -> str:
     return out.getvalue()
 
 
-@pytest.mark.parametrize("path", _PATHS, ids=" ".join)
+@pytest.mark.parametrize("path", PATHS, ids=" ".join)
 def test_help_fits(path: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     """At most 60 lines of 80 columns, and no sentence is cut off."""
     monkeypatch.setenv("COLUMNS", str(_COLUMNS))
-    text = _help(path, "--help")
+    text = help_of(path, "--help")
     lines = text.splitlines()
     assert len(lines) <= _LINES
     assert max(map(len, lines)) <= _COLUMNS
@@ -56,7 +57,7 @@ def test_help_all_has_the_rest(
 ) -> None:
     """Every option has a line there, and no line is wider than the screen."""
     monkeypatch.setenv("COLUMNS", str(_COLUMNS))
-    shown, every = _help(path, "--help"), _help(path, "--help-all")
+    shown, every = help_of(path, "--help"), help_of(path, "--help-all")
     assert "--help-all" in shown
     command: Any = get_command(application(path))
     for name in path:

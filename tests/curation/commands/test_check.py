@@ -17,7 +17,7 @@ from curation.checking import schema_check
 from curation.checking.messages import ACCEPTS, GIVES_UP
 from curation.checking.schema_check import LARGE, SchemaChecker
 from curation.commands.check import check
-from curation.system.errors import CsbdataError, NoInput
+from curation.system.errors import BadConfiguration, CsbdataError, NoInput
 from curation.workers.limits import Limits
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.worker import Worker
@@ -417,3 +417,80 @@ def test_the_hooks_of_pre_commit_are_commands(index: int, entry: str) -> None:
     assert hook["entry"] == entry
     assert re.search(hook["files"], "schemas/person.schema.json")
     assert not re.search(hook["files"], "package.json")
+
+
+_TEAM = {
+    "type": "object",
+    "properties": {
+        "n": {"type": "string", "default": 3, "examples": ["x", 4]},
+        "u": {"$ref": "#/$defs/used", "default": {"a": "b"}},
+    },
+    "$defs": {
+        "used": {"properties": {"a": {"type": "integer"}}},
+        "lost": {"$ref": "#/$defs/inner"},
+        "inner": {},
+    },
+}
+
+
+def test_values_that_their_schema_refuses_are_problems(checker: SchemaChecker) -> None:
+    """Of `default` and `examples`, by references too; what is unused is a note."""
+    report = checker.check(json.dumps(_TEAM).encode())
+    assert {(each.pointer, each.code) for each in report.faults} == {
+        ("/properties/n/default", "refused-default"),
+        ("/properties/n/examples/1", "refused-example"),
+        ("/properties/u/default", "refused-default"),
+    }
+    assert {each.pointer for each in report.problems if each.level == "note"} == {
+        "/$defs/lost",
+        "/$defs/inner",
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "codes"),
+    [
+        (["--select", "refused-example"], {"refused-example"}),
+        (["--ignore", "refused-example,unused-definition"], {"refused-default"}),
+        ([], {"refused-default", "unused-definition"}),
+    ],
+)
+def test_codes_are_chosen_by_option_or_project(
+    options: list[str], codes: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The nearest `pyproject.toml` says what no option does."""
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.csbdata.check]\nignore = ["refused-example"]\n', "utf-8"
+    )
+    (tmp_path / "a.json").write_text(json.dumps(_TEAM), "utf-8")
+    (tmp_path / "inner").mkdir()
+    monkeypatch.chdir(tmp_path / "inner")
+    if "--select" in options:
+        options = [*options, "--ignore", "unused-definition"]
+    code, out = run("../a.json", "--format", "json", *options)
+    assert code == 1
+    (file,) = json.loads(out)["files"]
+    assert {each["code"] for each in file["problems"]} == codes
+
+
+def test_a_code_that_there_is_not_is_refused(tmp_path: Path) -> None:
+    """A slip in `--select` must not look like a file without problems."""
+    (tmp_path / "a.json").write_text("{}", "utf-8")
+    with pytest.raises(BadConfiguration, match=r"did you mean: refused-default"):
+        run(str(tmp_path / "a.json"), "--select", "refused-defualt")
+
+
+def test_edits_are_made_and_shown(tmp_path: Path) -> None:
+    """A file is mended with its own indentation; what no rule mends is left."""
+    path = tmp_path / "a.json"
+    wrong = {"properties": {"n": {"type": "strng", "minimum": 1.50}}, "required": "n"}
+    path.write_text(json.dumps(wrong, indent=4), "utf-8")
+    untouched = tmp_path / "b.json"
+    untouched.write_bytes(b'{"type":   "object"}')
+    result = CliRunner().invoke(APP, [str(tmp_path), "--fix", "--ignore", "dialect"])
+    mended = path.read_text("utf-8")
+    assert '            "type": "string",' in mended.splitlines()
+    assert "1.5" in mended
+    assert '-            "type": "strng",' in result.stderr
+    assert '+            "type": "string",' in result.stderr
+    assert untouched.read_bytes() == b'{"type":   "object"}'

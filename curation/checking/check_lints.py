@@ -1,0 +1,81 @@
+"""Lints of `csbdata check` alone: values that their schema refuses, unused definitions.
+
+A build does not flag them: no keyword of a record is idle or wrong for them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import jsonschema_rs
+
+from curation.core.documents import Lint
+from curation.json import text as jsontext
+from curation.json.pointer import Tokens, fragment_of, pointer
+from curation.references.reachable import applied, taking_part
+from curation.validation.metaschemas import RUST_DRAFTS, RUST_VALIDATORS, refuse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from curation.core.json_types import Json
+    from curation.references.schema import Schema
+
+UNUSED: Final = "unused-definition"
+REFUSED: Final = "refused-default", "refused-example"
+#: Every code, with its meaning.
+CODES: Final[Mapping[str, str]] = {
+    REFUSED[0]: "the schema refuses its own default",
+    REFUSED[1]: "the schema refuses its own example",
+    UNUSED: "no reference leads to the definition from the root of this file",
+}
+_ROOT: Final = "urn:csbdata:checked"
+
+
+def refused_values(schema: Schema) -> Iterator[tuple[Lint, str]]:
+    """Yield each default and example that the schema beside it refuses, and why.
+
+    Schemas that refer to other files are passed over.
+    """
+    name = schema.dialect.name
+    resources = [(_ROOT, jsontext.plain(schema.value))]
+    for tokens, subschema in taking_part(schema.value, schema.dialect):
+        given = [*_given(subschema)]
+        if not given:
+            continue
+        try:
+            registry = jsonschema_rs.Registry(
+                resources, draft=RUST_DRAFTS[name], retriever=refuse
+            )
+            validator = RUST_VALIDATORS[name](
+                {"$ref": _ROOT + fragment_of(tokens)}, registry=registry
+            )
+        except (ValueError, jsonschema_rs.ReferencingError):
+            continue
+        for code, member, value in given:
+            error = next(validator.iter_errors(jsontext.plain(value)), None)
+            if error is not None:
+                where = f"{pointer(tokens)}/{member}"
+                yield Lint(code=code, pointer=where), f"{CODES[code]}: {error.message}"
+
+
+def _given(schema: Mapping[str, Json]) -> Iterator[tuple[str, str, Json]]:
+    if "default" in schema:
+        yield REFUSED[0], "default", schema["default"]
+    examples = schema.get("examples")
+    for index, value in enumerate(examples if isinstance(examples, list) else ()):
+        yield REFUSED[1], f"examples/{index}", value
+
+
+def unused_definitions(schema: Schema) -> Iterator[tuple[Lint, str]]:
+    """Yield the root's definitions that nothing leads to; none of a mere library."""
+    entered = {tokens[:2] for tokens in applied(schema)}
+    root = schema.value
+    if entered <= {()} or not isinstance(root, dict):
+        return
+    for keyword in ("$defs", "definitions"):
+        definitions = root.get(keyword)
+        for name in definitions if isinstance(definitions, dict) else ():
+            if (keyword, name) not in entered:
+                where: Tokens = (keyword, name)
+                yield Lint(code=UNUSED, pointer=pointer(where)), CODES[UNUSED]
