@@ -100,7 +100,7 @@ def _by_ajv(fit: Fit, values: list[Json], folder: Path) -> list[bool] | None:
     """Return whether AJV accepts values of the original; None if it compiles it not."""
     child = _ajv(folder)
     assert child.stdin  # noqa: S101 - both are pipes
-    assert child.stdout  # noqa: S101
+    assert child.stdout  # noqa: S101 - a pipe was asked for
     request = [fit.original.dialect.name, fit.original.value, values]
     child.stdin.write(json.dumps(request) + "\n")
     child.stdin.flush()

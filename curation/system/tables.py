@@ -1,9 +1,9 @@
 """Tables laid out for a terminal: whole words in any width.
 
 A table that is too wide shows its shorter cells, where it has such. If these do not
-fit either it is turned (columns become lines), or each row becomes a block, a line a
-cell; a compact table instead leaves out its last columns and names them. Figures are
-never broken, and a command stands on a line of its own, so that it can be copied.
+fit either, each row becomes a block, a line a cell; a compact table instead leaves out
+its last columns and names them. Figures are never broken, and a command stands on a
+line of its own, so that it can be copied.
 """
 
 from __future__ import annotations
@@ -22,10 +22,8 @@ from curation.system.escaping import safe_lines
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
 
-#: Columns of a terminal that a text gets before the table is turned or split.
+#: Columns of a terminal that a text gets before the table is split.
 _TEXT: Final = 24
-#: Rows that stand side by side in a table that is turned.
-_SIDE_BY_SIDE: Final = 4
 #: Between two columns; of a compact table one less.
 _GAP: Final = 3
 #: Before the cells of a block, and before a command.
@@ -57,7 +55,7 @@ class TerminalTable:
     def __rich_console__(
         self, _console: Console, options: ConsoleOptions
     ) -> Iterator[RenderableType]:
-        """Yield the table upright, turned, or as blocks: the first that fits."""
+        """Yield the table upright or compact, or as blocks."""
         if self.title:
             yield self.title
         width = options.max_width
@@ -66,26 +64,20 @@ class TerminalTable:
             return
         if self.compact:
             yield from self._compact(width)
-        elif framed := self._upright(width, len(self.headers)) or self._turned(width):
+        elif framed := self._upright(width, len(self.headers)):
             yield framed
         else:
             yield from self._blocks(width)
 
     def _upright(self, width: int, columns: int) -> Framed | None:
-        """Return the first columns with the longest cells that fit, whole if so."""
+        """Return the first columns with the longest cells that fit; None if none do."""
         variants = (self.rows, *self.shorter)
-        for rows, folds in (
-            *((rows, False) for rows in variants if self.shorter),
-            *((rows, True) for rows in variants),
-        ):
-            framed = _framed(
-                self.headers[:columns],
-                [row[:columns] for row in rows],
-                self.numbers,
-                width,
-                folds=folds,
-                compact=self.compact,
-            )
+        layouts = [(rows, False) for rows in variants if self.shorter]
+        layouts += [(rows, True) for rows in variants]
+        headers = self.headers[:columns]
+        for rows, folds in layouts:
+            cells = [row[:columns] for row in rows]
+            framed = self._framed(headers, cells, width, folds=folds)
             if framed:
                 return framed
         return None
@@ -101,16 +93,47 @@ class TerminalTable:
             yield Text(f"Too wide for here: {names}", style="dim")
         yield Text()
 
-    def _turned(self, width: int) -> Framed | None:
-        """Return the table with its rows side by side; None if that does not fit."""
-        if not 1 <= len(self.rows) <= _SIDE_BY_SIDE:
+    def _framed(
+        self,
+        headers: Sequence[Text],
+        rows: Sequence[Sequence[Text]],
+        width: int,
+        *,
+        folds: bool = True,
+    ) -> Framed | None:
+        """Return a framed table that breaks no word; None if the width is too small."""
+        widths, missing = [], []
+        for index, header in enumerate(headers):
+            cells = [row[index] for row in rows]
+            whole = index in self.numbers or not folds
+            natural = _longest(
+                line for cell in cells for line in cell.plain.split("\n")
+            )
+            folded = [header] if whole else [header, *cells]
+            words = _longest(word for cell in folded for word in cell.plain.split())
+            narrow = natural if whole else min(natural, max(_TEXT, words))
+            widths.append(max(1, narrow, words))
+            missing.append(max(0, natural - widths[-1], header.cell_len - widths[-1]))
+        room = width - sum(widths) - (_GAP - self.compact) * len(headers)
+        if room < 0:
             return None
-        headers = (self.headers[0], *(row[0] for row in self.rows))
-        rows = [
-            (name, *(row[index] for row in self.rows))
-            for index, name in enumerate(self.headers[1:], start=1)
-        ]
-        return _framed(headers, rows, frozenset(range(1, len(headers))), width)
+        framed = Framed(
+            box=SIMPLE,
+            pad_edge=False,
+            padding=(0, 0 if self.compact else 1, 0, 1),
+            show_edge=not self.compact,
+        )
+        for index, (header, more) in enumerate(zip(headers, missing, strict=True)):
+            framed.add_column(
+                header,
+                justify="right" if index in self.numbers else "left",
+                width=widths[index] + min(room, more),
+                overflow="fold",
+            )
+            room -= min(room, more)
+        for row in rows:
+            framed.add_row(*row)
+        return framed
 
     def _blocks(self, width: int) -> Iterator[RenderableType]:
         for row in self.rows:
@@ -173,76 +196,6 @@ def _cell(value: object) -> Text:
     if isinstance(value, bool) or value is None:
         return plain("" if value is None else str(value).lower())
     return plain(f"{value:,}" if isinstance(value, int) else str(value))
-
-
-def _framed(  # noqa: PLR0913 - the two layouts
-    headers: Sequence[Text],
-    rows: Sequence[Sequence[Text]],
-    numbers: frozenset[int],
-    width: int,
-    *,
-    folds: bool = True,
-    compact: bool = False,
-) -> Framed | None:
-    """Return a framed table that breaks no word; None if the width is too small."""
-    gap = _GAP - compact
-    widths = _widths(headers, rows, numbers, width, gap=gap, folds=folds)
-    if widths is None:
-        return None
-    framed = Framed(
-        box=SIMPLE,
-        pad_edge=False,
-        padding=(0, 0 if compact else 1, 0, 1),
-        show_edge=not compact,
-    )
-    for index, (header, columns) in enumerate(zip(headers, widths, strict=True)):
-        framed.add_column(
-            header,
-            justify="right" if index in numbers else "left",
-            width=columns,
-            overflow="fold",
-        )
-    for row in rows:
-        framed.add_row(*row)
-    return framed
-
-
-def _widths(  # noqa: PLR0913 - the two layouts
-    headers: Sequence[Text],
-    rows: Sequence[Sequence[Text]],
-    numbers: frozenset[int],
-    width: int,
-    *,
-    gap: int,
-    folds: bool,
-) -> list[int] | None:
-    """Return the width of each column; None if words would have to be broken.
-
-    Args:
-        headers: The titles; they may be folded.
-        rows: The cells.
-        numbers: Positions of the columns whose cells are never folded.
-        width: Columns of the terminal.
-        gap: Between two columns.
-        folds: Whether cells of the other columns may be folded.
-    """
-    widths, missing = [], []
-    for index, header in enumerate(headers):
-        cells = [row[index] for row in rows]
-        whole = index in numbers or not folds
-        natural = _longest(line for cell in cells for line in cell.plain.split("\n"))
-        folded = [header] if whole else [header, *cells]
-        words = _longest(word for cell in folded for word in cell.plain.split())
-        narrow = natural if whole else min(natural, max(_TEXT, words))
-        widths.append(max(1, narrow, words))
-        missing.append(max(0, natural - widths[-1], header.cell_len - widths[-1]))
-    room = width - sum(widths) - gap * len(headers)
-    if room < 0:
-        return None
-    for index, more in enumerate(missing):
-        widths[index] += min(room, more)
-        room -= min(room, more)
-    return widths
 
 
 def _longest(texts: Iterable[str]) -> int:

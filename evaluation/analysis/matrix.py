@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from evaluation.core.cases import Result
-from evaluation.reporting.tables import Finding, Table
+from evaluation.reporting.tables import Table
 from evaluation.results.outcomes import (
     Outcome,
     engine_is_wrong,
@@ -32,7 +32,7 @@ def schema_matrix(run: RecordedRun, task: str) -> Table | None:
     counts = [count for (_, name), count in run.row_counts.items() if name == task]
     if not counts or max(counts) > _MOST:
         return None
-    findings: dict[str, dict[str, Finding]] = {}
+    findings: dict[str, dict[str, str]] = {}
     engines: dict[str, None] = {}
     for row in run.rows():
         if row.task == task:
@@ -52,18 +52,21 @@ def schema_matrix(run: RecordedRun, task: str) -> Table | None:
     )
 
 
-def _finding(run: RecordedRun, row: Row) -> Finding:
+def _finding(run: RecordedRun, row: Row) -> str:
     outcome = outcome_of(row)
     if outcome is Outcome.UNTESTED:
-        return Finding("compiles")
-    words = outcome.replace("_", " ")
+        return "compiles"
+    words, keyword = outcome.replace("_", " "), ""
     if outcome is Outcome.NOT_COMPLIANT:
         judged = row.label.get("judgement")
-        keyword = judged.get("keyword") if isinstance(judged, dict) else None
-        return Finding((text_class(row) or words).replace("_", " "), str(keyword or ""))
-    if row.result is Result.COMPILE_ERROR:
+        words = (text_class(row) or words).replace("_", " ")
+        keyword = str((judged.get("keyword") if isinstance(judged, dict) else "") or "")
+    elif row.result is Result.COMPILE_ERROR:
         name = run.header.names().get(row.engine, row.engine)
-        refusal = explain(name, row.detail, run.header.participant(row.engine).refusals)
-        return Finding(words, min(refusal.keywords, default="") if refusal else "")
-    wrong = next((walk for walk in row.walks if engine_is_wrong(walk)), None)
-    return Finding(words, wrong.why.keyword if wrong and wrong.why else "")
+        own = run.header.participant(row.engine).refusals
+        refusal = explain(name, row.detail, own)
+        keyword = min(refusal.keywords, default="") if refusal else ""
+    else:
+        wrong = next((walk for walk in row.walks if engine_is_wrong(walk)), None)
+        keyword = wrong.why.keyword if wrong and wrong.why else ""
+    return f"{words} ({keyword})" if keyword else words

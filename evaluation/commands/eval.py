@@ -23,8 +23,8 @@ from evaluation.commands.options import (
     read_assignments,
     run_request,
     split_settings,
-    with_settings,
 )
+from evaluation.commands.settings_help import with_settings
 from evaluation.commands.show_run import show_screen
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption
 

@@ -17,8 +17,8 @@ from evaluation.commands.options import (
     RunFolderOption,
     SetOption,
     read_assignments,
-    with_settings,
 )
+from evaluation.commands.settings_help import with_settings
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption, print_tables
 
 if TYPE_CHECKING:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from inspect import cleandoc
 from pathlib import Path
-from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
@@ -22,7 +20,7 @@ from evaluation.generation.text_generation import AUTO_BATCH, LoopOptions, Token
 from evaluation.servers.dialect import Adapt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from curation.core.json_types import Json
     from evaluation.asking.request import ModelOptions, RunRequest, SuiteChoice
@@ -134,7 +132,7 @@ class EngineOptions:
             hidden=True,
             help="A schema that the model's provider does not take: none sends it as "
             "it is; safe rewrites it if all answers stay valid; nearest drops what is "
-            "left too. What does not fit is not declared."
+            "left too. What does not fit is not declared.",
         ),
     ] = Adapt.SAFE
 
@@ -265,37 +263,6 @@ class RunSettings(
     memory: Annotated[
         int, Meta(ge=64, description="MiB of a worker once it is ready")
     ] = 4096
-
-
-#: Columns of the settings in a command's help.
-_COLUMNS: Final = 76
-
-
-def with_settings(
-    settings: type[msgspec.Struct],
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator that lists settings in a command's `--help-all`."""
-    members = msgspec.json.schema(settings)["$defs"][settings.__name__]["properties"]
-    text = "\n".join(
-        fill(
-            f"{name}={msgspec.json.encode(about['default']).decode()}: "
-            f"{about['description']}",
-            width=_COLUMNS,
-            initial_indent="  ",
-            subsequent_indent="      ",
-        )
-        for name, about in members.items()
-    )
-
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        command.__doc__ = (
-            f"{cleandoc(command.__doc__ or '')}\n\f\n\b\n"
-            "Settings of --set (NAME=DEFAULT), beside those of tasks and suites:\n"
-            f"{text}"
-        )
-        return command
-
-    return decorate
 
 
 def read_assignments(assignments: Sequence[str] | None) -> dict[str, Json]:

@@ -28,8 +28,8 @@ from evaluation.commands.options import (
     local_path,
     run_request,
     split_settings,
-    with_settings,
 )
+from evaluation.commands.settings_help import with_settings
 from evaluation.commands.show_run import show_screen
 from evaluation.commands.suite_group import SuiteGroup
 from evaluation.reporting.printing import (

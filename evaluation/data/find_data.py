@@ -192,7 +192,7 @@ def _of_source(expression: str, progress: Progress) -> RecordReader:
     return tables or OwnSchemaReader.of(source)
 
 
-def built_sample(settings: FetchSettings, progress: Progress) -> RecordReader:
+def built_sample(settings: FetchSettings, progress: Progress) -> ParquetTables:
     """Build the embedded sample into the cache, where it is not yet; open it."""
     from curation.pipeline.build import build  # noqa: PLC0415 - heavy, rarely asked
     from curation.pipeline.request import BuildRequest  # noqa: PLC0415 - as above

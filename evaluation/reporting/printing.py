@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from textwrap import wrap
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from rich.console import Group, RenderableType
@@ -22,13 +22,33 @@ from curation.system.terminal import print_json, say_command, show, show_whole, 
 from curation.system.words import counted
 from evaluation.reporting.tables import (
     Cell,
-    Finding,
     MissingFigure,
     Table,
     json_of,
-    shortened,
     text_of,
 )
+
+#: What a cell loses first, and what then: the denominator or a keyword, the interval.
+_LONG_ENDS: Final = (re.compile(r" \([^()]*\)$"), re.compile(r" \[[^\[\]]*\]$"))
+#: What a name without a preset means.
+_DEFAULT_PRESET: Final = " faithful"
+
+
+def shortened(cell: Cell, steps: int) -> str:
+    """Return a cell as a narrow terminal shows it.
+
+    Args:
+        cell: The cell.
+        steps: 0 for the whole cell; 1 leaves a figure its interval, 2 the figure alone.
+
+    Example:
+        >>> shortened(Rate(3, 4), 1), shortened(Rate(3, 4), 2)
+        ('75.0 % [30.1, 95.4]', '75.0 %')
+    """
+    text = text_of(cell)
+    for end in _LONG_ENDS[:steps]:
+        text = end.sub("", text)
+    return text.removesuffix(_DEFAULT_PRESET) if steps else text
 
 
 def for_terminal(report: Table, *, compact: bool = False) -> RenderableType:
@@ -62,12 +82,12 @@ def numbers(report: Table) -> set[int]:
         index
         for index in range(len(report.columns))
         if any(_is_figure(row[index]) for row in report.rows)
-        and not any(isinstance(row[index], str | Finding) for row in report.rows)
+        and not any(isinstance(row[index], str) for row in report.rows)
     }
 
 
 def _is_figure(cell: Cell) -> bool:
-    return cell is not None and not isinstance(cell, str | MissingFigure | Finding)
+    return cell is not None and not isinstance(cell, str | MissingFigure)
 
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~])")

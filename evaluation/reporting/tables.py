@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from math import isfinite
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from evaluation.reporting.notes import without_meanings
 from evaluation.reporting.statistics import Interval, independent_worth, wilson
@@ -334,22 +334,6 @@ class MissingFigure:
         return {"missing": self.why}
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What came out of one case, and by which keyword where that is known."""
-
-    outcome: str
-    keyword: str = ""
-
-    def __str__(self) -> str:
-        """Return it whole: `over constrained (minLength)`."""
-        return f"{self.outcome} ({self.keyword})" if self.keyword else self.outcome
-
-    def parts(self) -> dict[str, Json]:
-        """Return outcome and keyword by name."""
-        return {"outcome": self.outcome, "keyword": self.keyword or None}
-
-
 #: It was not measured.
 NOT_RUN = MissingFigure("not run")
 
@@ -367,7 +351,6 @@ Cell: TypeAlias = (
     | Ratio
     | Estimate
     | Shift
-    | Finding
     | MissingFigure
     | None
 )
@@ -474,31 +457,6 @@ def text_of(cell: Cell) -> str:
     if isinstance(cell, float):
         return f"{cell:,.3g}"
     return str(cell)
-
-
-#: What a cell loses first, and what then: the denominator, the brackets.
-_LONG_ENDS: Final = (re.compile(r" \([^()]*\)$"), re.compile(r" \[[^\[\]]*\]$"))
-#: What a name without a preset means.
-_DEFAULT_PRESET: Final = " faithful"
-
-
-def shortened(cell: Cell, steps: int) -> str:
-    """Return a cell as a narrow terminal shows it.
-
-    Args:
-        cell: The cell.
-        steps: 0 for the whole cell; 1 leaves a figure its interval, 2 the figure alone.
-
-    Example:
-        >>> shortened(Rate(3, 4), 1), shortened(Rate(3, 4), 2)
-        ('75.0 % [30.1, 95.4]', '75.0 %')
-    """
-    text = text_of(cell)
-    if isinstance(cell, str):
-        return text.removesuffix(_DEFAULT_PRESET) if steps else text
-    for end in _LONG_ENDS[:steps]:
-        text = end.sub("", text)
-    return text
 
 
 def json_of(cell: Cell) -> Json:

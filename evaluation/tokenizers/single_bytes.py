@@ -22,6 +22,12 @@ def single_bytes(fetch: FetchSettings) -> TokenizerFiles:
     What a grammar takes of a text does not depend on its tokens, so a text is blocked
     at the same byte as with a large vocabulary.
     """
+    with TemporaryDirectory() as parent:
+        return get_tokenizer(str(write_single_bytes(Path(parent))), fetch)
+
+
+def write_single_bytes(parent: Path) -> Path:
+    """Write the tokenizer's files into a new folder below another; return it."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers  # noqa: PLC0415 (an extra)
 
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
@@ -30,10 +36,9 @@ def single_bytes(fetch: FetchSettings) -> TokenizerFiles:
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     tokenizer.add_special_tokens([_END])
-    with TemporaryDirectory() as parent:
-        folder = Path(parent, "single-bytes")
-        folder.mkdir()
-        tokenizer.save(str(folder / "tokenizer.json"))
-        config = json.dumps({"eos_token": _END})
-        (folder / "tokenizer_config.json").write_text(config, "utf-8")
-        return get_tokenizer(str(folder), fetch)
+    folder = parent / "single-bytes"
+    folder.mkdir(parents=True, exist_ok=True)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    config = json.dumps({"eos_token": _END})
+    (folder / "tokenizer_config.json").write_text(config, "utf-8")
+    return folder

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from evaluation.reporting.printing import for_terminal
-from evaluation.reporting.tables import Duration, Rate, Table, shortened
+from evaluation.reporting.printing import for_terminal, shortened
+from evaluation.reporting.tables import Duration, Rate, Table
 
 if TYPE_CHECKING:
     from evaluation.reporting.tables import Cell
@@ -101,15 +101,6 @@ def test_a_compact_table_names_the_columns_for_which_there_is_no_room() -> None:
         "Too wide for here: compliance, valid ",
         "accepted",
     ]
-
-
-def test_few_rows_are_turned() -> None:
-    """Engines stand side by side, and each column has become a line."""
-    lines = _printed(_wide(1), 58).splitlines()
-    assert [line.split("  ")[0].strip() for line in lines if "%" in line] == [
-        "declared", "passed", "compliance", "valid accepted",
-    ]  # fmt: skip
-    assert any(line.split() == ["engine", "engine-0", "1.0"] for line in lines)
 
 
 def test_many_wide_rows_are_folded() -> None:

@@ -1,0 +1,54 @@
+"""`csbdata demo`: two engines on the embedded sample, and the page of the run."""
+
+from __future__ import annotations
+
+import sys
+import webbrowser
+from typing import Final
+
+from curation.system.progress import Shown
+from curation.system.terminal import say_command, show
+from curation.system.words import command
+from evaluation.commands.options import RunFolderOption  # noqa: TC001 - typer reads it
+from evaluation.commands.show_run import show_screen
+
+#: Schemas that are measured: enough to tell the engines apart in a few seconds.
+_SCHEMAS: Final = 12
+
+
+def demo(run_dir: RunFolderOption = None) -> None:
+    """Measure two engines on the embedded sample, and open the page of the run.
+
+    Example: csbdata demo
+
+    It takes less than a minute, and neither network, model nor compiler: tokens are
+    single bytes. The engines are llguidance and none, which constrains nothing.
+    """
+    from curation.download.acquire import FetchSettings
+    from evaluation.analysis.page import write_page
+    from evaluation.analysis.run_report import reports
+    from evaluation.asking.request import RunRequest
+    from evaluation.asking.run import run
+    from evaluation.data.find_data import built_sample
+    from evaluation.tokenizers.single_bytes import write_single_bytes
+
+    fetch = FetchSettings.from_environment()
+    sample = built_sample(fetch, Shown())
+    request = RunRequest(
+        engines=("llguidance", "none"),
+        tasks=("masks",),
+        data=str(sample.folder),
+        limit=_SCHEMAS,
+        tokenizer=str(write_single_bytes(fetch.cache)),
+        run_dir=run_dir,
+        fetch=fetch,
+    )
+    measured = run(request, Shown()).open()
+    by_task = reports(measured)
+    every = [table for report in by_task.values() for table in report.tables]
+    show_screen(command("results", "show", measured.folder), (), by_task, every)
+    page = write_page(measured, measured.folder / "page.html").resolve()
+    show(str(page))
+    if sys.stdout.isatty():
+        webbrowser.open(page.as_uri())
+    say_command("The same of your own schemas", "csbdata eval --data FOLDER")
