@@ -42,7 +42,7 @@ SECONDS_EACH: Final = 5.0
 SECONDS_IN_ALL: Final = 60.0
 
 
-class Outcome(StrEnum):
+class FitOutcome(StrEnum):
     """What becomes of a schema that is sent to a target."""
 
     TAKEN = "taken"
@@ -64,11 +64,11 @@ class Outcome(StrEnum):
 
 #: The worst last.
 _EXIT_CODES: Final = {
-    Outcome.TAKEN: 0,
-    Outcome.IN_PART: 0,
-    Outcome.REPAIRABLE: 1,
-    Outcome.UNDECIDED: 3,
-    Outcome.REMODEL: 4,
+    FitOutcome.TAKEN: 0,
+    FitOutcome.IN_PART: 0,
+    FitOutcome.REPAIRABLE: 1,
+    FitOutcome.UNDECIDED: 3,
+    FitOutcome.REMODEL: 4,
 }
 
 
@@ -76,7 +76,7 @@ _EXIT_CODES: Final = {
 class Repair:
     """Whether safe rewrites make a target take a schema."""
 
-    outcome: Outcome
+    outcome: FitOutcome
     #: Names of the rewrites, in their order.
     rewrites: tuple[str, ...] = ()
     #: How the rewritten schema relates to it, or why there is none.
@@ -100,7 +100,7 @@ class _Search:
         from curation.fit.relation import Comparer  # noqa: PLC0415 - see above
 
         late = f"no answer within {SECONDS_EACH:g} s, nor {SECONDS_IN_ALL:g} s for all"
-        undecided = Repair(outcome=Outcome.UNDECIDED, sentence=late)
+        undecided = Repair(outcome=FitOutcome.UNDECIDED, sentence=late)
         if self._left <= 0:
             return undecided
         if self._comparer is None:
@@ -115,18 +115,20 @@ class _Search:
                 seconds=min(SECONDS_EACH, self._left),
             )
         except BadData as error:
-            return Repair(outcome=Outcome.REMODEL, sentence=str(error))
+            return Repair(outcome=FitOutcome.REMODEL, sentence=str(error))
         finally:
             self._left -= time.thread_time() + self._comparer.spent - begun
         names = tuple(step.rewrite for step in fit.steps)
         if fit.fits:
             sentence = f"after {', '.join(names)}: {fit.claim}"
-            return Repair(outcome=Outcome.REPAIRABLE, rewrites=names, sentence=sentence)
+            return Repair(
+                outcome=FitOutcome.REPAIRABLE, rewrites=names, sentence=sentence
+            )
         if fit.is_late:
             return undecided
         first = fit.failing[0]
         sentence = f"no safe rewrite for {first.pointer or '(root)'}: {first.sentence}"
-        return Repair(outcome=Outcome.REMODEL, rewrites=names, sentence=sentence)
+        return Repair(outcome=FitOutcome.REMODEL, rewrites=names, sentence=sentence)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,12 +146,12 @@ class SchemaFit:
     #: By the name of each target that does not take it.
     repairs: Mapping[str, Repair] = field(default_factory=dict)
 
-    def outcome(self, target: str) -> Outcome:
+    def outcome(self, target: str) -> FitOutcome:
         """Return what becomes of it at a target."""
         if target in self.repairs:
             return self.repairs[target].outcome
         ignored = any(it.effect is Effect.IGNORED for it in self.findings[target])
-        return Outcome.IN_PART if ignored else Outcome.TAKEN
+        return FitOutcome.IN_PART if ignored else FitOutcome.TAKEN
 
     def is_taken_by(self, target: str) -> bool:
         """Return whether the target takes it, ignored parts or not."""
@@ -219,7 +221,7 @@ def judge_files(
                 if fault
                 else {it.name: untold_keywords(value, it) for it in profiles},
                 repairs={
-                    it.name: Repair(outcome=Outcome.REMODEL, sentence=fault.sentence)
+                    it.name: Repair(outcome=FitOutcome.REMODEL, sentence=fault.sentence)
                     if fault
                     else search.repair(file.content, it, tool=bool(own))
                     for it in profiles
@@ -237,7 +239,7 @@ def judge_files(
                 untold={},
                 repairs={
                     target: Repair(
-                        outcome=Outcome.REMODEL,
+                        outcome=FitOutcome.REMODEL,
                         sentence="send fewer or smaller tools in one request",
                     )
                     for target, findings in whole.items()

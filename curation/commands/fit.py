@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from curation.checking.schema_files import SchemaFile
-    from curation.checking.schema_fit import Outcome, Repair, SchemaFit
+    from curation.checking.schema_fit import FitOutcome, Repair, SchemaFit
     from curation.core.json_types import Json
     from curation.fit.profile import Profile
     from curation.fit.rewriting import Fit
@@ -196,12 +196,12 @@ def _rewrite(
     raise typer.Exit(_outcome(result).exit_code)
 
 
-def _outcome(result: Fit) -> Outcome:
-    from curation.checking.schema_fit import Outcome
+def _outcome(result: Fit) -> FitOutcome:
+    from curation.checking.schema_fit import FitOutcome
 
     if result.fits:
-        return Outcome.TAKEN
-    return Outcome.UNDECIDED if result.is_late else Outcome.REMODEL
+        return FitOutcome.TAKEN
+    return FitOutcome.UNDECIDED if result.is_late else FitOutcome.REMODEL
 
 
 def _print_rewrite(result: Fit) -> None:
@@ -252,7 +252,7 @@ def _repair_as_json(repair: Repair | None) -> Json:
 _STYLES = {0: "green", 1: "yellow", 3: "", 4: "red"}
 
 
-def _cell(outcome: Outcome) -> Text:
+def _cell(outcome: FitOutcome) -> Text:
     return plain(outcome, _STYLES[outcome.exit_code])
 
 
@@ -261,17 +261,17 @@ def _print(fits: Sequence[SchemaFit], profiles: Sequence[Profile], count: int) -
     if len(fits) == 1:
         _print_one(fits[0], profiles)
         return
-    from curation.checking.schema_fit import Outcome
+    from curation.checking.schema_fit import FitOutcome
 
     rows = []
     for name in names:
         outcomes = Counter(each.outcome(name) for each in fits)
         reasons = Counter(it for each in fits for it in _reasons(each.findings[name]))
         common = ", ".join(f"{it} {count:,}" for it, count in reasons.most_common(3))
-        rows.append([name, *(outcomes[it] for it in Outcome), common])
-    headers = ["target", *Outcome, "schemas refused, ignored for"]
+        rows.append([name, *(outcomes[it] for it in FitOutcome), common])
+    headers = ["target", *FitOutcome, "schemas refused, ignored for"]
     title = counted(count, "schema")
-    numbers = range(1, 1 + len(Outcome))
+    numbers = range(1, 1 + len(FitOutcome))
     stdout().print(table(headers, rows, title=title, numbers=tuple(numbers)))
     worst = sorted(fits, key=lambda each: sum(each.is_taken_by(it) for it in names))
     cells = [
@@ -313,11 +313,7 @@ def _print_request(
 
 def _reasons(findings: Iterable[FitFinding]) -> Iterator[str]:
     """Yield what keeps a schema from being held as it is, each once."""
-    marks = {
-        f"`{it.keyword}`" if it.keyword and it.rule.endswith("keyword") else it.rule
-        for it in findings
-    }
-    yield from sorted(marks)
+    yield from sorted({it.cause for it in findings})
 
 
 def _print_one(each: SchemaFit, profiles: Sequence[Profile]) -> None:

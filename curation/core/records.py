@@ -84,3 +84,8 @@ class BenchmarkRecord:
     weight: float = 1.0
     #: `compiles`, or in which way fastjsonschema failed; null where it was not tried.
     fastjsonschema: str | None = None
+    #: The providers, servers and engines that take it as it stands (`csbdata fit`),
+    #: sorted; null where no instances were made.
+    fits: tuple[str, ...] | None = None
+    #: `TARGET: RULE` for each other that refuses it by one rule alone.
+    fits_but_for: tuple[str, ...] | None = None

@@ -12,7 +12,7 @@ import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
-from itertools import accumulate, chain
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Self, get_args, get_origin, get_type_hints
 
@@ -92,7 +92,7 @@ def table_of_columns(
     """Return columns of values as an arrow table.
 
     Args:
-        values: The values of each column; None is null, but no list is.
+        values: The values of each column; None is null.
         columns: The columns, of the types that `columns_of` gives.
 
     Raises:
@@ -105,10 +105,14 @@ def table_of_columns(
 
 def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     if pa.types.is_list(kind):
-        offsets = [0, *accumulate(map(len, values))]
+        ends = [0, *accumulate(len(value or ()) for value in values)]
+        starts = [
+            None if value is None else end
+            for value, end in zip(values, ends, strict=False)
+        ]
         return pa.ListArray.from_arrays(
-            _array(offsets, pa.int32()),
-            _array(list(chain.from_iterable(values)), kind.value_type),
+            _array([*starts, ends[-1]], pa.int32()),
+            _array([it for value in values for it in value or ()], kind.value_type),
         )
     # `pa.array` of a list would load pandas, half a second.
     series = pl.Series(values=values, dtype=_SERIES[kind], strict=True)

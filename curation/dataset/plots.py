@@ -212,6 +212,20 @@ def _panel(axes: Axes, title: str, configs: Mapping[str, Spread]) -> None:
     axes.set_title(title, fontsize=8)
 
 
+def targets(taken: Mapping[str, int], asked: int, stem: Path) -> tuple[Path, Path]:
+    """Draw how many of the records asked about each target takes as they stand.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    with style():
+        figure = Figure(figsize=(PAGE, 0.2 * len(taken) + 0.8), layout="constrained")
+        axes = figure.subplots()
+        _horizontal(axes, list(taken.items()), len(taken), BLUE)
+        axes.set_title(f"Taken as they stand, of {asked:,} records")
+        return save(figure, stem)
+
+
 def drafts(counts: Mapping[str, Mapping[str, int]], stem: Path) -> tuple[Path, Path]:
     """Draw Table 9: the share of each draft, by config.
 

@@ -31,6 +31,12 @@ class FitFinding(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     evidence: SourceKind
 
+    @property
+    def cause(self) -> str:
+        """The keyword, if one is refused wherever it stands, or else the rule."""
+        by_keyword = self.keyword and self.rule.endswith("keyword")
+        return f"`{self.keyword}`" if by_keyword else self.rule
+
 
 #: The effects with which a request fails.
 FAILING: Final = frozenset({Effect.REFUSED, Effect.LIMITED})

@@ -330,7 +330,7 @@ def _template_values(contents: CardContents) -> dict[str, UntypedJson]:
         "rule_names": ["", *(rule.name for rule in summary.rule_notes)],
         "tables": tables,
         "measures": TITLES,
-        "plots": figures.NAMES,
+        "plots": figures.plot_paths(tables),
         "features": _tops(tables.figure_2.features) if tables else [],
         "formats": _tops(tables.figure_2.formats) if tables else [],
         "lint_meanings": CODES,

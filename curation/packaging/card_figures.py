@@ -16,8 +16,10 @@ from curation.core.benchmark import SPLITS, size_name, size_names
 from curation.core.documents import KEPT, Origin
 from curation.dataset.edition_statistics import effective_sizes
 from curation.dataset.parquet import split_files
+from curation.fit.records import TargetCount, target_counts
 from curation.instances.dataset.parquet import DISAGREEMENTS, INSTANCE_LEDGER
 from curation.lint.lint import CODES
+from curation.packaging.plot_tables import fits_of_rows
 
 if TYPE_CHECKING:
     from curation.dataset.ledger import Ledger
@@ -110,6 +112,8 @@ class FolderCounts:
     near_duplicates: int
     #: Records of `test` whose cluster has one of `train`.
     leaks: int
+    #: By target, of the same records as the dialects; empty if none was asked for.
+    targets: Mapping[str, TargetCount]
     #: None if no instances were made.
     instances: InstanceCounts | None
 
@@ -151,6 +155,7 @@ def count_rows(folder: Path, ledger: Ledger, configs: Iterable[str]) -> FolderCo
         clusters=shared["cluster"].n_unique(),
         near_duplicates=shared.height,
         leaks=shared.filter(pl.col("cluster").is_in(trained), split="test").height,
+        targets=target_counts(fits_of_rows(records)),
         instances=_instances(folder),
     )
 
@@ -172,7 +177,7 @@ def _records(folder: Path, configs: list[str]) -> pl.DataFrame:
     schema = {
         **dict.fromkeys((*texts, "config", "split"), pl.String()),
         **dict.fromkeys(fields, pl.Int64()),
-        "lints": pl.List(pl.String()),
+        **dict.fromkeys(("lints", "fits", "fits_but_for"), pl.List(pl.String())),
         "vacuous": pl.Boolean(),
         "weight": pl.Float64(),
         "length": pl.UInt32(),

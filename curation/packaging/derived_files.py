@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from curation.core.records import BenchmarkRecord
     from curation.dataset.decisions import DecidedDocument
     from curation.dataset.summary import Summary
+    from curation.fit.records import RecordFit
     from curation.instances.dataset.build_step import RecordInstances
     from curation.packaging.plot_process import PlotProcess
     from curation.packaging.signature import SigningKey
@@ -98,8 +99,7 @@ def write_derived(
     sums = checksums.sums_of(folder, names)
     written = card.write_card(contents, into)
     written.append(croissant.write_croissant(contents, sums, folder, into))
-    if contents.tables is not None:
-        written += plot_process.NAMES
+    written += plot_process.plot_paths(contents.tables)
     sums |= checksums.sums_of(into, written)
     configs = contents.summary.configs
     written.append(manifest.write_manifest(facts, configs, sums, into))
@@ -224,6 +224,7 @@ def write_folder(  # noqa: PLR0913 (one argument for each thing that is written)
     documents: Sequence[DecidedDocument],
     *,
     compiled: Mapping[str, str],
+    fits: Mapping[str, RecordFit],
     products: Iterable[RecordInstances],
     drawing: PlotProcess,
 ) -> Manifest:
@@ -234,6 +235,7 @@ def write_folder(  # noqa: PLR0913 (one argument for each thing that is written)
         summary: The facts of the build.
         documents: Every raw document with its decision, in benchmark order.
         compiled: Digest of a schema to the verdict of fastjsonschema, if it ran.
+        fits: Digest of a schema to the targets that take it, if any was asked.
         products: The instances, if any were made.
         drawing: The process that draws the plots of these documents.
 
@@ -249,7 +251,7 @@ def write_folder(  # noqa: PLR0913 (one argument for each thing that is written)
         key=lambda document: document.result.config,
     )
     for config, members in members_of:
-        records = (_compiled(member.record(), compiled) for member in members)
+        records = (_judged(member.record(), compiled, fits) for member in members)
         write_sorted(folder, config, records)
     write_ledger((document.ledger_row() for document in documents), folder)
     write_facts(summary, folder)
@@ -259,7 +261,9 @@ def write_folder(  # noqa: PLR0913 (one argument for each thing that is written)
     return read_manifest(folder)
 
 
-def _compiled(record: BenchmarkRecord, verdicts: Mapping[str, str]) -> BenchmarkRecord:
-    if record.sha256 not in verdicts:
-        return record
-    return replace(record, fastjsonschema=verdicts[record.sha256])
+def _judged(
+    record: BenchmarkRecord, verdicts: Mapping[str, str], fits: Mapping[str, RecordFit]
+) -> BenchmarkRecord:
+    own = fits.get(record.sha256)
+    columns = own._asdict() if own else {}
+    return replace(record, fastjsonschema=verdicts.get(record.sha256), **columns)

@@ -40,15 +40,26 @@ class PaperTables(msgspec.Struct, frozen=True, kw_only=True):
     figure_2: PaperFigure2
     #: Config to its rows of the embedded sample, which are not counted.
     left_out: dict[str, int]
+    #: Target to the records that it takes as they stand, of `asked`.
+    targets: dict[str, int] = {}
+    asked: int = 0
 
 
 #: The child's answer: file name to content, in base 64 on its way.
 Plots: TypeAlias = dict[str, bytes]
 #: The folder of plots in a dataset folder.
 FOLDER = "plots"
-#: Every plot's path in a dataset folder.
-NAMES = tuple(f"{FOLDER}/{name}.{kind}" for name in PLOTS for kind in ("png", "svg"))
+#: The plot that is drawn where targets were asked.
+_TARGETS = "targets"
 _WORKER = Path(__file__).with_name("plot_worker.py")
+
+
+def plot_paths(tables: PaperTables | None) -> list[str]:
+    """Return the path of every plot of these tables in a dataset folder."""
+    if tables is None:
+        return []
+    names = [*PLOTS, *([_TARGETS] if tables.targets else [])]
+    return [f"{FOLDER}/{name}.{kind}" for name in names for kind in ("png", "svg")]
 
 
 class PlotProcess:

@@ -6,11 +6,12 @@ Both give the same. A build draws its plots before it has written its folder.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+import polars as pl
 
 from curation.core.documents import Origin
 from curation.dataset.edition_statistics import (
@@ -20,6 +21,7 @@ from curation.dataset.edition_statistics import (
 )
 from curation.dataset.editions import open_edition
 from curation.dataset.paper_tables import SchemaMeasures, measures_of
+from curation.fit.records import RecordFit, record_fit, target_counts
 from curation.packaging.plot_process import PaperTables
 from curation.system.errors import NoInput
 
@@ -32,16 +34,41 @@ if TYPE_CHECKING:
 def tables_of_folder(folder: Path) -> PaperTables | None:
     """Return the tables of a dataset folder; None without records."""
     try:
-        return _tables(statistics_of(open_edition(str(folder))))
+        edition = open_edition(str(folder))
+        statistics = statistics_of(edition)
     except NoInput:
         return None
+    return _tables(statistics, fits_of_rows(edition.rows))
 
 
-def tables_of_documents(documents: Iterable[DecidedDocument]) -> PaperTables | None:
-    """Return the tables of a build's documents; None without records."""
+def fits_of_rows(rows: pl.DataFrame) -> list[RecordFit]:
+    """Return the columns about targets; the sample's only if there are no others."""
+    if "fits" not in rows.columns:
+        return []
+    real = rows.filter(pl.col("origin") != Origin.SAMPLE.value)
+    asked = (real if real.height else rows).select(RecordFit._fields).drop_nulls()
+    return [RecordFit(*row) for row in asked.iter_rows()]
+
+
+def fits_of_documents(documents: Iterable[DecidedDocument]) -> dict[str, RecordFit]:
+    """Return the targets that take each record of a build, by its digest."""
+    records = (document.record() for document in documents if document.kept)
+    return {record.sha256: record_fit(record.json_schema) for record in records}
+
+
+def tables_of_documents(
+    documents: Iterable[DecidedDocument], fits: Mapping[str, RecordFit]
+) -> PaperTables | None:
+    """Return the tables of a build's documents; None without records.
+
+    Args:
+        documents: Every raw document with its decision.
+        fits: Digest of a schema to the targets that take it, if any was asked.
+    """
     records: list[SchemaMeasures] = []
     of_sample: list[SchemaMeasures] = []
     raw: list[SchemaMeasures] = []
+    asked: dict[bool, list[RecordFit]] = {True: [], False: []}
     for document in documents:
         config, measures = document.result.config, document.result.measures()
         is_sample = document.source.provenance.origin is Origin.SAMPLE
@@ -51,6 +78,7 @@ def tables_of_documents(documents: Iterable[DecidedDocument]) -> PaperTables | N
             figures = own.size, own.field_count, measures.fan_out, own.depth
             record = measures_of(config, figures, draft, own.features, own.formats)
             aside.append(record)
+            asked[is_sample] += filter(None, [fits.get(document.result.sha256)])
         if measures.raw is not None and not is_sample:
             file = measures.raw
             figures = (
@@ -66,12 +94,21 @@ def tables_of_documents(documents: Iterable[DecidedDocument]) -> PaperTables | N
             records=records or of_sample,
             raw=raw,
             left_out=dict(sorted(left_out.items())),
-        )
+        ),
+        asked[not records],
     )
 
 
-def _tables(statistics: EditionStatistics) -> PaperTables | None:
+def _tables(
+    statistics: EditionStatistics, asked: Sequence[RecordFit]
+) -> PaperTables | None:
     if not statistics.records:
         return None
-    tables = {**as_json(statistics), "left_out": dict(statistics.left_out)}
+    counts = target_counts(asked)
+    tables = {
+        **as_json(statistics),
+        "left_out": dict(statistics.left_out),
+        "targets": {name: count.taken for name, count in counts.items()},
+        "asked": len(asked),
+    }
     return msgspec.convert(tables, PaperTables)

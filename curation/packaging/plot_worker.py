@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from curation.dataset.paper_tables import Figure2
-from curation.dataset.plots import draw
+from curation.dataset.plots import draw, targets
 from curation.packaging.plot_process import PaperTables, Plots
 
 
@@ -25,6 +25,8 @@ def _answer(tables: PaperTables) -> Plots:
     )
     with tempfile.TemporaryDirectory(prefix="csbdata-plots-") as name:
         paths = draw(figure, tables.table_8, tables.table_9, Path(name))
+        if tables.targets:
+            paths += targets(tables.targets, tables.asked, Path(name, "targets"))
         return {path.name: path.read_bytes() for path in paths}
 
 

@@ -21,7 +21,7 @@ from curation.dataset.summary import RuleNote, Summary
 from curation.packaging.derived_files import carry_over, write_folder
 from curation.packaging.manifest import Manifest, read_manifest
 from curation.packaging.plot_process import PlotProcess
-from curation.packaging.plot_tables import tables_of_documents
+from curation.packaging.plot_tables import fits_of_documents, tables_of_documents
 from curation.pipeline.build_shard import build_shard
 from curation.pipeline.read_batches import RuleFault, find_rule_faults
 from curation.pipeline.request import (
@@ -296,10 +296,12 @@ def _write(
     instances = steps.make_instances(documents, enabled=request.instances)
     summary = replace(summary, instances=instances.counts())
     clock.lap("instances")
+    fits = fits_of_documents(documents) if request.instances else {}
+    clock.lap("fits")
     out = request.out
     steps.progress.say(f"Writing {out}")
     with atomic_folder(out) as folder:
-        drawing.begin(tables_of_documents(documents))
+        drawing.begin(tables_of_documents(documents, fits))
         documents = in_clusters(documents)
         carry_over(out, folder)
         write_notices(plan.inputs, folder)
@@ -308,6 +310,7 @@ def _write(
             summary,
             documents,
             compiled=compiled,
+            fits=fits,
             products=instances.results(),
             drawing=drawing,
         )

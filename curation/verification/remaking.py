@@ -18,6 +18,7 @@ import polars as pl
 
 from curation.core.benchmark import instances_folder
 from curation.dataset.parquet import split_files
+from curation.fit.records import RecordFit, record_fit
 from curation.instances.dataset import parquet as tables
 from curation.instances.dataset.build_step import InstanceTask, RecordInstances
 from curation.instances.dataset.make_instances import make_instances
@@ -53,7 +54,10 @@ _RECORDS: Final = 2
 #: Characters of the longest schema in the sample: one of a megabyte takes seconds, and
 #: hundreds of megabytes.
 _LENGTH: Final = 20_000
-_COLUMNS: Final = ("unique_id", "json_schema", "dialect", "fastjsonschema")
+_COLUMNS: Final = (
+    *("unique_id", "json_schema", "dialect", "fastjsonschema"),
+    *RecordFit._fields,
+)
 #: The programs that decide what is made, by their names in the manifest.
 _MAKERS: Final = ("csbdata", "fastjsonschema", "jsonschema", "jsonschema-rs", "regress")
 _SHOWN: Final = 60
@@ -66,6 +70,8 @@ class SampleRecord(msgspec.Struct, frozen=True, kw_only=True):
     json_schema: str
     dialect: str
     fastjsonschema: str | None
+    fits: tuple[str, ...] | None
+    fits_but_for: tuple[str, ...] | None
 
 
 def _other_maker(contents: FolderContents) -> str:
@@ -232,6 +238,9 @@ def _faults(
     record: SampleRecord, task: InstanceTask, own: str, rows: Mapping[str, _Rows]
 ) -> Iterator[str]:
     yield from _compiled_differently(record)
+    fit = RecordFit(record.fits or (), record.fits_but_for or ())
+    if record.fits is not None and fit != record_fit(record.json_schema):
+        yield f"fits is {', '.join(fit.fits)}, and another list by the profiles here"
     yield from _made_differently(task, own, rows)
 
 

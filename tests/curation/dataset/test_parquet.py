@@ -50,6 +50,14 @@ def test_columns_are_the_fields_of_a_record() -> None:
     assert str(COLUMNS.field("fastjsonschema").type) == "string"
 
 
+def test_a_list_is_null_empty_or_filled(tmp_path: Path) -> None:
+    """What was not asked is null, and no empty list."""
+    values = [None, (), ("gemini", "vllm"), None]
+    records = [record(f"o{at}", fits=value) for at, value in enumerate(values)]
+    found = pq.read_table(write_split(records, tmp_path))["fits"].to_pylist()
+    assert found == [None, [], ["gemini", "vllm"], None]
+
+
 def test_rows_stand_in_natural_order(tmp_path: Path) -> None:
     """`o9` comes before `o10`, whatever the order of the input."""
     path = write_split([record("o10"), record("o9"), record("o1")], tmp_path)

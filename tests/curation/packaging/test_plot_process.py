@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
-from curation.packaging.plot_process import NAMES, PlotProcess
+from curation.packaging.plot_process import PlotProcess, plot_paths
 from curation.packaging.plot_tables import tables_of_folder
 from curation.system.errors import CsbdataError
 from tests.builds import write_build
@@ -22,8 +23,23 @@ def test_plots_and_tables_come_from_the_rows(tmp_path: Path) -> None:
         drawing.begin(tables_of_folder(folder))
         tables = drawing.finish(tmp_path)
     assert tables is not None
+    assert not tables.targets
     assert tables.table_1 == {"Github_easy": 2, "Snowplow": 1, "Kubernetes": 1}
-    assert all((tmp_path / name).stat().st_size for name in NAMES)
+    assert all((tmp_path / name).stat().st_size for name in plot_paths(tables))
+
+
+def test_targets_are_drawn_where_any_was_asked(tmp_path: Path) -> None:
+    """The plot stands beside the others, in both forms."""
+    folder = write_build(tmp_path / "build")
+    tables = tables_of_folder(folder)
+    assert tables is not None
+    tables = replace(tables, targets={"gemini": 2, "vllm": 3}, asked=4)
+    with PlotProcess() as drawing:
+        drawing.begin(tables)
+        drawing.finish(tmp_path)
+    names = plot_paths(tables)
+    assert names[-2:] == ["plots/targets.png", "plots/targets.svg"]
+    assert all((tmp_path / name).stat().st_size for name in names)
 
 
 def test_without_a_record_there_is_nothing_to_draw(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
+from dataclasses import replace
 from hashlib import sha256
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -16,7 +17,11 @@ from curation.core.rule import Context
 from curation.dataset.decisions import ResultFile, SourceDocument
 from curation.dataset.ledger import write_ledger
 from curation.dataset.parquet import write_sorted
-from curation.packaging.plot_tables import tables_of_documents, tables_of_folder
+from curation.packaging.plot_tables import (
+    fits_of_documents,
+    tables_of_documents,
+    tables_of_folder,
+)
 from curation.pipeline.process_document import apply_rules
 from curation.pipeline.steps import decide_benchmark
 from curation.references.library import NO_LIBRARY
@@ -95,20 +100,25 @@ def test_documents_and_folder_give_the_same_tables(
     folder = tmp_path / "folder"
     folder.mkdir()
     with decided(tmp_path, rules, origins) as documents:
+        fits = fits_of_documents(documents)
         kept = (document for document in documents if document.kept)
         for config, members in groupby(kept, key=lambda one: one.result.config):
-            write_sorted(folder, config, (member.record() for member in members))
+            records = [member.record() for member in members]
+            asked = (replace(it, **fits[it.sha256]._asdict()) for it in records)
+            write_sorted(folder, config, asked)
         write_ledger((document.ledger_row() for document in documents), folder)
-        tables = tables_of_documents(documents)
+        tables = tables_of_documents(documents, fits)
     assert tables is not None
     assert tables == tables_of_folder(folder)
     counted, left_out = sum(tables.table_1.values()), sum(tables.left_out.values())
     assert counted + left_out == sum(document.kept for document in documents) > 1
     assert left_out == (samples == 1)
+    assert tables.asked == counted
+    assert tables.targets["vllm"] > tables.targets.get("openai-strict", 0)
 
 
 def test_without_a_record_there_are_no_tables(tmp_path: Path) -> None:
     """None stands for them, from documents as from a folder."""
     (tmp_path / "empty").mkdir()
-    assert tables_of_documents([]) is None
+    assert tables_of_documents([], {}) is None
     assert tables_of_folder(tmp_path / "empty") is None

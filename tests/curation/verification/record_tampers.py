@@ -139,6 +139,13 @@ RECORD_TAMPERS = list(
                 ),
                 "but 'compiles' when it compiles again",
             ),
+            (
+                "fits",
+                rewrite(
+                    RECORDS, lambda r: r.with_columns(fits=pl.lit(["openai-strict"]))
+                ),
+                "fits is openai-strict, and another list",
+            ),
         ),
         tampers(
             LEDGER,
