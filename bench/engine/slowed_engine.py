@@ -83,7 +83,6 @@ class _SlowedMatcher:
 
 class _SlowedEngine:
     def __init__(self, engine):
-        self.version = engine.version
         self.compile, self.warnings = _slowed(engine.compile), engine.warnings
         self._start = _slowed(engine.start)
 

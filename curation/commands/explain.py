@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 _MOST_CHANGES = 5
+#: Characters of the lints with their places.
+_MOST_OF_LINTS = 500
 #: The giver of the reasons that no rule gives.
 _BEFORE_RULES = "reading and limits"
 _REASONS = frozenset(reason.value for reason in Reason)
@@ -278,8 +281,20 @@ def _facts(story: DocumentStory) -> Iterable[tuple[str, str]]:
     yield "measures", figures
     yield "features", ", ".join(record.features)
     yield "formats", ", ".join(record.formats)
-    yield "lints", ", ".join(record.lints)
+    yield "lints", _places_of_lints(record)
     yield "fastjson...", record.fastjsonschema or ""
+
+
+def _places_of_lints(record: BenchmarkRecord) -> str:
+    from curation.lint.lint import lints
+    from curation.schema.dialects import BY_NAME
+
+    found = lints(json.loads(record.json_schema), BY_NAME[record.dialect])
+    named = []
+    for code in record.lints:
+        places = [lint.pointer or "the root" for lint in found if lint.code == code]
+        named.append(f"{code} at {', '.join(places)}" if places else code)
+    return shortened("; ".join(named), _MOST_OF_LINTS)
 
 
 def _print_rejection(story: DocumentStory, summaries: Mapping[str, str]) -> None:

@@ -26,7 +26,7 @@ from curation.core.benchmark import (
 from curation.core.documents import Rejected
 from curation.core.hub_names import dataset_name
 from curation.json.text import parse, write
-from curation.system.errors import BadConfiguration, BadData, NoInput, other_version
+from curation.system.errors import BadConfiguration, NoInput, other_version
 from curation.system.user_files import reading_parquet, refuse_large
 
 if TYPE_CHECKING:
@@ -140,14 +140,15 @@ def _frames(folder: Path, config: str) -> Iterator[pl.DataFrame]:
 def _table(path: Path, config: str) -> pl.DataFrame:
     import polars as pl  # noqa: PLC0415 - as above
 
+    from curation.dataset.parquet import refuse_other_columns  # noqa: PLC0415 - heavy
+
     split = split_of_file(path)
     with reading_parquet(path):
         rows = pl.read_parquet(path, glob=False)
     missing = [name for name in COLUMNS[2:] if name not in rows.columns]
     if missing:
         raise BadConfiguration(f"no column {', '.join(missing)}", str(path))
-    if any(rows.schema[name] != pl.String for name in COLUMNS[2:]):
-        raise BadData(f"{' and '.join(COLUMNS[2:])} are no texts", str(path))
+    refuse_other_columns(rows, path)
     added = rows.with_columns(
         config=pl.lit(config), split=pl.lit(split, dtype=pl.String)
     )

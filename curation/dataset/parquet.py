@@ -30,6 +30,7 @@ from curation.core.benchmark import (
     split_of,
 )
 from curation.core.records import BenchmarkRecord
+from curation.system.errors import BadData
 
 #: Where pages are cut, and what `datasets` calls it in a file's metadata.
 CHUNKING_KEY = "content_defined_chunking"
@@ -75,6 +76,31 @@ def columns_of(row_type: type, *, without: frozenset[str] = frozenset()) -> pa.S
     hints = get_type_hints(row_type)
     names = [field.name for field in fields(row_type) if field.name not in without]
     return pa.schema([(name, _arrow_type(hints[name])) for name in names])
+
+
+def required_of(row_type: type) -> frozenset[str]:
+    """Return the columns of a dataclass that have a value in every row."""
+    hints = get_type_hints(row_type).items()
+    return frozenset(
+        name for name, hint in hints if types.NoneType not in get_args(hint)
+    )
+
+
+def refuse_other_columns(rows: pl.DataFrame, path: Path) -> None:
+    """Refuse records with a column of another type, or without a value that is needed.
+
+    Columns may be missing, and there may be more; a number is a number.
+
+    Raises:
+        BadData: naming the column (exit 65).
+    """
+    types_ = pl.DataFrame(COLUMNS.empty_table()).schema
+    for name in [name for name in types_ if name in rows.columns]:
+        own, right = rows.schema[name], types_[name]
+        if own != right and not (own.is_numeric() and right.is_numeric()):
+            raise BadData(f"the column {name} holds {own}, not {right}", str(path))
+        if name in required_of(BenchmarkRecord) and rows[name].null_count():
+            raise BadData(f"the column {name} lacks a value", str(path))
 
 
 def table_of(rows: Iterable[object], columns: pa.Schema) -> pa.Table:

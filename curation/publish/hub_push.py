@@ -31,6 +31,7 @@ from curation.publish.plan import (
 )
 from curation.publish.repository import DATASET, MAIN, HubRepository, RepositoryState
 from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
+from curation.system.escaping import shortened
 from curation.system.words import counted
 
 if TYPE_CHECKING:
@@ -365,10 +366,9 @@ def _read_back(repository: HubRepository, request: HubPushRequest, commit: str) 
     wrong = files_to_send(request.files, repository.files(commit))
     wrong = wrong or repository.changed_files(commit, request.files)
     if wrong:
-        named = ", ".join(wrong[:3]) + (" ..." if len(wrong) > 3 else "")  # noqa: PLR2004 (a few names)
+        named = f"{counted(len(wrong), 'file')} ({shortened(', '.join(wrong))})"
         raise BadData(
-            f"not there as sent: {counted(len(wrong), 'file')} ({named}); "
-            "no tag was set",
+            f"not there as sent: {named}; no tag was set",
             f"{request.name}@{commit}",
             "push again, and tell the Hub's operators if it stays",
         )

@@ -1,8 +1,8 @@
 """Build a dataset folder again from its pinned sources, and compare every row.
 
 The folder's manifest names rules, options, sources with digests and versions. Whatever
-follows from these, decisions and instances included, has to come out again. What is
-derived from the folder itself (card, digests) is the business of other checks.
+follows from these has to come out again: decisions, instances, card and plots. Version
+and place of publication are the folder's own.
 """
 
 from __future__ import annotations
@@ -20,11 +20,14 @@ from polars.exceptions import PolarsError
 
 from curation.core.benchmark import is_table
 from curation.core.documents import Missing
+from curation.packaging.derived_files import CHANGELOG, carry_over, rebuild
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import BuildFacts, read_facts, versions_here
+from curation.packaging.signature import FILE as SIGNATURE
 from curation.pipeline.build import build
 from curation.pipeline.request import BuildRequest
-from curation.system.checksums import file_digest
+from curation.system.checksums import FILE as SUMS
+from curation.system.checksums import file_digest, names_in
 from curation.system.errors import (
     BadConfiguration,
     BadData,
@@ -43,11 +46,8 @@ if TYPE_CHECKING:
 
 NAME = "sources"
 QUESTION = "does every row follow from the pinned sources?"
-#: Members of the manifest that a build does not decide: `csbdata release` and `csbdata
-#: card --repo` write them, and digests follow from the files.
-_LATER = frozenset({"data_version", "released", "publication", "files"})
-#: Files that follow from the others, which the check `card` holds against them.
-_DERIVED = frozenset({MANIFEST, "README.md", "croissant.json", "SHA256SUMS"})
+#: Files that follow from the others, or are compared by their members.
+_FOLLOWING = frozenset({MANIFEST, SUMS, SIGNATURE})
 #: Differing rows of a table that are named.
 _ROWS = 5
 _SHOWN = 60
@@ -97,9 +97,26 @@ def replay(
         build(request, progress)
     except (BadConfiguration, BadUsage) as error:
         raise BadData(f"asks for what there is not ({error})", manifest) from error
+    _publish_alike(folder, facts, request.out)
     findings = list(differences(folder, request.out))
     shutil.rmtree(place)
     return findings
+
+
+def _publish_alike(folder: Path, facts: BuildFacts, again: Path) -> None:
+    """Give a new build what no source decides: version, publication, changelog."""
+    fresh = read_facts(again)
+    alike = msgspec.structs.replace(
+        fresh,
+        data_version=facts.data_version,
+        released=facts.released,
+        publication=facts.publication,
+        # The reason is that of the machine which lacked a source.
+        partial=facts.partial if ": missing (" in str(facts.partial) else fresh.partial,
+    )
+    if alike != fresh or (folder / CHANGELOG).is_file():
+        carry_over(folder, again)
+        rebuild(again, alike)
 
 
 def _refuse_other_versions(folder: Path, facts: BuildFacts) -> None:
@@ -133,12 +150,11 @@ def differences(folder: Path, again: Path) -> Iterator[Finding]:
         again: The other build.
     """
     yield from _manifest_differences(folder, again)
-    own, right = _files(folder), _files(again)
+    own, right = (names_in(place) - _FOLLOWING for place in (folder, again))
     for name in sorted(right - own):
         yield _finding(name, "is missing; the sources give it")
     for name in sorted(own - right):
-        if is_table(name):
-            yield _finding(name, "is not among what the sources give")
+        yield _finding(name, "is not among what the sources give")
     for name in sorted(own & right):
         if file_digest(folder / name) == file_digest(again / name):
             continue
@@ -152,23 +168,8 @@ def _finding(where: str, detail: str) -> Finding:
     return Finding(check=NAME, where=where, detail=detail)
 
 
-def _files(folder: Path) -> set[str]:
-    """Return the files that a build decides, by their path in the folder."""
-    names = {
-        path.relative_to(folder).as_posix()
-        for path in folder.rglob("*")
-        if path.is_file() and not path.is_symlink()
-    }
-    return {
-        name for name in names - _DERIVED if not name.startswith(("plots/", ".git/"))
-    }
-
-
 def _manifest_differences(folder: Path, again: Path) -> Iterator[Finding]:
     own, right = (_members(place / MANIFEST) for place in (folder, again))
-    if ": missing (" in str(own.get("partial")):
-        # The reason is that of the machine which lacked a source.
-        right["partial"] = own["partial"]
     for name in sorted(own.keys() | right.keys()):
         if own.get(name) != right.get(name):
             texts = (json.dumps(side.get(name)) for side in (own, right))
@@ -177,7 +178,7 @@ def _manifest_differences(folder: Path, again: Path) -> Iterator[Finding]:
 
 def _members(path: Path) -> dict[str, Json]:
     members: dict[str, Json] = json.loads(path.read_bytes())
-    return {name: value for name, value in members.items() if name not in _LATER}
+    return {name: value for name, value in members.items() if name != "files"}
 
 
 def _pair(own: str, right: str) -> str:

@@ -23,19 +23,15 @@ from curation.system.errors import (
 from curation.system.progress import Progress, Quiet
 from curation.system.words import command, counted
 from curation.verification import Verification, verify_folder
-from curation.verification.counts import IDENTITY
-from curation.verification.instances import INSTANCES
-from curation.verification.leakage import LEAKAGE
-from curation.verification.ledger import LEDGER
+from curation.verification.counts import COUNTS
+from curation.verification.files import DIGESTS, SIGNATURE, STRAYS
 from curation.verification.registry import select_checks
-from curation.verification.remaking import REMAKING
-from curation.verification.schemas import SCHEMAS
-from curation.verification.tables import ENCODING
+from curation.verification.tables import CANARY
 
-#: Checks of the rows alone, which need not be run of those that equal a new build's.
-REPLAYED = frozenset(
-    check.name
-    for check in (ENCODING, IDENTITY, INSTANCES, LEAKAGE, LEDGER, REMAKING, SCHEMAS)
+#: Checks that are run beside a new build of the sources: what equals it passes the
+#: others.
+BESIDE_REPLAY = frozenset(
+    check.name for check in (CANARY, COUNTS, DIGESTS, SIGNATURE, STRAYS)
 )
 
 
@@ -59,7 +55,7 @@ def verify(  # noqa: PLR0913 (one argument for each thing that is asked)
         jobs: Worker processes.
         whole: Whether every instance is judged again, and not a sample.
         against_sources: Whether the folder is built again from its pinned sources, and
-            every row compared; then nothing else is judged or made again.
+            every file compared; then nothing is judged or made again.
         nonce: Seeds the sample; None for a new one.
         public_key: The key with which the folder must be signed: 56 characters, or the
             path of minisign.pub; None for none.
@@ -86,7 +82,7 @@ def verify(  # noqa: PLR0913 (one argument for each thing that is asked)
         nonce = token_hex(8)
     checks = select_checks(whole=whole, nonce=nonce, public_key=public_key)
     if against_sources:
-        checks = tuple(check for check in checks if check.name not in REPLAYED)
+        checks = tuple(check for check in checks if check.name in BESIDE_REPLAY)
     with _folder_of(where, progress) as folder:
         before = _stamps(folder)
         verification = verify_folder(

@@ -38,6 +38,7 @@ from curation.sources.claims import claimed_uris
 from curation.sources.openapi_bodies import read_openapi
 from curation.sources.pydantic_models import read_models
 from curation.sources.readers import (
+    PLACE,
     NamedSchema,
     as_rows,
     document,
@@ -53,6 +54,7 @@ from curation.workers.limits import Limits
 _NAME = "local"
 _SCHEMA, _ID = "json_schema", "unique_id"
 _JSON = ".json"
+_PLACE = f'"{PLACE}"'.encode()
 #: The files of a folder that are read.
 _READ = (_JSON, *SUFFIXES)
 _TABLES = (".jsonl", ".parquet")
@@ -170,7 +172,7 @@ def open_source(
     column = _COLUMN.fullmatch(expression.removeprefix("hf://datasets/"))
     if column is not None:
         schemas = read_hub_column(**column.groupdict(), say=say)
-        return _of_schemas(expression, column["name"], schemas)
+        return _of_schemas(expression, column["name"], schemas, column["name"])
     hub = dataset_name(expression)
     if hub is None:
         raise NoInput(
@@ -187,16 +189,17 @@ def _from_form(prefix: str, argument: str, say: Callable[[str], None]) -> OwnSch
         raise BadUsage("nothing is named", f"{prefix}:", f"say {prefix}:{metavar}")
     schemas = read_form(argument, say)
     say(f"{prefix}:{argument}: {counted(len(schemas), 'schema')}")
-    first = Path(argument).stem if metavar == "FILE" else argument.split(maxsplit=1)[0]
-    name = f"{prefix}-{plain_id(first.rpartition('/')[2])}"
-    return _of_schemas(f"{prefix}:{argument}", name, schemas)
+    first = argument if metavar == "FILE" else argument.split(maxsplit=1)[0]
+    first = first.rpartition("/")[2]
+    name = f"{prefix}-{plain_id(Path(first).stem if metavar == 'FILE' else first)}"
+    return _of_schemas(f"{prefix}:{argument}", name, schemas, first)
 
 
 def _of_schemas(
-    expression: str, name: str, schemas: Iterable[NamedSchema]
+    expression: str, name: str, schemas: Iterable[NamedSchema], place: str
 ) -> OwnSchemas:
     name = name.rpartition("/")[2]
-    file = MadeFile(f"{name}.jsonl", as_rows(schemas))
+    file = MadeFile(f"{name}.jsonl", as_rows(schemas, place))
     return OwnSchemas(expression=expression, name=name, path=None, _files=lambda: file)
 
 
@@ -387,6 +390,7 @@ def read(reading: Reading) -> Iterator[RawDocument]:
     if table is None:
         yield from _read_folder(reading, config)
         return
+    places = _places(files.read(table))
     for number, unique_id, text in sorted(
         _rows(files, table), key=lambda row: natural_key(row[1])
     ):
@@ -395,9 +399,20 @@ def read(reading: Reading) -> Iterator[RawDocument]:
             source=_NAME,
             config=config,
             unique_id=unique_id,
-            path=f"{table}#{number}",
+            path=places.get(number, f"{table}#{number}"),
             content=text,
         )
+
+
+def _places(content: bytes) -> dict[int, str]:
+    """Return where the schemas of a made table stand in the user's file, by row."""
+    rows = enumerate(content.split(b"\n"), start=1)
+    made = ((number, jsontext.parse(row)) for number, row in rows if _PLACE in row)
+    return {
+        number: place
+        for number, row in made
+        if isinstance(row, dict) and isinstance(place := row.get(PLACE), str)
+    }
 
 
 def _read_folder(reading: Reading, config: str) -> Iterator[RawDocument]:

@@ -8,12 +8,14 @@ Specification 3.0.4 and 3.1.1, "Schema Object").
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from curation.json.pointer import at, pointer, tokens_of_fragment
 from curation.schema.dialects import BY_NAME, Dialect
 from curation.schema.subschemas import edited, subschemas
 from curation.sources.readers import NamedSchema, read_document
@@ -103,15 +105,14 @@ class Description:
 
         They are named `<operation>.request` and `<operation>.<status>`.
         """
-        for name, operation in self._operations():
-            request = self._target(operation.get("requestBody"))
-            yield from self._named(f"{name}.request", request)
-            answers = operation.get("responses")
-            for status, answer in answers.items() if isinstance(answers, dict) else ():
+        for name, place in self._operations():
+            yield from self._named(f"{name}.request", (*place, "requestBody"))
+            inside, answers = self._target((*place, "responses"))
+            for status in answers if isinstance(answers, dict) else ():
                 if status.startswith("2"):
-                    yield from self._named(f"{name}.{status}", self._target(answer))
+                    yield from self._named(f"{name}.{status}", (*inside, status))
 
-    def _operations(self) -> Iterator[tuple[str, dict[str, Json]]]:
+    def _operations(self) -> Iterator[tuple[str, Tokens]]:
         paths = self.document.get("paths")
         for path, item in paths.items() if isinstance(paths, dict) else ():
             for method in _METHODS:
@@ -119,26 +120,29 @@ class Description:
                 if isinstance(operation, dict):
                     own = operation.get("operationId")
                     name = own if isinstance(own, str) else f"{method}{path}"
-                    yield name, operation
+                    yield name, ("paths", path, method)
 
-    def _target(self, value: Json) -> Json:
-        """Return what a reference to another part of the document stands for."""
-        reference = value.get("$ref") if isinstance(value, dict) else None
-        if not (isinstance(reference, str) and reference.startswith("#/")):
-            return value
-        target: Json = self.document
-        for token in reference[2:].split("/"):
-            name = unquote(token).replace("~1", "/").replace("~0", "~")
-            target = target.get(name) if isinstance(target, dict) else None
-        return target
+    def _target(self, place: Tokens) -> tuple[Tokens, Json]:
+        """Return a place and its value, or those that a reference there names."""
+        with suppress(LookupError):
+            value = at(self.document, place)
+            reference = value.get("$ref") if isinstance(value, dict) else None
+            if not (isinstance(reference, str) and reference.startswith("#/")):
+                return place, value
+            place = tokens_of_fragment(reference)
+            return place, at(self.document, place)
+        return place, None
 
-    def _named(self, name: str, body: Json) -> Iterator[NamedSchema]:
+    def _named(self, name: str, place: Tokens) -> Iterator[NamedSchema]:
+        place, body = self._target(place)
         content = body.get("content") if isinstance(body, dict) else None
         for kind, media in content.items() if isinstance(content, dict) else ():
             plain = kind.partition(";")[0].strip().lower()
             is_json = plain == "application/json" or plain.endswith("+json")
             if is_json and isinstance(media, dict) and "schema" in media:
-                yield NamedSchema(name=name, schema=self._whole(media["schema"]))
+                schema = self._whole(media["schema"])
+                inside = pointer((*place, "content", kind, "schema"))
+                yield NamedSchema(name=name, schema=schema, place=inside)
                 return
 
     def _whole(self, schema: Json) -> Json:

@@ -126,7 +126,9 @@ class _Lines:
         self._found = found
         self._heartbeat = heartbeat
         self._done = 0
-        self._start = time.monotonic()
+        #: Steps, and when, at the first line: what came before it may have been found.
+        self._before: int | None = None
+        self._start = self._since = time.monotonic()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._beat, daemon=True)
 
@@ -145,15 +147,19 @@ class _Lines:
 
     def _beat(self) -> None:
         while not self._ended.wait(self._heartbeat):
-            say(f"{self._title}: {self._how_far()}")
+            done = self._done
+            say(f"{self._title}: {self._how_far(done)}")
+            if self._before is None:
+                self._before, self._since = done, time.monotonic()
 
-    def _how_far(self) -> str:
-        passed = time.monotonic() - self._start
-        done = self._found + self._done
-        if not self._done:
-            return f"{done:,} of {self._total:,} done, {spoken(passed)} so far"
-        remaining = passed / self._done * max(0, self._total - done)
-        return f"{done:,} of {self._total:,}, about {spoken(remaining)} left"
+    def _how_far(self, own: int) -> str:
+        now, done = time.monotonic(), self._found + own
+        if self._before is None or own == self._before:
+            passed = spoken(now - self._start)
+            return f"{done:,} of {self._total:,} done, {passed} so far"
+        each = (now - self._since) / (own - self._before)
+        remaining = spoken(each * max(0, self._total - done))
+        return f"{done:,} of {self._total:,}, about {remaining} left"
 
 
 @contextmanager

@@ -70,9 +70,6 @@ class FullMatcher(Matcher, Protocol):
 class Engine(Protocol):
     """A constrained-decoding engine over one tokenizer."""
 
-    #: The version of the library that does the work.
-    version: str
-
     def compile(self, schema: str) -> object:
         """Return a grammar. Any exception is a refusal, its message the reason."""
 

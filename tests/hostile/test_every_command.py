@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import typer
 from typer.testing import CliRunner
@@ -264,6 +266,52 @@ def test_no_mutated_input_is_a_defect(
             defects.append(f"{defect} ({file.name})")
         else:
             shutil.rmtree(target.parent)
+    assert not defects, "\n".join(defects)
+
+
+#: What makes a command read the build that it is given.
+_SUBJECT = {"explain": ["Github_easy/o36"], "instances": ["Github_easy/o36"]}
+
+
+def _other_tables(table: pa.Table) -> Iterator[tuple[str, pa.Table]]:
+    """Yield a table with a column of another type, empty or gone, for each column."""
+    for place, column in enumerate(table.column_names):
+        is_text = pa.types.is_string(table.schema.field(place).type)
+        other = pa.array([7] * len(table) if is_text else ["x y"] * len(table))
+        nulls = pa.nulls(len(table), table.schema.field(place).type)
+        yield f"{column} of another type", table.set_column(place, column, other)
+        yield f"{column} empty", table.set_column(place, column, nulls)
+        yield f"{column} gone", table.remove_column(place)
+
+
+@pytest.mark.nightly
+@pytest.mark.usefixtures("_alone")
+@pytest.mark.parametrize(
+    "case",
+    [
+        case
+        for case in _cases()
+        if case.parameter in {"where", "a", "b", "build", "folder", "against", "data"}
+    ],
+    ids=" ".join,
+)
+def test_no_column_of_a_table_is_a_defect(
+    case: Case, sound: Path, tmp_path: Path
+) -> None:
+    """Each column of each table of a build, in each way that it can be wrong."""
+    build, defects = tmp_path / "build", []
+    kinds = ("Github_easy/test-*", "instances/Github_easy/test-*", "ledger/*")
+    tables = [path for kind in kinds for path in (sound / "build").glob(kind)]
+    for path in tables:
+        for what, table in _other_tables(pq.read_table(path, partitioning=None)):
+            shutil.copytree(sound / "build", build, copy_function=os.link)
+            own = build / path.relative_to(sound / "build")
+            own.unlink()
+            pq.write_table(table, own)
+            line = _command_line(case, str(build), sound)
+            if defect := _defect([*line, *_SUBJECT.get(case.command, [])]):
+                defects.append(f"{defect} ({own.relative_to(build)}: {what})")
+            shutil.rmtree(build)
     assert not defects, "\n".join(defects)
 
 

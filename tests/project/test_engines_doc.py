@@ -35,7 +35,7 @@ def test_the_engine_of_twenty_lines_runs(tmp_path: Path) -> None:
 def test_what_more_an_engine_can_say_is_read(tmp_path: Path) -> None:
     """`ABOUT`, `OPTIONS` and `PRESETS` of the page are those of an engine."""
     path = tmp_path / "my_engine.py"
-    path.write_text(_blocks()[1] + "\n" + _blocks()[0], "utf-8")
+    path.write_text(_blocks()[0] + "\n" + _blocks()[1], "utf-8")
     file = find_engine(str(path))
     assert file.distribution == "my-engine"
     assert not file.about.checks_commit

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
-from typing import TYPE_CHECKING
 
+import pytest
+
+from curation.download import publishers
 from curation.download.publishers import pip_command
-
-if TYPE_CHECKING:
-    import pytest
+from curation.system.errors import Unavailable
 
 
 def test_looking_for_pip_leaves_distutils_alone(
@@ -20,3 +20,17 @@ def test_looking_for_pip_leaves_distutils_alone(
     monkeypatch.setitem(sys.modules, "distutils", there)
     assert pip_command() == [sys.executable, "-m", "pip"]
     assert sys.modules["distutils"] is there
+
+
+def test_without_a_pip_of_its_own_that_on_the_path_is_called(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Under either name; without any the command that brings one is told."""
+    monkeypatch.setattr(publishers.PathFinder, "find_spec", lambda _name: None)
+    for names in (["pip", "pip3"], ["pip3"]):
+        there = {name: f"/bin/{name}" for name in names}
+        monkeypatch.setattr(publishers, "which", there.get)
+        assert pip_command() == [f"/bin/{names[0]}"]
+    monkeypatch.setattr(publishers, "which", {}.get)
+    with pytest.raises(Unavailable, match="ensurepip"):
+        pip_command()

@@ -174,3 +174,10 @@ def test_a_folder_that_is_no_build_has_no_origins(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text("{}")
     with pytest.raises(BadData):
         read_origins(tmp_path)
+
+
+def test_other_alphabets_stand_there_as_they_are(tmp_path: Path) -> None:
+    """A person reads it: no escapes."""
+    told = summary([entry(record("o1"), "Snowplow")], partial=("Ganz äöü.",))
+    write_facts(told, tmp_path)
+    assert "Ganz äöü." in (tmp_path / FILE).read_text("utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 from pathlib import Path
 
@@ -136,6 +137,23 @@ def test_a_row_says_where_it_stands() -> None:
     (document,) = local.read(reading("local", files, config="Ours"))
     assert document.provenance.path == "own.jsonl#2"
     assert local.uris(reading("local", files, config="Ours")) == {}
+
+
+def test_a_made_row_says_where_its_schema_stands(tmp_path: Path) -> None:
+    """The path of a document is the pointer in the user's file, or its name there."""
+    body = {"content": {"application/json": {"schema": {"type": "null"}}}}
+    operation = {"operationId": "send", "requestBody": body}
+    api = {"openapi": "3.1.0", "paths": {"/a/b": {"put": operation}}}
+    tools = [{"name": "ask me", "parameters": {"type": "object"}}]
+    paths = []
+    for form, content in (("openapi", api), ("tools", tools)):
+        file = tmp_path / f"{form}.json"
+        file.write_text(json.dumps(content))
+        files = local.open_source(f"{form}:{file}").files
+        given = reading("local", files, config="Ours")
+        paths += [each.provenance.path for each in local.read(given)]
+    inside = "/paths/~1a~1b/put/requestBody/content/application~1json/schema"
+    assert paths == [f"openapi.json#{inside}", "tools.json#ask me"]
 
 
 def test_a_parquet_file_has_two_columns() -> None:

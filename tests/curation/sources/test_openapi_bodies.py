@@ -68,6 +68,10 @@ def test_requests_and_successes_have_bodies() -> None:
     """Named by operation; other media types, failures and empty answers have none."""
     bodies = list(Description.of(described("3.0.3")).bodies())
     assert [body.name for body in bodies] == ["create.request", "create.201"]
+    assert [body.place.partition("/content/")[0] for body in bodies] == [
+        "/components/requestBodies/One",
+        "/paths/~1pets/post/responses/201",
+    ]
 
 
 def test_a_body_of_3_0_is_a_schema_of_draft_04() -> None:

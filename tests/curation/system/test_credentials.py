@@ -160,6 +160,8 @@ def test_log_records_hold_none(caplog: pytest.LogCaptureFixture) -> None:
             _fail(ValueError(f"hf_{SECRET}"))
         except ValueError:
             logger.exception("failed")
+        # One that nobody raised has no traceback.
+        logger.warning("told", exc_info=ValueError(f"hf_{SECRET}"))
     assert SECRET not in caplog.text
     assert "some.library" in caplog.text
     assert "ValueError" in caplog.text

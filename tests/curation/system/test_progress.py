@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import time
 from functools import partial
-from typing import TYPE_CHECKING
+
+import pytest
 
 from curation.system.progress import (
     HEARTBEAT,
@@ -18,9 +19,6 @@ from curation.system.progress import (
 )
 from curation.system.terminal import show
 from tests.waiting import wait_until
-
-if TYPE_CHECKING:
-    import pytest
 
 
 class Said(Quiet):
@@ -64,12 +62,16 @@ def test_where_there_is_no_screen_lines_say_how_far_it_is(
     assert errors.text.startswith("Reading 2,000 ...\n")
 
 
+@pytest.mark.parametrize("found", [990, 0])
 def test_what_an_earlier_run_did_says_nothing_of_the_time_left(
-    capsys: pytest.CaptureFixture[str],
+    found: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of 1,000 steps 990 were there: no time is told before a new one."""
+    """Of 1,000 steps 990 were there: no time is told before a new one.
+
+    Whether their number is known before, or is seen when they all come at once.
+    """
     errors = Errors(capsys)
-    with Shown(heartbeat=0.01).bar("Reading", total=1_000, found=990) as advance:
+    with Shown(heartbeat=0.2).bar("Reading", total=1_000, found=found) as advance:
         advance(990)
         until(lambda: errors.have(r"Reading: 990 of 1,000 done, \d+ s so far\n"))
         assert "left" not in errors.text

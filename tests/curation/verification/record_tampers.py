@@ -150,6 +150,14 @@ RECORD_TAMPERS = list(
         tampers(
             LEDGER,
             ("config", _larger, "read for Github, it belongs in Github_easy"),
+            (
+                "config read for",
+                rewrite(
+                    DOCUMENTS,
+                    lambda rows: rows.with_columns(raw_config=pl.col("config")),
+                ),
+                "read for Github_easy, it belongs in Github_easy",
+            ),
             ("source", record(source="kubernetes"), "source is not that of"),
             ("path", record(path="elsewhere.json"), "path is not that of"),
             ("commit", record(commit="f" * 40), "commit is not that of"),

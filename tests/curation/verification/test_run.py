@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from shutil import copytree
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,7 @@ from curation.verification.personal import PERSONAL
 from curation.verification.schemas import SCHEMAS
 from curation.verification.tables import CANARY, MOST_ROW, VIEWER
 from curation.workers.outcomes import Ending, ProcessResult
+from tests.builds import write_build
 from tests.curation.verification.spoiling import (
     TABLE,
     edit_manifest,
@@ -46,6 +48,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import UntypedJson
+
+
+def test_a_split_that_the_manifest_lacks_is_counted(tmp_path: Path) -> None:
+    """Even one of a single row."""
+    folder = write_build(tmp_path / "built")
+    edit_manifest(
+        folder, lambda stated: stated["configs"]["Snowplow"].update(splits={})
+    )
+    (said,) = [line for line in said_by(COUNTS, folder) if "counts" in line]
+    assert re.search(r"0 rows in Snowplow/\w+; really 1$", said)
 
 
 @pytest.mark.slow

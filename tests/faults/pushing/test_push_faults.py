@@ -173,6 +173,24 @@ def test_f42_a_lost_race_is_told_and_never_overwritten(
     assert there.seen() == {**contents(folder), "theirs.txt": b"1"}
 
 
+@pytest.mark.parametrize("is_ours", [True, False])
+def test_f42_a_commit_that_keeps_what_goes_is_not_ours(
+    *, is_ours: bool, there: Connection, tmp_path: Path
+) -> None:
+    """All our files make no commit ours where a file that was to go still stands."""
+    pushed(write_folder(tmp_path / "old", version="1.0.0"))
+    folder = write_folder(tmp_path / "new", dict(list(FILES.items())[:3]))
+    assert looked(folder).plan.deleted
+    if is_ours:
+        there.hub.troubles.add("POST", "/commit/", cut, after=True)
+        assert there.seen(pushed(folder).commit) == contents(folder)
+        return
+    theirs = partial(there.hub.store.put, NAME, contents(folder))
+    there.hub.troubles.add("POST", "/commit/", happens=theirs)
+    with pytest.raises(TemporarilyUnavailable, match="another commit came first"):
+        pushed(folder)
+
+
 @pytest.mark.parametrize("code", [409, 412])
 def test_f42_both_ways_of_saying_it_are_understood(
     code: int, there: Connection, old: dict[str, bytes], tmp_path: Path
