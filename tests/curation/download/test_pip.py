@@ -7,7 +7,6 @@ from types import ModuleType
 
 import pytest
 
-from curation.download import publishers
 from curation.download.publishers import pip_command
 from curation.system.errors import Unavailable
 
@@ -26,11 +25,12 @@ def test_without_a_pip_of_its_own_that_on_the_path_is_called(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Under either name; without any the command that brings one is told."""
-    monkeypatch.setattr(publishers.PathFinder, "find_spec", lambda _name: None)
+    finder = "curation.download.publishers.PathFinder.find_spec"
+    monkeypatch.setattr(finder, lambda _name: None)
     for names in (["pip", "pip3"], ["pip3"]):
         there = {name: f"/bin/{name}" for name in names}
-        monkeypatch.setattr(publishers, "which", there.get)
+        monkeypatch.setattr("curation.download.publishers.which", there.get)
         assert pip_command() == [f"/bin/{names[0]}"]
-    monkeypatch.setattr(publishers, "which", {}.get)
+    monkeypatch.setattr("curation.download.publishers.which", {}.get)
     with pytest.raises(Unavailable, match="ensurepip"):
         pip_command()

@@ -150,7 +150,8 @@ def test_a_made_row_says_where_its_schema_stands(tmp_path: Path) -> None:
         file = tmp_path / f"{form}.json"
         file.write_text(json.dumps(content))
         files = local.open_source(f"{form}:{file}").files
-        given = reading("local", files, config="Ours")
+        table_ = Held({name: files.read(name) for name in files.paths})
+        given = reading("local", table_, config="Ours")
         paths += [each.provenance.path for each in local.read(given)]
     inside = "/paths/~1a~1b/put/requestBody/content/application~1json/schema"
     assert paths == [f"openapi.json#{inside}", "tools.json#ask me"]
