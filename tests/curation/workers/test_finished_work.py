@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from curation.system.errors import CannotCreate
 from curation.workers.run_folder import FinishedWork
 
 if TYPE_CHECKING:
@@ -51,3 +52,10 @@ def test_the_work_of_those_used_last_stays(tmp_path: Path) -> None:
     assert work.find("one") == b"4"
     work.remove_old(keep=0)
     assert [path.name for path in tmp_path.iterdir()] == ["f4"]
+
+
+def test_a_place_that_is_no_folder_is_a_fault(tmp_path: Path) -> None:
+    """Exit code 73, before any work is done in vain."""
+    (tmp_path / "file").touch()
+    with pytest.raises(CannotCreate, match="file"):
+        FinishedWork(tmp_path / "file", "f1").remove_old(keep=1)
