@@ -64,7 +64,7 @@ LM_EVAL := 'lm_eval==0.4.13' 'datasets==5.2.0' 'jsonschema[format-nongpl]==4.26.
 nightly: $(DEV)
 	test -x $(DROP_IN)/bin/python || $(PYTHON) -m venv $(DROP_IN)
 	$(DROP_IN)/bin/python -m pip install -qq --disable-pip-version-check $(LM_EVAL)
-	CSBDATA_LM_EVAL=$(DROP_IN)/bin/python $(BIN)/python -m pytest -q -rs -m nightly
+	CI=1 CSBDATA_LM_EVAL=$(DROP_IN)/bin/python $(BIN)/python -m pytest -q -rs -m nightly
 	$(MAKE) mutants
 
 check: $(DEV)

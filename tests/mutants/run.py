@@ -25,9 +25,11 @@ import msgspec
 import pytest
 
 ROOT = Path(__file__).parents[2]
-#: Seconds of one test. A mutant that hangs is noticed: the test would not pass.
+#: Seconds of one test.
 _SECONDS = 600
 _RED = re.compile(r"^\d+ (failed|error)", re.MULTILINE)
+#: What pytest-timeout says: a limit says nothing of the promise.
+_TIMEOUT = re.compile(r"Timeout \(?>?\d")
 _COPIED = ("bench", "cards", "curation", "docs", "evaluation", "raw", "tests")
 
 
@@ -111,7 +113,9 @@ def fault_of(mutant: Mutant) -> str:
             return str(error)
         code, printed = _run_tests(folder, mutant.test)
     is_red = code == pytest.ExitCode.TESTS_FAILED and _RED.search(printed)
-    if code is None or is_red:
+    if code is None or _TIMEOUT.search(printed):
+        return "no end in time: the test has to see the fault itself"
+    if is_red:
         return ""
     if code == pytest.ExitCode.OK:
         return "survives"
