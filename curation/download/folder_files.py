@@ -105,11 +105,12 @@ class FolderFiles:
 class MadeFile:
     """One file that was made here, read as an archive that holds only it."""
 
-    __slots__ = ("_content", "paths")
+    __slots__ = ("_content", "paths", "places")
 
-    def __init__(self, name: str, content: bytes) -> None:
-        """Keep the content under a name."""
+    def __init__(self, name: str, content: bytes, places: tuple[str, ...] = ()) -> None:
+        """Keep the content under a name, and where each row of it was found."""
         self._content = content
+        self.places = places
         #: The file's name alone.
         self.paths: tuple[str, ...] = (name,)
 
@@ -122,8 +123,8 @@ class MadeFile:
     @property
     def digest(self) -> str:
         """The digest over the one file (`digest_of`)."""
-        checksum = hashlib.sha256(self._content).hexdigest()
-        return digest_of([(self.paths[0], checksum)])
+        known = self._content + "\n".join(self.places).encode()
+        return digest_of([(self.paths[0], hashlib.sha256(known).hexdigest())])
 
 
 class SingleFile(MadeFile):

@@ -38,7 +38,6 @@ from curation.sources.claims import claimed_uris
 from curation.sources.openapi_bodies import read_openapi
 from curation.sources.pydantic_models import read_models
 from curation.sources.readers import (
-    PLACE,
     NamedSchema,
     as_rows,
     document,
@@ -54,7 +53,6 @@ from curation.workers.limits import Limits
 _NAME = "local"
 _SCHEMA, _ID = "json_schema", "unique_id"
 _JSON = ".json"
-_PLACE = f'"{PLACE}"'.encode()
 #: The files of a folder that are read.
 _READ = (_JSON, *SUFFIXES)
 _TABLES = (".jsonl", ".parquet")
@@ -196,10 +194,11 @@ def _from_form(prefix: str, argument: str, say: Callable[[str], None]) -> OwnSch
 
 
 def _of_schemas(
-    expression: str, name: str, schemas: Iterable[NamedSchema], place: str
+    expression: str, name: str, schemas: list[NamedSchema], place: str
 ) -> OwnSchemas:
     name = name.rpartition("/")[2]
-    file = MadeFile(f"{name}.jsonl", as_rows(schemas, place))
+    places = tuple(f"{place}#{own.place or own.name}" for own in schemas)
+    file = MadeFile(f"{name}.jsonl", as_rows(schemas), places)
     return OwnSchemas(expression=expression, name=name, path=None, _files=lambda: file)
 
 
@@ -390,7 +389,7 @@ def read(reading: Reading) -> Iterator[RawDocument]:
     if table is None:
         yield from _read_folder(reading, config)
         return
-    places = _places(files.read(table))
+    places = files.places if isinstance(files, MadeFile) else ()
     for number, unique_id, text in sorted(
         _rows(files, table), key=lambda row: natural_key(row[1])
     ):
@@ -399,20 +398,9 @@ def read(reading: Reading) -> Iterator[RawDocument]:
             source=_NAME,
             config=config,
             unique_id=unique_id,
-            path=places.get(number, f"{table}#{number}"),
+            path=places[number - 1] if places else f"{table}#{number}",
             content=text,
         )
-
-
-def _places(content: bytes) -> dict[int, str]:
-    """Return where the schemas of a made table stand in the user's file, by row."""
-    rows = enumerate(content.split(b"\n"), start=1)
-    made = ((number, jsontext.parse(row)) for number, row in rows if _PLACE in row)
-    return {
-        number: place
-        for number, row in made
-        if isinstance(row, dict) and isinstance(place := row.get(PLACE), str)
-    }
 
 
 def _read_folder(reading: Reading, config: str) -> Iterator[RawDocument]:

@@ -38,24 +38,15 @@ class NamedSchema:
     place: str = ""
 
 
-#: The member of a made row that says where its schema stands.
-PLACE = "stands_at"
-
-
-def as_rows(schemas: Iterable[NamedSchema], file: str = "") -> bytes:
+def as_rows(schemas: Iterable[NamedSchema]) -> bytes:
     r"""Return schemas as the rows of a JSONL file, which the source `local` reads.
-
-    A row tells the place in `file`, if one is given.
 
     Example:
         >>> as_rows([NamedSchema(name="get weather", schema=True)])
         b'{"unique_id": "get_weather", "json_schema": true}\n'
     """
     lines = [
-        jsontext.write(
-            {"unique_id": plain_id(own.name), "json_schema": own.schema}
-            | ({PLACE: f"{file}#{own.place or own.name}"} if file else {})
-        )
+        jsontext.write({"unique_id": plain_id(own.name), "json_schema": own.schema})
         for own in schemas
     ]
     return "".join(f"{line}\n" for line in lines).encode()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -150,8 +151,7 @@ def test_a_made_row_says_where_its_schema_stands(tmp_path: Path) -> None:
         file = tmp_path / f"{form}.json"
         file.write_text(json.dumps(content))
         files = local.open_source(f"{form}:{file}").files
-        table_ = Held({name: files.read(name) for name in files.paths})
-        given = reading("local", table_, config="Ours")
+        given = replace(reading("local", Held({}), config="Ours"), files=files)
         paths += [each.provenance.path for each in local.read(given)]
     inside = "/paths/~1a~1b/put/requestBody/content/application~1json/schema"
     assert paths == [f"openapi.json#{inside}", "tools.json#ask me"]
