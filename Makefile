@@ -15,7 +15,7 @@ MODELS := $(VENV)/.models
 # The list that `make wheelhouse` fetches: of `requirements/`.
 LIST ?= core
 
-.PHONY: help dataset eval test test-all mutants nightly check format bench gpu-slot wheelhouse lock hashes clean
+.PHONY: help dataset eval test test-all mutants nightly check format bench results gpu-slot wheelhouse lock hashes clean
 
 help:
 	@echo "make dataset     build JSONSchemaBench and instances into build/ (makes $(VENV) first)"
@@ -26,6 +26,7 @@ help:
 	@echo "make nightly     other people's programs, fuzzed readers, mutants: downloads, hours"
 	@echo "make check       lint, types, layers, dependencies"
 	@echo "make format      apply the formatter and the safe fixes"
+	@echo "make results     run what an edition of results is made of, and publish it: says how long"
 	@echo "make bench       builds, instances and their reach, publishing, engines, models: one JSON object"
 	@echo "make gpu-slot    what a machine with a GPU and no network needs to be measured; the command for it"
 	@echo "make wheelhouse  every wheel an installation needs, in wheelhouse/"
@@ -87,6 +88,15 @@ bench: $(DEV)
 # Ends with a dry run on the processor, without a network.
 gpu-slot: $(DEV)
 	$(BIN)/python -m bench.model.gpu_slot build/gpu-slot
+
+# Killed at will, it continues; EDITION is the folder's name.
+EDITION := 2026.11
+RESULTS_DATA := build/JSONSchemaBench
+results: $(DEV)
+	$(BIN)/python -m bench.edition.run results/$(EDITION)/sample.txt --data $(RESULTS_DATA)
+	$(BIN)/csbdata results publish build/results/* --out results/$(EDITION)
+	$(BIN)/python -m bench.edition.figures results/$(EDITION)
+	$(BIN)/python -m pytest -q --renew-golden tests/project/test_edition.py
 
 # The empty environment. Without build isolation the digests hold for the build
 # backends too: ours, and setuptools for what comes as source.

@@ -119,6 +119,8 @@ class CardContents:
     notices: Sequence[str] = ()
     #: Whether the folder has a CHANGELOG.md.
     changelog: bool = False
+    #: The table of published results on it, as Markdown; empty without any.
+    results: str = ""
 
     @property
     def rows(self) -> int:
@@ -338,6 +340,7 @@ def _template_values(contents: CardContents) -> dict[str, UntypedJson]:
         "canary_key": METADATA_KEY,
         "major": MAJOR,
         "changelog": contents.changelog,
+        "results": contents.results,
         "default_name": DEFAULT,
     }
 

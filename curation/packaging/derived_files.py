@@ -32,6 +32,7 @@ from curation.packaging.card_figures import count_rows
 from curation.packaging.hub_info import hub_configs
 from curation.packaging.manifest import BuildFacts, Manifest, read_manifest, write_facts
 from curation.packaging.plot_tables import tables_of_folder
+from curation.packaging.published_results import published_results
 from curation.packaging.recount import recount
 from curation.packaging.table_columns import refuse_foreign_columns
 from curation.system import checksums
@@ -128,6 +129,7 @@ def _contents(
             if name.startswith(f"{NOTICES}/")
         ),
         changelog=(folder / CHANGELOG).is_file(),
+        results=published_results(folder),
     )
     return replace(contents, tables=drawing.finish(into))
 

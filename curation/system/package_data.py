@@ -18,6 +18,11 @@ def cards_folder() -> Path:
     return _folder("cards")
 
 
+def results_folder() -> Path:
+    """Return the folder of published results, an edition each."""
+    return _folder("results")
+
+
 def _folder(name: str) -> Path:
     """Prefer what the wheel carries; a checkout has the folder beside the package.
 

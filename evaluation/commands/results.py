@@ -292,6 +292,71 @@ def _export_files(run: RecordedRun, form: ExportFormat, out: Path) -> list[Path]
     return write_csv(run, out) if form is ExportFormat.CSV else write_parquet(run, out)
 
 
+@app.command()
+def publish(
+    runs: RunsArgument,
+    out: Annotated[
+        Path,
+        typer.Option(
+            metavar="DIR",
+            help="The edition's folder; its name is the edition's.",
+            parser=local_path,
+        ),
+    ],
+) -> None:
+    """Publish runs as an edition: rows, a JSON API and a card.
+
+    Example: csbdata results publish build/results/* --out results/2026.11
+
+    Runs may ask each a part of the records, of one dataset under the same limits;
+    what no run has is `not run`, and what is undecided is in no figure.
+    """
+    from evaluation.analysis.publish_edition import publish_edition
+    from evaluation.results.edition import ROWS, engines_table
+
+    index = publish_edition([open_and_report_problems(run) for run in runs], out)
+    print_tables([engines_table(index)], ReportFormat.AUTO, {})
+    say(f"{counted(index.rows[ROWS], 'row')} in {out}")
+
+
+@app.command()
+def verify(
+    folder: Annotated[
+        Path,
+        typer.Argument(metavar="FOLDER", help="An edition.", parser=local_path),
+    ],
+    data: Annotated[
+        str | None, typer.Option(metavar="DATA", help="Its dataset, as for eval.")
+    ] = None,
+    sample: Annotated[
+        int, typer.Option(min=1, help="Rows that are asked again at least.")
+    ] = 200,
+    seed: Annotated[int, typer.Option(min=0, help="Decides which.")] = 0,
+    format_: ReportFormatOption = ReportFormat.AUTO,
+) -> None:
+    """Ask engines again what an edition publishes, and list what differs.
+
+    Example: csbdata results verify results/2026.11 --data build/JSONSchemaBench
+
+    At least 20 rows of every outcome are drawn, crashes and time-outs too. Exits with 1
+    if less than 98 % are equal in outcome and place, or a row could not be asked.
+    """
+    from tempfile import TemporaryDirectory
+
+    from curation.system.progress import Shown
+    from evaluation.asking.verify_edition import verify_edition
+
+    with TemporaryDirectory(prefix="csbdata-verify-") as work:
+        verdict = verify_edition(
+            folder, data, Path(work), count=sample, seed=seed, progress=Shown()
+        )
+    print_tables(verdict.tables(), format_, {"not asked": [*verdict.not_asked]})
+    for line in verdict.not_asked:
+        say(f"not asked: {line}", style="yellow")
+    if not verdict.holds or verdict.not_asked:
+        raise typer.Exit(1)
+
+
 @app.command("paper-table")
 def paper_table(
     number: Annotated[int, typer.Argument(metavar="N", help="2 to 7, 12 or 13.")],

@@ -1,0 +1,1 @@
+"""Make an edition of results: its sample, its runs, and its figures once more."""

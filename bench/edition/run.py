@@ -1,0 +1,161 @@
+"""Run everything that an edition of results is made of; killed at will, it continues.
+
+Each step is a call of `csbdata eval` with a folder of its own. Their order gives a
+usable table early: the first 100 records of the sample for every engine, then what is
+quick, then the rest.
+
+Usage: python -m bench.edition.run SAMPLE --data BUILD --out build/results [--until H:M]
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import os
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+from evaluation.results.reader import open_run
+
+#: Records of a step.
+PART = 100
+#: Engines by what 100 records cost them: seconds, then minutes.
+QUICK = ("llguidance", "none", "guidance")
+SLOW = ("xgrammar", "lm_format_enforcer", "llama_cpp", "outlines_core", "formatron")
+OLDER = ("llguidance==0.5.1", "llguidance==0.5.0", "xgrammar==0.1.8", "xgrammar==0.1.6")
+#: Same for all, in processor time; four times as long by the wall clock.
+LIMITS = ("compile_seconds=10", "run_seconds=10")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One call of `csbdata eval`."""
+
+    engine: str
+    task: str
+    #: The first of its records in the sample; None for a task with its own cases.
+    start: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of its folder."""
+        part = "" if self.start is None else f"-{self.start:04}"
+        return f"{self.engine.replace('==', '-')}-{self.task}{part}"
+
+    def command(self, ids: list[str], data: Path, out: Path) -> list[str]:
+        """Return the call."""
+        words = [sys.executable, "-c", "import csbdata; csbdata.main()", "eval"]
+        words += ["--engine", self.engine, "--task", self.task]
+        words += ["--run-dir", str(out / self.name), "--format", "json"]
+        words += [word for limit in LIMITS for word in ("--set", limit)]
+        if self.start is None:
+            return words
+        part = ids[self.start : self.start + PART]
+        return [*words, "--data", str(data), *(w for i in part for w in ("--id", i))]
+
+
+def steps(count: int) -> list[Step]:
+    """Return all steps in their order."""
+    first, second = range(0, PART, PART), range(PART, min(3 * PART, count), PART)
+    rest = range(3 * PART, count, PART)
+    every = (*QUICK, *SLOW)
+
+    def on(engines: tuple[str, ...], task: str, starts: range) -> list[Step]:
+        return [Step(engine, task, start) for start in starts for engine in engines]
+
+    def own(engines: tuple[str, ...], task: str) -> list[Step]:
+        return [Step(engine, task) for engine in engines]
+
+    return [
+        *on(every, "masks", first),
+        *own((*QUICK, "xgrammar"), "probe"),
+        *on(QUICK, "masks", range(PART, count, PART)),
+        *on(("xgrammar",), "masks", second),
+        *own(QUICK, "test-suite"),
+        *on(QUICK, "spellings", first),
+        *on(OLDER, "masks", first),
+        *own(SLOW[1:], "probe"),
+        *on(SLOW[1:], "masks", second),
+        *on(("xgrammar",), "masks", rest),
+        *on(SLOW, "spellings", first),
+        *own(SLOW, "test-suite"),
+        *on(every, "declared", first),
+        *on(SLOW[1:], "masks", rest),
+        *own(OLDER, "probe"),
+        *on(OLDER, "masks", second),
+        *own(OLDER, "test-suite"),
+        *on(every, "declared", range(PART, count, PART)),
+        *on(every, "spellings", range(PART, count, PART)),
+    ]
+
+
+def is_done(folder: Path) -> bool:
+    """Return whether a step has come to its end, with no case undecided."""
+    if not (folder / "run.json").exists():
+        return False
+    run = open_run(folder)
+    return run.header.finished is not None and not run.undecided
+
+
+def remaining(todo: list[Step], took: dict[tuple[str, str], list[float]]) -> str:
+    """Return how long the steps take, by those of the same engine and task so far."""
+    known = [step for step in todo if took[step.engine, step.task]]
+    hours = sum(
+        sum(times) / len(times)
+        for step in known
+        if (times := took[step.engine, step.task])
+    )
+    unknown = len(todo) - len(known)
+    return (
+        f"{len(todo)} steps to do; {len(known)} of them take {hours / 3600:.1f} h by "
+        f"those done so far" + (f", {unknown} unknown" if unknown else "")
+    )
+
+
+def main() -> int:
+    """Run the steps that are not done; return 1 if one of them failed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sample", type=Path)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--out", type=Path, default=Path("build/results"))
+    parser.add_argument("--until", help="start no step after this time of day, UTC")
+    options = parser.parse_args()
+    ids = options.sample.read_text().split()
+    every = steps(len(ids))
+    took: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for step in every:
+        file = options.out / step.name / "seconds"
+        if file.exists():
+            took[step.engine, step.task].append(float(file.read_text()))
+    todo = [step for step in every if not is_done(options.out / step.name)]
+    failed = 0
+    for place, step in enumerate(todo):
+        print(remaining(todo[place:], took), file=sys.stderr)
+        now = datetime.datetime.now(datetime.UTC).strftime("%H:%M")
+        if options.until and now >= options.until:
+            return 1
+        print(f"{now} {step.name}", file=sys.stderr, flush=True)
+        begun, before = time.monotonic(), os.times()
+        ended = subprocess.run(
+            step.command(ids, options.data, options.out),
+            stdout=subprocess.DEVNULL,
+            check=False,
+        )
+        failed += ended.returncode != 0
+        if ended.returncode == 0:
+            seconds = time.monotonic() - begun
+            after = os.times()
+            cpu = after.children_user + after.children_system
+            cpu -= before.children_user + before.children_system
+            print(f"  {seconds:.0f} s, {cpu:.0f} s of processor", file=sys.stderr)
+            (options.out / step.name / "seconds").write_text(f"{seconds:.1f}\n")
+            took[step.engine, step.task].append(seconds)
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

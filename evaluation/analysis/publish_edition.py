@@ -1,0 +1,286 @@
+"""Publish runs as an edition: rows, a JSON API, and a card."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from math import floor, log10
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+import orjson
+import polars as pl
+
+from curation.dataset.content_digest import content_digest
+from curation.download.acquire import FetchSettings
+from curation.packaging.markdown import render_template
+from curation.system.atomic_files import atomic_file, atomic_write_bytes
+from curation.system.errors import BadConfiguration, BadData
+from curation.workers.fingerprint import fingerprint
+from evaluation.analysis.regression_gate import criterion_of
+from evaluation.reporting.printing import as_markdown
+from evaluation.results.conditions import differences, participant_difference
+from evaluation.results.edition import (
+    COLUMNS,
+    INDEX,
+    ROWS,
+    SAMPLE,
+    TABLE,
+    TASKS,
+    DatasetEntry,
+    EngineEntry,
+    EngineFile,
+    Index,
+    TaskFigures,
+    Tasks,
+    engines_table,
+)
+from evaluation.results.measurements import measure
+from evaluation.results.outcomes import is_judged_apart
+from evaluation.tasks.registry import task_named
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evaluation.core.cases import Row
+    from evaluation.results.edition import Line
+    from evaluation.results.reader import RecordedRun
+
+_CARD: Final = "README.md"
+#: What runs of one edition may differ in: each asks a part of the records.
+_PARTS: Final = frozenset({"--id", "--limit"})
+#: Digits of a digest in a line, and of a time.
+_DIGEST: Final = 16
+_DIGITS: Final = 3
+
+
+def publish_edition(runs: Sequence[RecordedRun], out: Path) -> Index:
+    """Write the folder of an edition, named after it; return its index.
+
+    Args:
+        runs: The runs, each of some engines, tasks and records.
+        out: The folder; a sample that lies in it stays.
+
+    Raises:
+        BadConfiguration: the runs were not made in the same way; says in what.
+        BadData: two runs have different rows of one case, or the data has changed.
+        CannotCreate: the folder cannot be written.
+    """
+    _check_alike(runs)
+    lines: dict[tuple[str, ...], Line] = {}
+    for run in runs:
+        for row in run.rows():
+            key = (row.engine, row.task, row.config, row.id)
+            line = line_of(row, run.header.limits.compile_ns)
+            if lines.setdefault(key, line)["case"] != line["case"]:
+                raise BadData(
+                    f"another result of {'/'.join(key)} than in a run before it",
+                    str(run.folder),
+                    "leave one of them out",
+                )
+    ordered = [lines[key] for key in sorted(lines)]
+    frame = pl.DataFrame(
+        ordered, schema={name: kind for name, (kind, _) in COLUMNS.items()}
+    )
+    with atomic_file(out / ROWS) as temporary:
+        frame.write_parquet(temporary, compression="zstd", compression_level=19)
+    index = _index(runs, ordered, out)
+    files = [*_engine_files(runs, index)]
+    _write(out, files, index)
+    return index
+
+
+def _check_alike(runs: Sequence[RecordedRun]) -> None:
+    first = runs[0]
+    engines: dict[str, Mapping[str, Any]] = {}
+    for run in runs:
+        unlike = [
+            str(one)
+            for one in differences(first.raw_header, run.raw_header)
+            if one.condition.name not in _PARTS
+        ]
+        for entry in run.raw_header.get("engines") or ():
+            unlike += [
+                f"engine {entry['engine']} ({detail})"
+                for detail in [
+                    participant_difference(
+                        engines.setdefault(entry["engine"], entry), entry
+                    )
+                ]
+                if detail
+            ]
+        if unlike:
+            raise BadConfiguration(
+                f"not the {', '.join(unlike)} of {first.folder}",
+                str(run.folder),
+                "run it anew in the same way",
+            )
+
+
+def line_of(row: Row, cut_ns: int | None) -> Line:
+    """Return the line of a row, its times with three digits."""
+    criterion = criterion_of(row.task)
+    case = measure(row, cut_ns, criterion)
+    between = case.ordinary.mean_between_ns
+    apart = [walk for walk in row.walks if is_judged_apart(walk)]
+    judged = criterion is not None or (case.has_instances and len(row.walks) > 0)
+    why = {
+        "; ".join(part for part in walk.why.cause if part)
+        for walk in row.walks
+        if walk.why is not None
+    }
+    compile_ns = case.compile_cut_ns if case.compile_ns is None else case.compile_ns
+    return {
+        "engine": row.engine,
+        "task": row.task,
+        "config": row.config,
+        "id": row.id,
+        "outcome": case.outcome.value,
+        "compiled": case.compiled,
+        "passed": case.passed if judged else None,
+        "phase": row.phase,
+        "valid": case.valid.of,
+        "valid_accepted": case.valid.count,
+        "invalid": case.invalid.of,
+        "invalid_blocked": case.invalid.count,
+        "respelled": len(apart),
+        "respelled_accepted": case.reordered.count,
+        "wrong": " ".join(f"{text}:{at}" for text, at in sorted(case.wrong.items())),
+        "why": " | ".join(sorted(why)),
+        "compile_ns": _rounded(compile_ns),
+        "first_mask_ns": _rounded(case.first_mask_ns),
+        "between_ns": _rounded(between),
+        "tokens": len(case.ordinary.between_ns),
+        "rss_mib": None if row.rss_bytes is None else row.rss_bytes >> 20,
+        "quiet": row.quiet,
+        "weight": row.weight,
+        "message": fingerprint(detail=row.detail)[:_DIGEST] if row.detail else "",
+        "case": row.fingerprint[:_DIGEST],
+    }
+
+
+def _rounded(ns: float | None) -> int | None:
+    """Return a time with three digits."""
+    if not ns:
+        return None if ns is None else 0
+    return int(round(ns, _DIGITS - 1 - floor(log10(max(ns, 1)))))
+
+
+def _index(runs: Sequence[RecordedRun], lines: Sequence[Line], out: Path) -> Index:
+    head = next((run for run in runs if run.header.data.sha256), runs[0])
+    data, raw = head.header.data, head.raw_header
+    own = {task for task in TASKS if not task_named(task).needs_data}
+    sample = out / SAMPLE
+    days = sorted(run.header.started[:10] for run in runs)
+    by_part: dict[tuple[str, str], list[Line]] = defaultdict(list)
+    for line in lines:
+        by_part[line["engine"], line["task"]].append(line)
+    decided = {(r["engine"], r["task"], r["config"], r["id"]) for r in lines}
+    undecided = {key for run in runs for key in run.undecided} - decided
+    labels = dict.fromkeys(one.engine for run in runs for one in run.header.engines)
+    return Index(
+        edition=out.resolve().name,
+        dataset=DatasetEntry(
+            name=Path(data.name or "").name,
+            content=_content(head),
+            sha256=data.sha256 or "",
+            asked=len({(r["config"], r["id"]) for r in lines if r["task"] not in own}),
+            sample=len(sample.read_text().split()) if sample.exists() else None,
+        ),
+        sources={
+            task: source.sha256
+            for run in runs
+            for task, source in run.header.sources.items()
+        },
+        tokenizer=dict(raw.get("tokenizer") or {}),
+        limits=dict(raw.get("limits") or {}),
+        machine=dict(raw.get("machine") or {}),
+        csbdata=head.header.csbdata,
+        code=str(raw.get("code")),
+        days=(days[0], days[-1]),
+        rows={ROWS: len(lines)},
+        engines=[
+            EngineEntry(
+                engine=label,
+                file=f"engines/{re.sub(r'[^a-z0-9.]+', '-', label.lower())}.json",
+                tasks=_figures(label, by_part, [key[:2] for key in undecided]),
+            )
+            for label in labels
+        ],
+    )
+
+
+def _figures(
+    label: str,
+    by_part: Mapping[tuple[str, str], Sequence[Line]],
+    undecided: Sequence[tuple[str, str]],
+) -> Tasks:
+    return {
+        task: TaskFigures.of_rows(by_part[label, task], undecided.count((label, task)))
+        if by_part.get((label, task))
+        else "not run"
+        for task in TASKS
+    }
+
+
+def _content(run: RecordedRun) -> str:
+    """Return the digest of the content of a run's data, if it is as it was.
+
+    Raises:
+        BadData: it has changed since the run.
+    """
+    from evaluation.data import open_data  # noqa: PLC0415 (reads tables)
+
+    data = run.header.data
+    where = data.place or data.name
+    if (
+        open_data(where, settings=FetchSettings.from_environment()).sha256
+        != data.sha256
+    ):
+        raise BadData("changed since the run", str(where), "run it anew")
+    folder = Path(str(where))
+    return content_digest(folder) if folder.is_dir() else str(data.sha256)
+
+
+def _engine_files(runs: Sequence[RecordedRun], index: Index) -> list[EngineFile]:
+    heads = {one.engine: one for run in runs for one in run.header.engines}
+    return [
+        EngineFile(
+            edition=index.edition,
+            engine=entry.engine,
+            name=head.name or entry.engine,
+            version=head.version or "",
+            preset=head.preset or "",
+            spec=head.spec or "",
+            options=head.options or {},
+            tasks=entry.tasks,
+        )
+        for entry in index.engines
+        for head in [heads[entry.engine]]
+    ]
+
+
+def _write(out: Path, files: Sequence[EngineFile], index: Index) -> None:
+    contents = {INDEX: _json(index)}
+    for entry, file in zip(index.engines, files, strict=True):
+        contents[entry.file] = _json(file)
+    for name, kind in (("index", Index), ("engine", EngineFile)):
+        contents[f"schema/{name}.schema.json"] = _json(msgspec.json.schema(kind))
+    table = as_markdown(engines_table(index))
+    values = {
+        "index": index,
+        "table": table,
+        "columns": {name: meaning for name, (_, meaning) in COLUMNS.items()},
+        "rows": ROWS,
+        "sample": SAMPLE,
+    }
+    contents[TABLE] = table.encode()
+    contents[_CARD] = render_template("edition.md.j2", values).encode()
+    for name, content in contents.items():
+        atomic_write_bytes(out / name, content)
+
+
+def _json(value: object) -> bytes:
+    content = msgspec.to_builtins(value)
+    return orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)

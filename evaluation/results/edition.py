@@ -1,0 +1,330 @@
+"""A published edition of results: its rows, its JSON files, and their figures.
+
+`rows.parquet` has a line for each engine, task and schema. Every figure of the JSON
+files is computed from these lines alone, so that anybody can compute it again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
+
+import msgspec
+import polars as pl
+
+from curation.core.json_types import UntypedJson
+from curation.system.errors import BadData, NoInput
+from curation.system.user_files import reading_parquet
+from evaluation.reporting.quantiles import Quantiles
+from evaluation.reporting.tables import (
+    NOT_RUN,
+    Cell,
+    Duration,
+    MissingFigure,
+    Rate,
+    Table,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+#: Names in the folder of an edition.
+ROWS: Final = "rows.parquet"
+INDEX: Final = "index.json"
+#: The table of engines, as the dataset's card and the documentation show it.
+TABLE: Final = "table.md"
+#: `CONFIG/ID` of each record of the sample, a line each; it may be missing.
+SAMPLE: Final = "sample.txt"
+#: The tasks of an edition; one that an engine was not asked says so.
+TASKS: Final = ("declared", "masks", "spellings", "probe", "test-suite")
+#: The columns of `rows.parquet`, with their meaning.
+COLUMNS: Final[dict[str, tuple[Any, str]]] = {
+    "engine": (pl.String, "name, version and preset"),
+    "task": (pl.String, "what was asked"),
+    "config": (pl.String, "config of the record, or group of the task's own case"),
+    "id": (pl.String, "id of the record or case"),
+    "outcome": (pl.String, "as docs/results.md lists them"),
+    "compiled": (pl.Boolean, "whether the schema compiled"),
+    "passed": (pl.Boolean, "by the task's own criterion; null without texts"),
+    "phase": (pl.String, "where it ended: compile, walk, or empty"),
+    "valid": (pl.Int32, "valid texts that were walked"),
+    "valid_accepted": (pl.Int32, "those that could be written to the end"),
+    "invalid": (pl.Int32, "invalid texts that were walked"),
+    "invalid_blocked": (pl.Int32, "those that were blocked"),
+    "respelled": (pl.Int32, "texts in another spelling or order, judged apart"),
+    "respelled_accepted": (pl.Int32, "those that could be written to the end"),
+    "wrong": (pl.String, "TEXT:TOKENS of each wrong text, with the tokens before that"),
+    "why": (
+        pl.String,
+        "classes of its wrong texts: what stands there; keyword; setting",
+    ),
+    "compile_ns": (pl.Int64, "the compile call; of one that was cut off the limit"),
+    "first_mask_ns": (pl.Int64, "making a matcher and its first mask"),
+    "between_ns": (pl.Int64, "mean time of a mask and a commit"),
+    "tokens": (pl.Int32, "masks in that mean"),
+    "rss_mib": (pl.Int32, "resident memory of the engine's process"),
+    "quiet": (pl.Boolean, "whether the process had its core to itself"),
+    "weight": (pl.Float64, "1 / the records in its cluster of near-duplicates"),
+    "message": (pl.String, "digest of the engine's message: equal messages are equal"),
+    "case": (pl.String, "digest of schema, texts, engine, options, limits and code"),
+}
+Line: TypeAlias = "dict[str, Any]"
+
+
+class Share(msgspec.Struct, frozen=True, kw_only=True):
+    """A count of a whole, with Wilson's 95 % interval where schemas are counted."""
+
+    count: int
+    of: int
+    low: float | None = None
+    high: float | None = None
+
+    @classmethod
+    def of_rows(cls, rows: Sequence[Line], column: str) -> Share:
+        """Return the share of lines with a value in which a column is true."""
+        flags = [row[column] for row in rows if row[column] is not None]
+        between = Rate(sum(flags), len(flags)).interval
+        return cls(
+            count=sum(flags),
+            of=len(flags),
+            low=round(between.low, 6) if between else None,
+            high=round(between.high, 6) if between else None,
+        )
+
+    @classmethod
+    def of_texts(cls, rows: Sequence[Line], good: str, all_: str) -> Share:
+        """Return the share of texts; those of one schema are not independent."""
+        return cls(count=sum(r[good] for r in rows), of=sum(r[all_] for r in rows))
+
+    @property
+    def cell(self) -> Cell:
+        """The share as a cell of a table."""
+        if self.low is not None:
+            return Rate(self.count, self.of)
+        if not self.of:
+            return None
+        return f"{100 * self.count / self.of:.1f} % ({self.count:,} of {self.of:,})"
+
+
+class Times(msgspec.Struct, frozen=True, kw_only=True):
+    """Quantiles of times, interpolated; at least that where a deadline cut one off."""
+
+    of: int
+    median_ns: float
+    p95_ns: float
+    median_at_least: bool
+    p95_at_least: bool
+
+    @classmethod
+    def of_rows(cls, rows: Sequence[Line], column: str) -> Times | None:
+        """Return the quantiles of a column; None if no line has a value."""
+        timed = [row for row in rows if row[column] is not None]
+        cut = [row[column] for row in timed if column == "compile_ns" and is_cut(row)]
+        kept = [
+            row[column] for row in timed if not (column == "compile_ns" and is_cut(row))
+        ]
+        values = Quantiles.of(kept, cut)
+        median, high = values.at(50), values.at(95)
+        if median is None or high is None:
+            return None
+        return cls(
+            of=len(values),
+            median_ns=median.value,
+            p95_ns=high.value,
+            median_at_least=median.at_least,
+            p95_at_least=high.at_least,
+        )
+
+    @property
+    def cell(self) -> Cell:
+        """The median as a cell of a table."""
+        return Duration(self.median_ns, self.median_at_least)
+
+
+def is_cut(row: Line) -> bool:
+    """Return whether a deadline has cut off the compile call of a line."""
+    return row["outcome"] == "timeout" and not row["compiled"]
+
+
+class TaskFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """What one engine came to in one task."""
+
+    #: Schemas with a line.
+    asked: int
+    #: Schemas that a busy machine left undecided; they have no line.
+    undecided: int
+    outcomes: dict[str, int]
+    compiled: Share
+    passed: Share
+    valid_accepted: Share
+    invalid_blocked: Share
+    respelled_accepted: Share
+    #: The compile call: time to first mask.
+    compile: Times | None
+    first_mask: Times | None
+    #: Each schema's mean time between masks.
+    between: Times | None
+
+    @classmethod
+    def of_rows(cls, rows: Sequence[Line], undecided: int = 0) -> TaskFigures:
+        """Return the figures of the lines of one engine and task."""
+        return cls(
+            asked=len(rows),
+            undecided=undecided,
+            outcomes=dict(sorted(Counter(row["outcome"] for row in rows).items())),
+            compiled=Share.of_rows(rows, "compiled"),
+            passed=Share.of_rows(rows, "passed"),
+            valid_accepted=Share.of_texts(rows, "valid_accepted", "valid"),
+            invalid_blocked=Share.of_texts(rows, "invalid_blocked", "invalid"),
+            respelled_accepted=Share.of_texts(rows, "respelled_accepted", "respelled"),
+            compile=Times.of_rows(rows, "compile_ns"),
+            first_mask=Times.of_rows(rows, "first_mask_ns"),
+            between=Times.of_rows(rows, "between_ns"),
+        )
+
+
+_File = TypeVar("_File", bound=msgspec.Struct)
+#: The figures of each task, or that it was not run.
+Tasks: TypeAlias = dict[str, TaskFigures | Literal["not run"]]
+
+
+class EngineFile(msgspec.Struct, frozen=True, kw_only=True):
+    """`engines/NAME.json`: an engine as it took part, and its figures."""
+
+    edition: str
+    #: Name, version and preset, as in `rows.parquet`.
+    engine: str
+    name: str
+    version: str
+    preset: str
+    #: What `csbdata eval --engine` takes.
+    spec: str
+    options: dict[str, UntypedJson]
+    tasks: Tasks
+
+
+class EngineEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """An engine in `index.json`."""
+
+    engine: str
+    #: The path of its file.
+    file: str
+    tasks: Tasks
+
+
+class DatasetEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """The dataset that engines were asked."""
+
+    name: str
+    #: Digest of ids, schema texts, instances and their labels.
+    content: str
+    #: Digest of its files, as runs record it.
+    sha256: str
+    #: Records that some engine was asked.
+    asked: int
+    #: Records of the sample that all are to be asked; None without one.
+    sample: int | None
+
+
+class Index(msgspec.Struct, frozen=True, kw_only=True):
+    """`index.json`: what was measured, on what, and by whom."""
+
+    edition: str
+    dataset: DatasetEntry
+    #: Digests of what tasks read beside the dataset.
+    sources: dict[str, str | None]
+    tokenizer: dict[str, UntypedJson]
+    limits: dict[str, UntypedJson]
+    machine: dict[str, UntypedJson]
+    csbdata: str
+    #: Digest of the code that measured.
+    code: str
+    #: Days of the first and the last run.
+    days: tuple[str, str]
+    #: The file of all lines, and how many there are.
+    rows: dict[str, int]
+    engines: list[EngineEntry]
+
+
+def read_index(folder: Path) -> Index:
+    """Read the index of an edition.
+
+    Raises:
+        NoInput: there is none.
+        BadData: it is no such index.
+    """
+    return _read(folder / INDEX, Index)
+
+
+def _read(path: Path, kind: type[_File]) -> _File:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except OSError as error:
+        what = error.strerror or type(error).__name__
+        then = "csbdata results publish RUN... --out DIR makes one"
+        raise NoInput(what, str(path), then) from error
+    except msgspec.DecodeError as error:
+        raise BadData(f"not of an edition ({error})", str(path)) from error
+
+
+def read_engine(path: Path) -> EngineFile:
+    """Read the file of an engine; raises as `read_index` does."""
+    return _read(path, EngineFile)
+
+
+def read_lines(folder: Path) -> list[Line]:
+    """Read the lines of an edition.
+
+    Raises:
+        BadData: a column is missing, or the file cannot be read.
+    """
+    path = folder / ROWS
+    with reading_parquet(path):
+        frame = pl.read_parquet(path, glob=False)
+    if missing := sorted(COLUMNS.keys() - set(frame.columns)):
+        raise BadData(f"no column {', '.join(missing)}", str(path))
+    return frame.to_dicts()
+
+
+#: Columns of the table of engines: its title, the task, and the figure.
+_SHOWN: Final = (
+    ("compiles", "masks", "compiled"),
+    ("passes", "masks", "passed"),
+    ("valid accepted", "masks", "valid_accepted"),
+    ("invalid blocked", "masks", "invalid_blocked"),
+    ("time to first mask", "masks", "compile"),
+    ("time between masks", "masks", "between"),
+    ("probes passed", "probe", "passed"),
+    ("spellings accepted", "spellings", "respelled_accepted"),
+    ("official suite passed", "test-suite", "passed"),
+)
+
+
+def engines_table(index: Index) -> Table:
+    """Return one line an engine: what the card, README and docs show."""
+    rows = [
+        (entry.engine, *(_shown(entry, task, name) for _, task, name in _SHOWN))
+        for entry in index.engines
+    ]
+    sample = f" of a sample of {index.dataset.sample:,}" if index.dataset.sample else ""
+    limits = index.limits
+    return Table(
+        title=f"Results {index.edition}",
+        name="results",
+        columns=("engine", *(title for title, _, _ in _SHOWN)),
+        rows=tuple(rows),
+        note=f"{index.dataset.asked:,} records{sample} were asked; each figure has its "
+        "own denominator, and engines with others are not to be compared. Limits of a "
+        f"schema: {limits['compile_seconds']:g} s of processor time to compile, "
+        f"{limits['run_seconds']:g} s to walk its texts. Medians; a time that a "
+        "deadline cut off is at least that.",
+    )
+
+
+def _shown(entry: EngineEntry, task: str, name: str) -> Cell:
+    figures = entry.tasks.get(task, "not run")
+    if isinstance(figures, str):
+        return NOT_RUN
+    figure = getattr(figures, name)
+    return MissingFigure("none") if figure is None else figure.cell

@@ -1,0 +1,149 @@
+"""An edition is published from runs, computed again, and asked again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import jsonschema_rs
+import msgspec
+import polars as pl
+import pytest
+
+from bench.edition.figures import differences
+from curation.system.errors import BadConfiguration, BadData
+from curation.system.progress import Quiet
+from evaluation.analysis.publish_edition import publish_edition
+from evaluation.asking.run import run
+from evaluation.asking.verify_edition import draw_lines, verify_edition
+from evaluation.results.edition import ROWS, read_index, read_lines
+from tests.evaluation.measuring import BRISK, request_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evaluation.results.reader import RecordedRun
+
+_SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}}
+_TESTS = [
+    {"description": "an integer", "valid": True, "data": {"a": 1}},
+    {"description": "a text", "valid": False, "data": {"a": "b"}},
+]
+
+
+@pytest.fixture(name="schemas")
+def schemas_(tmp_path: Path) -> Path:
+    """Return a folder with two schemas and their texts."""
+    folder = tmp_path / "schemas"
+    folder.mkdir()
+    for name in ("crate", "lid"):
+        file = {"description": name, "schema": _SCHEMA, "tests": _TESTS}
+        (folder / f"{name}.json").write_text(json.dumps(file))
+    return folder
+
+
+def _run(tmp_path: Path, schemas: Path, name: str, **fields: object) -> RecordedRun:
+    request = request_of(tmp_path, [], **{"engines": ["none"], **fields})
+    return run(replace(request, data=str(schemas), run_dir=tmp_path / name)).open()
+
+
+def test_every_figure_of_an_edition_follows_from_its_rows(
+    tmp_path: Path, schemas: Path
+) -> None:
+    """Runs of parts of the records are joined; what no run has is `not run`.
+
+    The independent script finds each figure again, and one that was typed.
+    """
+    runs = [
+        _run(tmp_path, schemas, "first", only=["crate"]),
+        _run(tmp_path, schemas, "second", only=["lid"]),
+    ]
+    index = publish_edition(runs, tmp_path / "2026.11")
+    (engine,) = index.engines
+    masks = engine.tasks["masks"]
+    assert engine.tasks["probe"] == "not run"
+    assert not isinstance(masks, str)
+    assert (masks.asked, masks.valid_accepted.count) == (2, 2)
+    assert masks.outcomes == {"under_constrained": 2}
+    assert (index.edition, index.dataset.asked) == ("2026.11", 2)
+    assert differences(tmp_path / "2026.11") == []
+    path = tmp_path / "2026.11" / "index.json"
+    path.write_text(path.read_text().replace('"asked": 2', '"asked": 3'))
+    assert len(differences(tmp_path / "2026.11")) == 1
+
+
+def test_both_json_files_are_as_their_published_schemas_say(
+    tmp_path: Path, schemas: Path
+) -> None:
+    """Index and engine's file are valid; a figure of another type is not."""
+    out = tmp_path / "e"
+    index = publish_edition([_run(tmp_path, schemas, "run")], out)
+    for name, file in (("index", "index.json"), ("engine", index.engines[0].file)):
+        schema = json.loads((out / "schema" / f"{name}.schema.json").read_text())
+        validator = jsonschema_rs.validator_for(schema)
+        content = json.loads((out / file).read_text())
+        validator.validate(content)
+        assert not validator.is_valid({**content, "edition": 1})
+    assert msgspec.to_builtins(read_index(out)) == msgspec.to_builtins(index)
+
+
+def test_runs_that_mean_nothing_together_are_not_published(
+    tmp_path: Path, schemas: Path
+) -> None:
+    """Other limits, or data that has changed since, are refused by name."""
+    first = _run(tmp_path, schemas, "first")
+    other = _run(tmp_path, schemas, "other", bounds=replace(BRISK, compile_seconds=2.0))
+    with pytest.raises(BadConfiguration, match="limits"):
+        publish_edition([first, other], tmp_path / "e")
+    (schemas / "lid.json").unlink()
+    with pytest.raises(BadData, match="changed since the run"):
+        publish_edition([first], tmp_path / "e")
+
+
+def test_what_is_published_is_asked_again(tmp_path: Path, schemas: Path) -> None:
+    """Equal rows hold; one that was published otherwise is listed, and fails."""
+    out = tmp_path / "e"
+    publish_edition([_run(tmp_path, schemas, "run")], out)
+    asked = {"count": 5, "seed": 1, "progress": Quiet()}
+    verdict = verify_edition(out, str(schemas), tmp_path / "again", **asked)
+    assert (verdict.holds, len(verdict.pairs)) == (True, 2)
+    frame = pl.read_parquet(out / ROWS)
+    changed = frame.with_columns(
+        outcome=pl.when(pl.col("id") == "lid")
+        .then(pl.lit("passed"))
+        .otherwise(pl.col("outcome"))
+    )
+    changed.write_parquet(out / ROWS)
+    verdict = verify_edition(out, str(schemas), tmp_path / "once more", **asked)
+    assert not verdict.holds
+    ((then, now),) = verdict.differing
+    assert (then["id"], then["outcome"], now["outcome"]) == (
+        "lid",
+        "passed",
+        "under_constrained",
+    )
+
+
+def test_a_draw_holds_rare_outcomes() -> None:
+    """At least 20 of every outcome are drawn, or all there are, by the seed alone."""
+    lines = [
+        {"engine": "e", "task": "t", "config": "c", "id": str(n), "outcome": outcome}
+        for n, outcome in enumerate(["passed"] * 500 + ["crash"] * 3 + ["timeout"] * 40)
+    ]
+    drawn = draw_lines(lines, 100, 7)
+    counts = [
+        sum(line["outcome"] == one for line in drawn) for one in ("crash", "timeout")
+    ]
+    assert len(drawn) == 100
+    assert counts[0] == 3
+    assert counts[1] >= 20
+    assert drawn == draw_lines(lines[::-1], 100, 7)
+    assert drawn != draw_lines(lines, 100, 8)
+
+
+def test_lines_of_another_file_are_refused(tmp_path: Path) -> None:
+    """A file of rows without a column of ours is named with the column."""
+    pl.DataFrame({"engine": ["e"]}).write_parquet(tmp_path / ROWS)
+    with pytest.raises(BadData, match="no column between_ns"):
+        read_lines(tmp_path)

@@ -1,0 +1,82 @@
+"""The published results are small, open anywhere, and agree with what is printed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import jsonschema_rs
+import orjson
+import polars as pl
+import pytest
+
+from bench.edition.figures import differences
+from evaluation.reporting.printing import as_markdown
+from evaluation.results.edition import ROWS, TABLE, engines_table, read_index
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_ROOT = Path(__file__).parents[2]
+_EDITIONS = sorted(path.parent for path in _ROOT.glob("results/*/index.json"))
+_BLOCK = re.compile(r"(<!-- results -->\n).*?(<!-- /results -->)", re.DOTALL)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/engines.md"])
+def test_tables_of_engines_are_those_of_the_newest_edition(
+    page: str, compare_golden: Callable[[Path, str], None]
+) -> None:
+    """No figure of an engine is typed: the block is the edition's own table."""
+    table = (_EDITIONS[-1] / TABLE).read_text("utf-8")
+    text = (_ROOT / page).read_text("utf-8")
+    assert len(_BLOCK.findall(text)) == 1
+    compare_golden(
+        _ROOT / page, _BLOCK.sub(lambda match: f"{match[1]}{table}{match[2]}", text)
+    )
+
+
+@pytest.mark.parametrize("folder", _EDITIONS, ids=lambda folder: folder.name)
+def test_every_figure_is_computed_again_from_the_rows(folder: Path) -> None:
+    """A script without our packages finds the same figures, to the last digit."""
+    assert differences(folder) == []
+    assert (folder / TABLE).read_text("utf-8") == as_markdown(
+        engines_table(read_index(folder))
+    )
+
+
+@pytest.mark.parametrize("folder", _EDITIONS, ids=lambda folder: folder.name)
+def test_an_edition_is_small_and_as_its_schemas_say(folder: Path) -> None:
+    """At most 5 MB; each JSON file is valid by the schema beside it."""
+    sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
+    assert sum(sizes) <= 5_000_000
+    for kind, paths in {
+        "index": [folder / "index.json"],
+        "engine": [*folder.glob("engines/*.json")],
+    }.items():
+        schema = orjson.loads((folder / f"schema/{kind}.schema.json").read_bytes())
+        for path in paths:
+            jsonschema_rs.validate(schema, orjson.loads(path.read_bytes()))
+
+
+def test_a_line_opens_the_rows_in_polars_and_datasets(tmp_path: Path) -> None:
+    """The lines of the card give every row; duckdb's is run where it is installed."""
+    folder = _EDITIONS[-1]
+    card = (folder / "README.md").read_text("utf-8")
+    lines = re.search(r"```python\n(.*?)```", card, re.DOTALL)
+    assert lines
+    count = pl.read_parquet(folder / ROWS).height
+    for line in lines[1].replace(f'"{ROWS}"', f'"{folder / ROWS}"').splitlines():
+        module, _, call = line.partition("; ")
+        if "duckdb" in module:
+            continue
+        values: dict[str, object] = {}
+        call = (
+            call.replace('",', f'", cache_dir="{tmp_path}",')
+            if "datasets" in module
+            else call
+        )
+        exec(f"{module}\nrows = {call}", values)  # noqa: S102 (the card's own line)
+        rows = values["rows"]
+        rows = rows["train"] if isinstance(rows, dict) else rows
+        assert len(rows) == count  # type: ignore[arg-type] # a frame or a dataset
