@@ -16,7 +16,7 @@ from curation.system.errors import BadConfiguration, BadData
 from curation.system.progress import Quiet
 from evaluation.analysis.publish_edition import publish_edition
 from evaluation.asking.run import run
-from evaluation.asking.verify_edition import draw_lines, verify_edition
+from evaluation.asking.verify_edition import EditionVerdict, draw_lines, verify_edition
 from evaluation.results.edition import ROWS, read_index, read_lines
 from tests.evaluation.measuring import BRISK, request_of
 
@@ -46,6 +46,10 @@ def schemas_(tmp_path: Path) -> Path:
 def _run(tmp_path: Path, schemas: Path, name: str, **fields: object) -> RecordedRun:
     request = request_of(tmp_path, [], **{"engines": ["none"], **fields})
     return run(replace(request, data=str(schemas), run_dir=tmp_path / name)).open()
+
+
+def _verified(out: Path, schemas: Path, work: Path) -> EditionVerdict:
+    return verify_edition(out, str(schemas), work, count=5, seed=1, progress=Quiet())
 
 
 def test_every_figure_of_an_edition_follows_from_its_rows(
@@ -105,8 +109,7 @@ def test_what_is_published_is_asked_again(tmp_path: Path, schemas: Path) -> None
     """Equal rows hold; one that was published otherwise is listed, and fails."""
     out = tmp_path / "e"
     publish_edition([_run(tmp_path, schemas, "run")], out)
-    asked = {"count": 5, "seed": 1, "progress": Quiet()}
-    verdict = verify_edition(out, str(schemas), tmp_path / "again", **asked)
+    verdict = _verified(out, schemas, tmp_path / "again")
     assert (verdict.holds, len(verdict.pairs)) == (True, 2)
     frame = pl.read_parquet(out / ROWS)
     changed = frame.with_columns(
@@ -115,7 +118,7 @@ def test_what_is_published_is_asked_again(tmp_path: Path, schemas: Path) -> None
         .otherwise(pl.col("outcome"))
     )
     changed.write_parquet(out / ROWS)
-    verdict = verify_edition(out, str(schemas), tmp_path / "once more", **asked)
+    verdict = _verified(out, schemas, tmp_path / "once more")
     assert not verdict.holds
     ((then, now),) = verdict.differing
     assert (then["id"], then["outcome"], now["outcome"]) == (
