@@ -1,7 +1,6 @@
 """Compute every figure of an edition again from its rows, and compare: all digits.
 
-Plain Python without csbdata's packages; pyarrow reads the file of rows. Exit code 1 if
-a figure differs, and each that does is printed.
+Plain Python without csbdata's packages; pyarrow reads rows. Exit 1 if any differ.
 
 Usage: python -m bench.edition.figures results/2026.11
 """
@@ -11,7 +10,8 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter, defaultdict
-from math import ceil, floor, sqrt
+from itertools import combinations
+from math import ceil, comb, floor, sqrt
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +19,13 @@ import pyarrow.parquet as pq
 
 #: The two-sided 95 % quantile of the standard normal distribution.
 Z = 1.959963984540054
-SHARES = {"compiled": "compiled", "passed": "passed"}
+SHARES = ("compiled", "passed")
 TEXTS = {
     "valid_accepted": ("valid_accepted", "valid"),
     "invalid_blocked": ("invalid_blocked", "invalid"),
     "respelled_accepted": ("respelled_accepted", "respelled"),
 }
-TIMES = {
-    "compile": "compile_ns",
-    "first_mask": "first_mask_ns",
-    "between": "between_ns",
-}
+TIMES = ("compile", "first_mask", "between")
 
 
 def interval(count: int, of: int) -> tuple[float | None, float | None]:
@@ -43,11 +39,6 @@ def interval(count: int, of: int) -> tuple[float | None, float | None]:
     low = 0.0 if count == 0 else min(share, (middle - spread) / scale)
     high = 1.0 if count == of else max(share, (middle + spread) / scale)
     return round(low, 6), round(high, 6)
-
-
-def is_cut(row: dict[str, Any]) -> bool:
-    """Return whether a deadline cut off the compile call."""
-    return row["outcome"] == "timeout" and not row["compiled"]
 
 
 def quantile(
@@ -66,8 +57,10 @@ def times(rows: list[dict[str, Any]], column: str) -> dict[str, Any] | None:
     if not timed:
         return None
     values = sorted(float(row[column]) for row in timed)
-    cuts = [row[column] for row in timed if column == "compile_ns" and is_cut(row)]
-    bound = min(cuts, default=None)
+    late = [row for row in timed if row["outcome"] == "timeout" and not row["compiled"]]
+    cuts = [row[column] for row in late]
+    # Only a compile call is given the time at which a deadline cut it off.
+    bound = min(cuts, default=None) if column == "compile_ns" else None
     median, median_at_least = quantile(values, bound, 50)
     high, high_at_least = quantile(values, bound, 95)
     return {
@@ -85,16 +78,35 @@ def figures(rows: list[dict[str, Any]]) -> dict[str, Any]:
         "asked": len(rows),
         "outcomes": dict(Counter(row["outcome"] for row in rows)),
     }
-    for name, column in SHARES.items():
-        flags = [row[column] for row in rows if row[column] is not None]
+    for name in SHARES:
+        flags = [row[name] for row in rows if row[name] is not None]
         low, high = interval(sum(flags), len(flags))
-        share = {"count": sum(flags), "of": len(flags), "low": low, "high": high}
-        result[name] = share
+        result[name] = {"count": sum(flags), "of": len(flags), "low": low, "high": high}
     for name, (good, whole) in TEXTS.items():
         count, of = sum(r[good] for r in rows), sum(r[whole] for r in rows)
         result[name] = {"count": count, "of": of, "low": None, "high": None}
-    for name, column in TIMES.items():
-        result[name] = times(rows, column)
+    for name in TIMES:
+        result[name] = times(rows, f"{name}_ns")
+    return result
+
+
+def pairs(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return every two engines on what both were asked in task masks."""
+    passed: dict[str, dict[str, bool]] = defaultdict(dict)
+    for row in rows:
+        if row["task"] == "masks" and row["passed"] is not None:
+            passed[row["engine"]][f"{row['config']}/{row['id']}"] = row["passed"]
+    result = []
+    for (a, of_a), (b, of_b) in combinations(passed.items(), 2):
+        both = [(of_a[key], of_b[key]) for key in of_a.keys() & of_b.keys()]
+        if not both:
+            continue
+        only_a, only_b = both.count((True, False)), both.count((False, True))
+        n = only_a + only_b
+        tail = sum(comb(n, k) for k in range(min(only_a, only_b) + 1))
+        counts = {"both_pass": both.count((True, True)), "only_a": only_a}
+        counts |= {"only_b": only_b, "p": min(1.0, 2 * tail / 2**n) if n else 1.0}
+        result.append({"a": a, "b": b, "task": "masks", "of": len(both)} | counts)
     return result
 
 
@@ -105,6 +117,8 @@ def differences(folder: Path) -> list[str]:
         parts[row["engine"], row["task"]].append(row)
     index = json.loads((folder / "index.json").read_text())
     lines = []
+    if index["pairs"] != pairs([row for part in parts.values() for row in part]):
+        lines.append("index.json: other pairs")
     if sum(map(len, parts.values())) != index["rows"]["rows.parquet"]:
         lines.append("rows.parquet: another number of rows")
     for entry in index["engines"]:

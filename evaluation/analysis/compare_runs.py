@@ -89,7 +89,7 @@ def _answers(side: ComparedEngine, suite: str) -> Sequence[ScoredResponse]:
 _SHARE_NOTE = (
     "Schemas that have instances and that both were asked. difference: b - a, with a "
     "95 % interval by bootstrap over schemas. p: McNemar's exact test on the schemas "
-    "that only one passes; adjusted: Holm's, for all lines of the table."
+    "that only one passes. p adjusted: Holm's, for all lines of the table."
 )
 _COMPILE_NOTE = _SHARE_NOTE.replace(" that have instances and", "").replace(
     "passes", "compiles"

@@ -30,11 +30,13 @@ from evaluation.results.edition import (
     TASKS,
     DatasetEntry,
     EngineEntry,
-    EngineFile,
+    EngineResults,
     Index,
     TaskFigures,
     Tasks,
     engines_table,
+    pairs_of,
+    pairs_table,
 )
 from evaluation.results.measurements import measure
 from evaluation.results.outcomes import is_judged_apart
@@ -208,6 +210,7 @@ def _index(runs: Sequence[RecordedRun], lines: Sequence[Line], out: Path) -> Ind
             )
             for label in labels
         ],
+        pairs=pairs_of(lines, "masks"),
     )
 
 
@@ -243,10 +246,10 @@ def _content(run: RecordedRun) -> str:
     return content_digest(folder) if folder.is_dir() else str(data.sha256)
 
 
-def _engine_files(runs: Sequence[RecordedRun], index: Index) -> list[EngineFile]:
+def _engine_files(runs: Sequence[RecordedRun], index: Index) -> list[EngineResults]:
     heads = {one.engine: one for run in runs for one in run.header.engines}
     return [
-        EngineFile(
+        EngineResults(
             edition=index.edition,
             engine=entry.engine,
             name=head.name or entry.engine,
@@ -261,16 +264,17 @@ def _engine_files(runs: Sequence[RecordedRun], index: Index) -> list[EngineFile]
     ]
 
 
-def _write(out: Path, files: Sequence[EngineFile], index: Index) -> None:
+def _write(out: Path, files: Sequence[EngineResults], index: Index) -> None:
     contents = {INDEX: _json(index)}
     for entry, file in zip(index.engines, files, strict=True):
         contents[entry.file] = _json(file)
-    for name, kind in (("index", Index), ("engine", EngineFile)):
+    for name, kind in (("index", Index), ("engine", EngineResults)):
         contents[f"schema/{name}.schema.json"] = _json(msgspec.json.schema(kind))
     table = as_markdown(engines_table(index))
     values = {
         "index": index,
         "table": table,
+        "pairs": as_markdown(pairs_table(index)),
         "columns": {name: meaning for name, (_, meaning) in COLUMNS.items()},
         "rows": ROWS,
         "sample": SAMPLE,

@@ -16,7 +16,7 @@ from evaluation.asking.request import RunRequest
 from evaluation.asking.run import run
 from evaluation.reporting.tables import Cell, Rate, Ratio, Table
 from evaluation.results.edition import (
-    EngineFile,
+    EngineResults,
     Index,
     Line,
     read_engine,
@@ -186,7 +186,7 @@ def verify_edition(  # noqa: PLR0913 (what is asked, of what, and where)
 
 def _request(  # noqa: PLR0913, PLR0917 (the parts of a request)
     index: Index,
-    engine: EngineFile,
+    engine: EngineResults,
     task: str,
     data: str | None,
     ids: Sequence[str],

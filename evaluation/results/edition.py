@@ -7,6 +7,7 @@ files is computed from these lines alone, so that anybody can compute it again.
 from __future__ import annotations
 
 from collections import Counter
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
@@ -15,7 +16,9 @@ import polars as pl
 from curation.core.json_types import UntypedJson
 from curation.system.errors import BadData, NoInput
 from curation.system.user_files import reading_parquet
+from curation.system.words import counted
 from evaluation.reporting.quantiles import Quantiles
+from evaluation.reporting.statistics import mcnemar
 from evaluation.reporting.tables import (
     NOT_RUN,
     Cell,
@@ -189,7 +192,7 @@ _File = TypeVar("_File", bound=msgspec.Struct)
 Tasks: TypeAlias = dict[str, TaskFigures | Literal["not run"]]
 
 
-class EngineFile(msgspec.Struct, frozen=True, kw_only=True):
+class EngineResults(msgspec.Struct, frozen=True, kw_only=True):
     """`engines/NAME.json`: an engine as it took part, and its figures."""
 
     edition: str
@@ -202,6 +205,46 @@ class EngineFile(msgspec.Struct, frozen=True, kw_only=True):
     spec: str
     options: dict[str, UntypedJson]
     tasks: Tasks
+
+
+class EnginePair(msgspec.Struct, frozen=True, kw_only=True):
+    """Two engines on the schemas of a task that both were asked, and p (McNemar)."""
+
+    a: str
+    b: str
+    task: str
+    of: int
+    both_pass: int
+    only_a: int
+    only_b: int
+    p: float
+
+
+def pairs_of(lines: Sequence[Line], task: str) -> list[EnginePair]:
+    """Return every two engines on what both were asked, where that is anything."""
+    passed: dict[str, dict[tuple[str, str], bool]] = {}
+    for line in lines:
+        if line["task"] == task and line["passed"] is not None:
+            own = passed.setdefault(line["engine"], {})
+            own[line["config"], line["id"]] = line["passed"]
+    pairs = []
+    for a, b in combinations(passed, 2):
+        shared = passed[a].keys() & passed[b].keys()
+        counts = Counter((passed[a][key], passed[b][key]) for key in shared)
+        only_a, only_b = counts[True, False], counts[False, True]
+        if shared:
+            pair = EnginePair(
+                a=a,
+                b=b,
+                task=task,
+                of=len(shared),
+                both_pass=counts[True, True],
+                only_a=only_a,
+                only_b=only_b,
+                p=mcnemar(only_a, only_b),
+            )
+            pairs.append(pair)
+    return pairs
 
 
 class EngineEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -245,6 +288,8 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
     #: The file of all lines, and how many there are.
     rows: dict[str, int]
     engines: list[EngineEntry]
+    #: Every two engines on task masks.
+    pairs: list[EnginePair]
 
 
 def read_index(folder: Path) -> Index:
@@ -268,9 +313,9 @@ def _read(path: Path, kind: type[_File]) -> _File:
         raise BadData(f"not of an edition ({error})", str(path)) from error
 
 
-def read_engine(path: Path) -> EngineFile:
+def read_engine(path: Path) -> EngineResults:
     """Read the file of an engine; raises as `read_index` does."""
-    return _read(path, EngineFile)
+    return _read(path, EngineResults)
 
 
 def read_lines(folder: Path) -> list[Line]:
@@ -309,16 +354,44 @@ def engines_table(index: Index) -> Table:
     ]
     sample = f" of a sample of {index.dataset.sample:,}" if index.dataset.sample else ""
     limits = index.limits
+    undecided = sum(
+        figures.undecided
+        for entry in index.engines
+        for figures in entry.tasks.values()
+        if not isinstance(figures, str)
+    )
     return Table(
         title=f"Results {index.edition}",
         name="results",
         columns=("engine", *(title for title, _, _ in _SHOWN)),
         rows=tuple(rows),
-        note=f"{index.dataset.asked:,} records{sample} were asked; each figure has its "
-        "own denominator, and engines with others are not to be compared. Limits of a "
-        f"schema: {limits['compile_seconds']:g} s of processor time to compile, "
+        note=f"Asked: {counted(index.dataset.asked, 'record')}{sample}. Each figure "
+        "has its own denominator; engines with others are not to be compared. Limits "
+        f"of a schema: {limits['compile_seconds']:g} s of processor time to compile, "
         f"{limits['run_seconds']:g} s to walk its texts. Medians; a time that a "
-        "deadline cut off is at least that.",
+        "deadline cut off is at least that. Left out, since the machine was busy: "
+        f"{counted(undecided, 'case')}.",
+    )
+
+
+def pairs_table(index: Index) -> Table:
+    """Return one line for two engines: what only one of them passes."""
+    return Table.of_records(
+        "Engines in pairs",
+        (
+            {
+                "a": pair.a,
+                "b": pair.b,
+                "schemas": pair.of,
+                "both pass": pair.both_pass,
+                "only a": pair.only_a,
+                "only b": pair.only_b,
+                "p": pair.p,
+            }
+            for pair in index.pairs
+        ),
+        note="Schemas of task masks that both were asked. p: McNemar's exact test, not "
+        "adjusted for the number of lines.",
     )
 
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 _NOTE = (
     "Answers that both have and that count. difference: b - a, with a 95 % interval by "
     "bootstrap over records. p: exact, two-sided, over the signs of the records' "
-    "differences; with one answer a record it is McNemar's test. adjusted: Holm's, for "
-    "all lines of the table."
+    "differences; with one answer a record it is McNemar's test. p adjusted: Holm's, "
+    "for all lines of the table."
 )
 
 
@@ -142,9 +142,9 @@ def shares_table(
         note: The table's note.
         name: The table's name for programs.
     """
-    adjusted = holm(
-        {place: pair.p for place, pair in enumerate(pairs) if pair.p is not None}
-    )
+    ps = {place: pair.p for place, pair in enumerate(pairs) if pair.p is not None}
+    # One test leaves nothing to adjust.
+    adjusted = holm(ps) if len(ps) > 1 else {}
     rows: list[tuple[Cell, ...]] = []
     for place, (a, b, counts, difference, p) in enumerate(pairs):
         only_a, only_b = counts[True, False], counts[False, True]
@@ -159,7 +159,7 @@ def shares_table(
         rows=tuple(rows),
         note=note,
         name=name,
-    )
+    ).without_empty_columns("p adjusted")
 
 
 def changes_table(

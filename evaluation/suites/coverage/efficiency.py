@@ -59,8 +59,8 @@ _STEP_NOTE: Final = (
 )
 _PAIR_NOTE: Final = (
     "Geometric mean of b / a over the texts that both wrote, with a 95 % interval by "
-    "bootstrap over schemas: below 1 b is faster. p: of TPOT, by the same bootstrap; "
-    "adjusted: Holm's, for all lines. TGT: of texts that neither budget nor deadline "
+    "bootstrap over schemas: below 1 b is faster. p: of TPOT, by the same bootstrap. "
+    "p adjusted: Holm's, for all lines. TGT: of texts that neither budget nor deadline "
     "cut off in either; beside it how many were left out for that."
 )
 
@@ -186,7 +186,7 @@ def pairs(sides: Mapping[str, Sequence[GeneratedText]], limits: LimitsHeader) ->
         for place, (_, ratio) in enumerate(ns)
         if ratio is not None and ratio.p is not None
     }
-    adjusted = holm(ps)
+    adjusted = holm(ps) if len(ps) > 1 else {}
     rows: list[dict[str, Cell]] = [
         {
             "a": pair.a,
@@ -201,7 +201,8 @@ def pairs(sides: Mapping[str, Sequence[GeneratedText]], limits: LimitsHeader) ->
         }
         for place, (pair, per_token) in enumerate(ns)
     ]
-    return Table.of_records("Times, paired", rows, _PAIR_NOTE, "times-paired")
+    table = Table.of_records("Times, paired", rows, _PAIR_NOTE, "times-paired")
+    return table.without_empty_columns("p adjusted")
 
 
 def _ratio(pair: PairedTexts, figure: Figure) -> PairedFigure | None:

@@ -64,7 +64,7 @@ _READINGS: Mapping[str, Callable[[GeneratedText], bool]] = {
 _PAIR_NOTE = (
     "Requests that both were given. difference: b - a, with a 95 % interval by "
     "bootstrap over schemas. p: McNemar's exact test; with several texts a schema, of "
-    "the sums of schemas under all signs. adjusted: Holm's, for all lines."
+    "the sums of schemas under all signs. p adjusted: Holm's, for all lines."
 )
 _BATCH_NOTE: Final = (
     "Greedy texts of batches. decided apart: some token was so close to the chosen one "
@@ -241,7 +241,7 @@ def paired(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
     """Return the empirical coverage of every two participants on the same requests."""
     pairs = [pair for pair in pair_texts(sides) if pair.texts]
     ps = {place: sign_flip(_differences(pair)) for place, pair in enumerate(pairs)}
-    adjusted = holm(ps)
+    adjusted = holm(ps) if len(ps) > 1 else {}
     rows: list[dict[str, Cell]] = []
     for place, pair in enumerate(pairs):
         both = Counter((a.compliant, b.compliant) for a, b in pair.texts)
@@ -261,11 +261,12 @@ def paired(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
                 "only b": both[False, True],
                 "difference": Shift.of(mean),
                 "p": ps[place],
-                "p adjusted": adjusted[place],
+                "p adjusted": adjusted.get(place),
             }
         )
     title = "Empirical coverage, paired"
-    return Table.of_records(title, rows, _PAIR_NOTE, "coverage-paired")
+    table = Table.of_records(title, rows, _PAIR_NOTE, "coverage-paired")
+    return table.without_empty_columns("p adjusted")
 
 
 def _is_compliant(text: GeneratedText) -> bool:
