@@ -104,9 +104,15 @@ def pairs(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         only_a, only_b = both.count((True, False)), both.count((False, True))
         n = only_a + only_b
         tail = sum(comb(n, k) for k in range(min(only_a, only_b) + 1))
-        counts = {"both_pass": both.count((True, True)), "only_a": only_a}
-        counts |= {"only_b": only_b, "p": min(1.0, 2 * tail / 2**n) if n else 1.0}
-        result.append({"a": a, "b": b, "task": "masks", "of": len(both)} | counts)
+        counts = {
+            "both_pass": both.count((True, True)),
+            "only_a": only_a,
+            "only_b": only_b,
+        }
+        p = min(1.0, 2 * tail / 2**n) if n else 1.0
+        result.append(
+            {"a": a, "b": b, "task": "masks", "of": len(both), **counts, "p": p}
+        )
     return result
 
 

@@ -20,7 +20,7 @@ from curation.system.errors import BadConfiguration, BadData
 from curation.workers.fingerprint import fingerprint
 from evaluation.analysis.regression_gate import criterion_of
 from evaluation.reporting.printing import as_markdown
-from evaluation.results.conditions import differences, participant_difference
+from evaluation.results.conditions import participant_difference
 from evaluation.results.edition import (
     COLUMNS,
     INDEX,
@@ -39,6 +39,7 @@ from evaluation.results.edition import (
     pairs_table,
 )
 from evaluation.results.measurements import measure
+from evaluation.results.merging import differences_of_parts
 from evaluation.results.outcomes import is_judged_apart
 from evaluation.tasks.registry import task_named
 
@@ -50,8 +51,6 @@ if TYPE_CHECKING:
     from evaluation.results.reader import RecordedRun
 
 _CARD: Final = "README.md"
-#: What runs of one edition may differ in: each asks a part of the records.
-_PARTS: Final = frozenset({"--id", "--limit"})
 #: Digits of a digest in a line, and of a time.
 _DIGEST: Final = 16
 _DIGITS: Final = 3
@@ -97,11 +96,7 @@ def _check_alike(runs: Sequence[RecordedRun]) -> None:
     first = runs[0]
     engines: dict[str, Mapping[str, Any]] = {}
     for run in runs:
-        unlike = [
-            str(one)
-            for one in differences(first.raw_header, run.raw_header)
-            if one.condition.name not in _PARTS
-        ]
+        unlike = [*map(str, differences_of_parts(first.raw_header, run.raw_header))]
         for entry in run.raw_header.get("engines") or ():
             unlike += [
                 f"engine {entry['engine']} ({detail})"

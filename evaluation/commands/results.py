@@ -205,7 +205,7 @@ def merge(
         typer.Option(metavar="DIR", help="The new run's folder.", parser=local_path),
     ],
 ) -> None:
-    """Join the shards of a run, or runs of other engines, into one run.
+    """Join the shards of a run, or runs of other engines or ids, into one run.
 
     Example: csbdata results merge runs/shard-1 runs/shard-2 --out runs/whole
 

@@ -1,4 +1,4 @@
-"""Join runs into one: the shards of a run, or runs of other engines.
+"""Join runs into one: the shards of a run, or runs of other engines or records.
 
 Runs must share their conditions (`evaluation.results.conditions`) and be finished, with
 every shard; a case that is in two runs must be the same.
@@ -18,7 +18,11 @@ from curation.system.atomic_files import atomic_file
 from curation.system.errors import BadConfiguration, BadData, CannotCreate
 from evaluation.core.cases import Row
 from evaluation.core.run_header import FinishedHeader, FinishedPart
-from evaluation.results.conditions import differences, participant_difference
+from evaluation.results.conditions import (
+    ConditionDifference,
+    differences,
+    participant_difference,
+)
 from evaluation.results.reader import (
     HEADER,
     WHOLE,
@@ -82,7 +86,7 @@ def check_joinable(runs: Sequence[RecordedRun]) -> None:
             raise BadData("; ".join(gaps), str(run.folder), to_finish(run))
     first = runs[0]
     for other in runs[1:]:
-        unlike = differences(first.raw_header, other.raw_header)
+        unlike = differences_of_parts(first.raw_header, other.raw_header)
         if unlike:
             raise BadConfiguration(
                 f"not the {', '.join(map(str, unlike))} of {first.folder}",
@@ -96,6 +100,18 @@ def check_joinable(runs: Sequence[RecordedRun]) -> None:
             ", ".join(str(run.folder) for run in runs),
             "name the runs of these shards too",
         )
+
+
+def differences_of_parts(
+    first: Mapping[str, UntypedJson], other: Mapping[str, UntypedJson]
+) -> list[ConditionDifference]:
+    """Return the conditions that runs do not share; each may have ids of its own."""
+    named = bool(first.get("only") and other.get("only"))
+    return [
+        difference
+        for difference in differences(first, other)
+        if not (named and difference.condition.name == "--id")
+    ]
 
 
 def _check_participants(runs: Sequence[RecordedRun]) -> None:
@@ -139,6 +155,7 @@ def _header(
     }
     for name in ("data", "models", "writing"):
         joined[name] = next((head[name] for head in heads if head.get(name)), None)
+    joined["only"] = sorted({name for head in heads for name in head.get("only") or ()})
     joined["sources"] = {
         task: source
         for head in heads

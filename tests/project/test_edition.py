@@ -60,7 +60,7 @@ def test_an_edition_is_small_and_as_its_schemas_say(folder: Path) -> None:
 
 
 def test_a_line_opens_the_rows_in_polars_and_datasets(tmp_path: Path) -> None:
-    """The lines of the card give every row; duckdb's is run where it is installed."""
+    """The lines of the card give every row; duckdb is no dependency."""
     folder = _EDITIONS[-1]
     card = (folder / "README.md").read_text("utf-8")
     lines = re.search(r"```python\n(.*?)```", card, re.DOTALL)

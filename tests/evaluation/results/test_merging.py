@@ -123,6 +123,19 @@ _DOES_NOT = [
 ]
 
 
+def test_runs_of_other_ids_are_joined(tmp_path: Path) -> None:
+    """Each asked records that it names; the joined run names all of them."""
+    folders = []
+    for name in ("b", "a"):
+        head = _changed("only", [f"Made/{name}"])
+        rows = [row(id=name)]
+        write_run(tmp_path / name, rows, {**head, "finished": finished(rows)})
+        folders.append(tmp_path / name)
+    joined = merge(folders, tmp_path / "joined")
+    assert sorted(each.id for each in joined.rows()) == ["a", "b"]
+    assert joined.raw_header["only"] == ["Made/a", "Made/b"]
+
+
 def _short(value: object) -> str:
     return str(value)[:25]
 
