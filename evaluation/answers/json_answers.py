@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 from curation.core.documents import Rejected
 from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.instances.constraints.interpretations import read_schema
 from curation.json.text import depth, parse
 from curation.system.escaping import shortened
 from curation.system.words import counted
@@ -135,7 +136,7 @@ def compiled_schema(text: str | None, dialect: str) -> CompiledSchema | str:
 
     Args:
         text: The schema as JSON text; None if a record has none.
-        dialect: Name of its dialect.
+        dialect: Name of its dialect; empty to decide it as the benchmark does.
 
     Example:
         >>> compiled_schema('{"type": "null"}', "2020-12").is_valid(None)
@@ -143,10 +144,16 @@ def compiled_schema(text: str | None, dialect: str) -> CompiledSchema | str:
     """
     if text is None:
         return "the record has no schema"
-    schema = parse(text.encode("utf-8", "surrogatepass"))
+    schema = (
+        parse(text.encode("utf-8", "surrogatepass")) if dialect else read_schema(text)
+    )
     if isinstance(schema, Rejected):
         return shortened(f"{schema.reason}: {schema.detail}", _SHOWN)
-    compiled = CompiledSchema.from_json(schema, dialect)
+    compiled = (
+        schema
+        if isinstance(schema, CompiledSchema)
+        else CompiledSchema.from_json(schema, dialect)
+    )
     return why_unusable(compiled) or compiled
 
 

@@ -67,7 +67,7 @@ def pair_sides(
                 if key in counted[b]
             ],
         )
-        for a, b in labels or combinations(sides, 2)
+        for a, b in (combinations(sides, 2) if labels is None else labels)
     ]
 
 

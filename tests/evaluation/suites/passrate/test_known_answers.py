@@ -68,3 +68,12 @@ def test_a_record_without_a_schema_has_no_known_answers() -> None:
         Record(id="broken", schema="{"),
     ]
     assert self_test(chosen, records, jobs=1) == []
+
+
+def test_a_schema_of_ones_own_without_a_dialect_is_scored() -> None:
+    """A file that declares no `$schema` has the dialect that the benchmark decides."""
+    chosen = choose_suite("passrate", {})
+    record = Record(id="r", schema=json.dumps(_SCHEMA), dialect="")
+    tested = self_test(chosen, [record], jobs=1)
+    assert len(tested) > 5
+    assert [answer for answer in tested if not answer.as_expected] == []
