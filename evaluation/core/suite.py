@@ -164,6 +164,11 @@ class ScoredResponse:
         """The verdict on the last attempt."""
         return self.verdicts[-1]
 
+    @property
+    def cluster(self) -> str:
+        """What its answer depends on: the schema or the kind of its record, or that."""
+        return str(self.verdict.details.get("cluster") or self.record)
+
 
 class ScoredRun(Protocol):
     """A run of a suite as its report reads it."""

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import ceil, exp, floor, fsum, log, sqrt
+from math import ceil, exp, floor, log, sqrt
 from statistics import NormalDist
 from typing import TypeVar
 
 import numpy as np
 
 from evaluation.reporting import student
-from evaluation.reporting.statistics import Interval
+from evaluation.reporting.statistics import Interval, clustered_error, freedom_of
 
 _T = TypeVar("_T")
 # Draws of a bootstrap, and how many values it may hold at a time.
@@ -126,8 +126,9 @@ def mean_difference(
     """Return the mean of b - a over pairs, with a 95 % bootstrap interval.
 
     Percentiles over resampled clusters (B. Efron, 1979), the same for the same seed,
-    widened for the number of clusters (T. Hesterberg, 2015, "What teachers should know
-    about the bootstrap", 3.3); Student's interval below five clusters, None below two.
+    widened for the number of clusters that their sizes are worth (T. Hesterberg, 2015,
+    "What teachers should know about the bootstrap", 3.3); Student's interval, with the
+    error of the jackknife, where that is below five; None below two clusters.
     p is below 0.05 where 0 is outside.
 
     Args:
@@ -152,7 +153,7 @@ def mean_difference(
     mean = sum(sums.values()) / pairs
     if len(sums) < _SPREAD:
         return PairedFigure(mean, None, pairs, None)
-    number = len(sums)
+    number = freedom_of([*sizes.values()]) + 1
     if number < _RESAMPLED:
         interval, p = _students(mean, list(sums.values()), list(sizes.values()))
         return PairedFigure(mean, interval, pairs, p)
@@ -164,11 +165,8 @@ def _students(
     mean: float, sums: Sequence[float], sizes: Sequence[int]
 ) -> tuple[Interval, float]:
     """Return the 95 % interval of a mean over clusters by Student's t, and its p."""
-    freedom = len(sums) - 1
-    squares = fsum(
-        (own - mean * size) ** 2 for own, size in zip(sums, sizes, strict=True)
-    )
-    error = sqrt(squares * len(sums) / freedom) / sum(sizes)
+    freedom = freedom_of(sizes)
+    error = clustered_error([*zip(sums, sizes, strict=True)])
     wide = student.quantile(freedom) * error
     if error:
         p = 1 - student.chance_within(abs(mean) / error, freedom)
@@ -210,17 +208,20 @@ def bootstrap_means(
     values: np.ndarray,
     weights: np.ndarray,
     *,
+    clusters: np.ndarray | None = None,
     resamples: int = _RESAMPLES,
     seed: int = 0,
 ) -> list[Interval | None]:
     """Return a 95 % bootstrap interval of the weighted mean of every column.
 
     All columns share the draws. The bounds are drawn means, the outer one of two, and
-    not widened, as SOB's authors do.
+    not widened if each row is a cluster, as SOB's authors do; else as those of
+    `mean_difference`.
 
     Args:
         values: One row a subject, one column a figure.
         weights: One weight a row, none negative.
+        clusters: The number of each row's cluster; None: each row is one.
         resamples: How often as many rows as there are are drawn with replacement.
         seed: The same gives the same intervals.
 
@@ -230,11 +231,19 @@ def bootstrap_means(
     rows, columns = values.shape
     if np.count_nonzero(weights) < _SPREAD:
         return [None] * columns
-    counts = _draw_counts(rows, resamples, seed)
+    groups = rows if clusters is None else int(clusters.max()) + 1
+    if groups < _SPREAD:
+        return [None] * columns
+    counts = _draw_counts(groups, resamples, seed)
+    tail = 0.025
+    if clusters is not None and groups < rows:
+        counts = counts[:, clusters]
+        wide = student.quantile(groups - 1) * sqrt(groups / (groups - 1))
+        tail = NormalDist().cdf(-wide)
     total = counts @ weights
     means = (counts @ (values * weights[:, None]))[total > 0] / total[total > 0, None]
     means.sort(axis=0)
-    low, high = (tail * (len(means) - 1) for tail in (0.025, 0.975))
+    low, high = (at * (len(means) - 1) for at in (tail, 1 - tail))
     return [
         Interval(float(column[floor(low)]), float(column[ceil(high)]))
         for column in means.T

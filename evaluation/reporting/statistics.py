@@ -6,7 +6,7 @@ about one schema: intervals and tests take clusters, not answers, for independen
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum, sqrt
 from typing import TypeVar
@@ -66,9 +66,10 @@ def independent_worth(clusters: Iterable[tuple[int, int]]) -> float:
 
     Their number over the design effect, estimated with clusters and Student's t (E. L.
     Korn and B. I. Graubard, 1998, "Confidence intervals for proportions with small
-    expected number of positive counts estimated from survey data"); never above the
-    number of answers, never below their worth if a cluster always agrees (L. Kish,
-    1965, "Survey Sampling", 8.2).
+    expected number of positive counts estimated from survey data"): the variance by
+    the jackknife over clusters, with as many degrees of freedom as clusters of one
+    size would leave. Never above the number of answers, never below their worth if a
+    cluster always agrees (L. Kish, 1965, "Survey Sampling", 8.2).
 
     Args:
         clusters: Of each cluster how many have what is counted, and how many there are.
@@ -87,13 +88,31 @@ def independent_worth(clusters: Iterable[tuple[int, int]]) -> float:
     agreeing = of * of / sum(size * size for _, size in counted)
     if share in (0, 1) or len(counted) < _SPREAD:
         return agreeing
-    squares = fsum((count - size * share) ** 2 for count, size in counted)
-    variance = squares * len(counted) / (len(counted) - 1) / (of * of)
-    if not variance:
+    error = clustered_error([(count, size) for count, size in counted])
+    if not error:
         return float(of)
-    wide = student.quantile(len(counted) - 1) / _Z
-    estimated = share * (1 - share) / variance / (wide * wide)
+    wide = student.quantile(freedom_of([size for _, size in counted])) / _Z
+    estimated = share * (1 - share) / (error * wide) ** 2
     return min(float(of), max(agreeing, estimated))
+
+
+def clustered_error(clusters: Sequence[tuple[float, int]]) -> float:
+    """Return the standard error of a mean over clusters, by leaving each out.
+
+    Args:
+        clusters: The sum and the size of each, two at least.
+    """
+    number, of = len(clusters), sum(size for _, size in clusters)
+    mean = sum(total for total, _ in clusters) / of
+    squares = fsum(
+        ((total - mean * size) / (1 - size / of)) ** 2 for total, size in clusters
+    )
+    return sqrt(squares * (number - 1) / number) / of
+
+
+def freedom_of(sizes: Sequence[int]) -> int:
+    """Return the degrees of freedom that clusters of such sizes leave; one at least."""
+    return max(1, round(sum(sizes) ** 2 / sum(size * size for size in sizes)) - 1)
 
 
 def mcnemar(only_a: int, only_b: int) -> float:

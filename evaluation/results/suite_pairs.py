@@ -1,7 +1,7 @@
 """Compare models and conditions on the records that both answered.
 
-Answers to one record are a cluster: intervals and tests take records for independent,
-and nothing else (`evaluation.reporting.statistics`).
+Intervals and tests take clusters (`ScoredResponse.cluster`) for independent, and
+nothing else (`evaluation.reporting.statistics`).
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 _NOTE = (
     "Answers that both have and that count. difference: b - a, with a 95 % interval by "
-    "bootstrap over records. p: exact, two-sided, over the signs of the records' "
-    "differences; with one answer a record it is McNemar's test. p adjusted: Holm's, "
-    "for all lines of the table."
+    "bootstrap over clusters (schemas, kinds; else records). p: exact, two-sided, over "
+    "the signs of the clusters' differences; with one answer each it is McNemar's "
+    "test. p adjusted: Holm's, for all lines of the table."
 )
 
 
@@ -109,7 +109,7 @@ def paired_rates(
                 pair.b,
                 Counter((a.verdict.passed, b.verdict.passed) for a, b in pair.answers),
                 _difference(pair),
-                sign_flip(_record_differences(pair).values()) if pair.answers else None,
+                sign_flip(cluster_differences(pair).values()) if pair.answers else None,
             )
             for pair in pairs
         ],
@@ -193,22 +193,23 @@ def changes_table(
     )
 
 
-def _record_differences(pair: PairedSides) -> dict[str, int]:
+def cluster_differences(pair: PairedSides) -> dict[str, int]:
+    """Return how many more answers of each cluster pass on side b than on side a."""
     differences: dict[str, int] = {}
     for a, b in pair.answers:
         more = int(b.verdict.passed) - int(a.verdict.passed)
-        differences[a.record] = differences.get(a.record, 0) + more
+        differences[a.cluster] = differences.get(a.cluster, 0) + more
     return differences
 
 
 def _difference(pair: PairedSides) -> Cell:
     mean = share_difference(
-        pair.answers, lambda one: one.verdict.passed, lambda one: one.record
+        pair.answers, lambda one: one.verdict.passed, lambda one: one.cluster
     )
     if mean is None:
         return None
     # Resampling pairs that all agree would give an interval without width.
-    differ = any(_record_differences(pair).values())
+    differ = any(cluster_differences(pair).values())
     return Shift(mean.value, mean.interval if differ else None)
 
 
@@ -216,7 +217,7 @@ def time_ratios(pairs: Sequence[PairedSides]) -> list[Ratio | None]:
     """Return how many times as long as a b takes for an answer; None if unknown."""
     return [
         Ratio.of(
-            ratio_over(pair.answers, lambda one: one.seconds, lambda one: one.record)
+            ratio_over(pair.answers, lambda one: one.seconds, lambda one: one.cluster)
         )
         for pair in pairs
     ]
@@ -230,7 +231,7 @@ def paired_times(pairs: Sequence[PairedSides]) -> Table:
         for pair, ratio in zip(pairs, ratios, strict=True)
         if ratio is not None
     ]
-    note = "Geometric mean of b / a, with a 95 % interval by bootstrap over records: "
+    note = "Geometric mean of b / a, with a 95 % interval by bootstrap over clusters: "
     note += "below 1 b is faster."
     return Table.of_records("Time of an answer, paired", rows, note, "paired-times")
 

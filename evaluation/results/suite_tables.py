@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from evaluation.core.suite import SCORING_CLASSES, ScoredResponse, ScoredRun
 from evaluation.reporting.notes import BRACKETS, BY_CLUSTER, CLUSTERS
 from evaluation.reporting.quantiles import Quantiles
+from evaluation.reporting.statistics import holm, sign_flip
 from evaluation.reporting.tables import (
     Cell,
     ClusterRate,
@@ -15,10 +16,12 @@ from evaluation.reporting.tables import (
     Table,
     quantile_cell,
 )
+from evaluation.results.suite_pairs import cluster_differences, pair_sides
 
 #: The line over all groups.
 ALL = "all"
 _NS = 1e9
+CLUSTERED = "Answers about one schema, or one kind of thing, are a cluster."
 
 
 def reading(run: ScoredRun) -> str:
@@ -37,9 +40,7 @@ def pass_rates(run: ScoredRun) -> Table:
     for group in groups_of(run.by_label):
         for label, responses in run.by_label.items():
             own = texts_of_group(responses, group)
-            passed = [one.verdict.passed for one in own if one.verdict.counted]
-            rate = Rate(sum(passed), len(passed))
-            rows.append((group, label, len(own), rate, passed_by_cluster(own)))
+            rows.append((group, label, len(own), passed(own), passed_by_cluster(own)))
     return Table(
         title="Pass rate",
         columns=("group", "model", "responses", "passed", BY_CLUSTER),
@@ -47,6 +48,48 @@ def pass_rates(run: ScoredRun) -> Table:
         note=f"Of the responses that count. {CLUSTERS} {BRACKETS} {reading(run)}",
         name="pass-rate",
     ).without_empty_columns(BY_CLUSTER)
+
+
+def standings(run: ScoredRun) -> Table:
+    """Return the first table: which model, how sure, at what price, failing how."""
+    rates = {label: passed(responses) for label, responses in run.by_label.items()}
+    order = sorted(rates, key=lambda label: -(rates[label].share or 0.0))
+    pairs = pair_sides(run.by_label, [(label, order[0]) for label in order[1:]])
+    ps = {pair.a: sign_flip(cluster_differences(pair).values()) for pair in pairs}
+    adjusted = holm(ps)
+    rows: list[dict[str, Cell]] = []
+    for label in order:
+        responses = run.by_label[label]
+        counted = [one for one in responses if one.verdict.counted]
+        failed = Counter(one.verdict.failure_class for one in counted)
+        del failed[""]
+        most = [f"{name} {count:,}" for name, count in failed.most_common(2)]
+        times = Quantiles.of([one.seconds * _NS for one in responses if one.seconds])
+        prices = [one.cost for one in responses if one.cost is not None]
+        rows.append(
+            {
+                "model": label,
+                "passed": rates[label],
+                "p against the first": adjusted.get(label),
+                "cost": sum(prices) if prices else None,
+                "p50": quantile_cell(times, 50.0),
+                "fails most": ", ".join(most),
+            }
+        )
+    return Table.of_records(
+        "Standings",
+        rows,
+        note=f"{BRACKETS} {CLUSTERED} p: the exact test of the pair by clusters, "
+        f"adjusted by Holm. p50: half of the answers took less. {reading(run)}",
+        name="standings",
+    )
+
+
+def passed(responses: Iterable[ScoredResponse]) -> Rate:
+    """Return the share that passes, with an interval by clusters."""
+    return Rate.of_answers(
+        (one.cluster, one.verdict.passed) for one in responses if one.verdict.counted
+    )
 
 
 def passed_by_cluster(responses: Iterable[ScoredResponse]) -> ClusterRate | None:

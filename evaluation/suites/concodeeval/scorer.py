@@ -113,6 +113,7 @@ class ConcodeScorer:
             "output": fields.output.value,
             "family": fields.family,
             "schema": fields.schema_id,
+            "cluster": fields.schema_id,
             "length": length,
         }
         if fields.task is TaskName.VALIDATION:

@@ -9,14 +9,18 @@ import msgspec
 
 from evaluation.reporting.notes import BRACKETS
 from evaluation.reporting.report import Report
-from evaluation.reporting.statistics import mcnemar
+from evaluation.reporting.statistics import sign_flip
 from evaluation.reporting.tables import (
     Cell,
     MissingFigure,
     Rate,
     Table,
 )
-from evaluation.results.suite_pairs import pair_sides, pairs_with_free
+from evaluation.results.suite_pairs import (
+    pair_sides,
+    paired_rates,
+    pairs_with_free,
+)
 from evaluation.results.suite_tables import classes_table, costs, pass_rates
 from evaluation.suites.ifstruct.rows import SLICES, UNKNOWN
 from evaluation.suites.ifstruct.settings import Failure, Requirement
@@ -35,7 +39,7 @@ _CONDITION_NOTE: Final = (
     "structure: wrapper, number of items and fields are right; what a free answer "
     "lacks and a constrained one has is what the model could say and not write. "
     "passed: code block and commentary count too; a constrained answer can never be in "
-    "a code block. p: McNemar's exact test."
+    "a code block. p: the exact test by kinds of things."
 )
 _SLICE_NOTE: Final = (
     "structure: wrapper, number of items and every field are right, whatever stands "
@@ -93,6 +97,7 @@ def report(run: ScoredRun) -> Report:
     tables = (
         pass_rates(run),
         _readings(responses),
+        paired_rates(pair_sides(run.by_label)),
         _free_or_constrained(run),
         _requirement_costs(responses),
         _ladder(responses),
@@ -102,7 +107,7 @@ def report(run: ScoredRun) -> Report:
         _published_classes(responses),
         costs(run),
     )
-    return Report(tables=tuple(table for table in tables if table is not None))
+    return Report(tables=tuple(table for table in tables if table and table.rows))
 
 
 def _readings(responses: Responses) -> Table:
@@ -138,6 +143,10 @@ def _free_or_constrained(run: ScoredRun) -> Table | None:
                 (getattr(free, figure), getattr(constrained, figure))
                 for free, constrained in pairs
             )
+            differences = Counter[str]()
+            for free, constrained in pairs:
+                more = getattr(constrained, figure) - getattr(free, figure)
+                differences[free.kind] += more
             both, of = counts[True, True], counts.total()
             only_free, only_constrained = counts[True, False], counts[False, True]
             rows.append(
@@ -149,7 +158,7 @@ def _free_or_constrained(run: ScoredRun) -> Table | None:
                     Rate(both + only_constrained, of),
                     only_free,
                     only_constrained,
-                    mcnemar(only_free, only_constrained),
+                    sign_flip(differences.values()),
                 )
             )
     if not rows:

@@ -90,6 +90,7 @@ class IfstructScorer:
         facts: dict[str, Json] = {
             "slices": {**slices_of(row)},
             "kind": row.entity_type,
+            "cluster": row.entity_type,
             "difficulty": difficulty_of(row),
             "requirements": [str(requirement) for requirement in requirements_of(row)],
         }

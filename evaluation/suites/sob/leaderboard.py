@@ -96,6 +96,8 @@ class RecordFigures:
 
     weight: float
     values: Mapping[Metric, float]
+    #: The schema that generated records share; empty for a record by itself.
+    cluster: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,18 +146,24 @@ def summarise(
         ]
     )
     weights = np.array([record.weight for record in figures])
+    names = [record.cluster or place for place, record in enumerate(figures)]
+    clusters = np.unique([str(name) for name in names], return_inverse=True)[1]
     return SourceSummary(
         model=model,
         source=source,
         records=len(figures),
-        plain=_means(values, np.ones(len(figures)), SEED),
-        weighted=_means(values, weights, SEED + 1) if weights.sum() else None,
+        plain=_means(values, np.ones(len(figures)), clusters, SEED),
+        weighted=_means(values, weights, clusters, SEED + 1) if weights.sum() else None,
     )
 
 
-def _means(values: np.ndarray, weights: np.ndarray, seed: int) -> Means:
+def _means(
+    values: np.ndarray, weights: np.ndarray, clusters: np.ndarray, seed: int
+) -> Means:
     means = (weights @ values) / weights.sum()
-    intervals = bootstrap_means(values, weights, resamples=RESAMPLES, seed=seed)
+    intervals = bootstrap_means(
+        values, weights, clusters=clusters, resamples=RESAMPLES, seed=seed
+    )
     pairs = zip(means, intervals, strict=True)
     columns = [Mean(float(mean), interval) for mean, interval in pairs]
     count = len(Metric)
@@ -384,6 +392,7 @@ class RunFigures:
                 yield RecordFigures(
                     weight=self.weights.get(response.record, 0.0),
                     values={metric: figure(response, metric) for metric in Metric},
+                    cluster=response.cluster,
                 )
 
 

@@ -11,9 +11,13 @@ from curation.json.values import is_number
 from evaluation.reporting.bootstrap import mean_difference
 from evaluation.reporting.charts import Point, points
 from evaluation.reporting.report import Plot, Report
-from evaluation.reporting.statistics import Interval, mcnemar
+from evaluation.reporting.statistics import Interval, sign_flip
 from evaluation.reporting.tables import NOT_RUN, Cell, Rate, Shift, Table
-from evaluation.results.suite_pairs import pair_sides, pairs_with_free
+from evaluation.results.suite_pairs import (
+    cluster_differences,
+    pair_sides,
+    pairs_with_free,
+)
 from evaluation.results.suite_tables import classes_table, costs, reading
 from evaluation.suites.sob.leaderboard import (
     CATEGORIES,
@@ -148,7 +152,8 @@ def _interval_table(figures: RunFigures) -> Table:
             *("weighted", "weighted low", "weighted high"),
         ),
         rows=tuple(rows),
-        note="Percentile bootstrap over records, 1,000 resamples.",
+        note="Percentile bootstrap over clusters (generated records of one schema are "
+        "one, published records one each), 1,000 resamples.",
         name="intervals",
     )
 
@@ -232,7 +237,7 @@ def _paired_table(run: ScoredRun) -> Table:
                 _shift(pairs, Metric.VALUE_ACCURACY),
                 lost,
                 won,
-                mcnemar(lost, won),
+                sign_flip(cluster_differences(sides).values()),
             )
         )
     return Table(
@@ -243,8 +248,8 @@ def _paired_table(run: ScoredRun) -> Table:
         ),
         rows=tuple(rows),
         note="pass, value: mean difference of JSON pass and Value Accuracy, with a "
-        "95 % bootstrap interval of pairs. lost, won: records that only the other "
-        "answers perfectly and validly; p: McNemar's exact test of them.",
+        "95 % bootstrap interval over clusters. lost, won: records that only the "
+        "other answers perfectly and validly; p: the exact test of them by clusters.",
         name="paired",
     )
 
@@ -255,6 +260,7 @@ def _shift(
     difference = mean_difference(
         [figure(before, metric) for before, _ in pairs],
         [figure(after, metric) for _, after in pairs],
+        [before.cluster for before, _ in pairs],
     )
     return None if difference is None else Shift(difference.value, difference.interval)
 
@@ -335,7 +341,6 @@ def _breakdown_table(figures: RunFigures) -> Table:
         ("complexity", lambda one: str(one.verdict.details.get("complexity") or "?")),
         ("leaves", _breadth),
         ("deepest leaf", lambda one: str(one.verdict.details.get("depth", "?"))),
-        ("family", lambda one: str(one.verdict.details.get("family") or "")),
     )
     metrics = (Metric.JSON_PASS, Metric.VALUE_ACCURACY, Metric.PERFECT)
     for kind, slice_of in slices:

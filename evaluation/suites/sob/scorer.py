@@ -324,7 +324,7 @@ def _verdict(
             "source": record.source,
             "complexity": record.schema_complexity,
             "difficulty": record.question_difficulty,
-            "family": record.family,
+            "cluster": record.family,
             "weight": prepared.weight,
             "leaves": len(expected.leaves),
             "depth": max(map(len, expected.leaves), default=0),

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
 from evaluation.core.records import Verdict
 from evaluation.core.suite import ScoredResponse
-from evaluation.results.suite_pairs import pairs_with_free
+from evaluation.results.suite_pairs import (
+    cluster_differences,
+    pair_sides,
+    paired_rates,
+    pairs_with_free,
+)
+from evaluation.results.suite_tables import standings
+
+if TYPE_CHECKING:
+    from curation.core.json_types import Json
 
 
 def _side(model: str, condition: str) -> tuple[str, list[ScoredResponse]]:
@@ -23,3 +36,50 @@ def test_each_constrained_side_is_paired_with_the_free_one_of_its_model() -> Non
     """A model without a free side is in no pair, and neither is an empty side."""
     sides = dict([_side("a", "E"), _side("b", "E"), _side("a", "free"), ("x", [])])
     assert pairs_with_free(sides) == [("a free", "a E")]
+
+
+def test_no_pairs_are_no_comparison() -> None:
+    """An empty list of pairs compares nothing; without a list every two are."""
+    sides = dict([_side("a", "free"), _side("b", "free")])
+    assert pair_sides(sides, []) == []
+    assert [(pair.a, pair.b) for pair in pair_sides(sides)] == [("a free", "b free")]
+
+
+def test_answers_of_one_cluster_count_together() -> None:
+    """Twenty records of one schema are one difference, not twenty."""
+    _, (first,) = _side("a", "free")
+    sides: dict[str, list[ScoredResponse]] = {}
+    for label, right in (("a", False), ("b", True)):
+        details: dict[str, Json] = {"cluster": "one schema"}
+        verdict = Verdict(passed=right, details=details)
+        sides[label] = [
+            replace(first, record=str(place), verdicts=(verdict,))
+            for place in range(20)
+        ]
+    (pair,) = pair_sides(sides)
+    assert cluster_differences(pair) == {"one schema": 20}
+    (row,) = paired_rates([pair]).rows
+    assert row[-2] == 1.0
+
+
+def test_the_first_table_ranks_the_models_and_says_how_sure() -> None:
+    """The best first, with its interval by clusters, its price and what fails most."""
+    _, (first,) = _side("a", "free")
+    verdicts = {
+        "a": (Verdict(passed=False, failure_class="parse"),),
+        "b": (Verdict(passed=True),),
+    }
+    by_label = {
+        label: [
+            replace(first, record=str(place), verdicts=verdict, cost=0.5)
+            for place in range(10)
+        ]
+        for label, verdict in verdicts.items()
+    }
+    table = standings(SimpleNamespace(by_label=by_label, facts={}))
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    assert [row["model"] for row in rows] == ["b", "a"]
+    assert rows[0]["p against the first"] is None
+    assert rows[1]["p against the first"] == 2 / 2**10
+    assert rows[1]["fails most"] == "parse 10"
+    assert rows[0]["cost"] == 5
